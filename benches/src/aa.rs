@@ -1,4 +1,4 @@
-//! How often is a difference claimed between a command and itself?
+//! How often a difference is claimed between a command and itself.
 
 use crate::Result;
 use crate::options::Options;
@@ -10,10 +10,10 @@ use crate::tools::Tools;
 
 const ASKED: f64 = 0.05;
 
-/// The same command twice, in three conditions.
+/// Compares the same command with itself, in three conditions.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(
     tools: &Tools,
     options: &Options,
@@ -86,9 +86,10 @@ pub(crate) fn measure(
     Ok(table)
 }
 
-/// Most rounds of a session that may stop early. Fathom does not test in the first second. At 13 ms a
-/// round its first test comes after 84 rounds: with fewer, no session could stop early and nothing
-/// would be tested. With all CPUs busy a round takes twice as long and 50 rounds hold several tests.
+/// Returns the maximum number of rounds of a session that may stop early. Fathom doesn't test in the first
+/// second. At 13 ms per round its first test comes after 84 rounds: with fewer, no session could stop early
+/// and nothing would be tested. With all CPUs busy a round takes twice as long, and 50 rounds include several
+/// tests.
 fn early_rounds(condition: Condition) -> u32 {
     match condition {
         Condition::Quiet | Condition::Periodic => 85,

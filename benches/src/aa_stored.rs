@@ -1,7 +1,7 @@
-//! Records of the same programs, made apart and compared as they are stored: how many claim a difference?
+//! How often stored records of the same programs, measured separately, claim a difference.
 //!
-//! `aa` measures both sides in the same rounds. Here each record is a session of its own, so that whatever
-//! changes on the machine from one to the next lies between the sides, as between two days of a project.
+//! `aa` measures both sides in the same rounds. Here each record is a separate session, so that all changes
+//! of the machine from one to the next are between the sides, as between two days of a project.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,12 +15,12 @@ use crate::subjects::Condition;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// Records of each program in a condition: ten pairs of neighbours.
+/// Number of records of each program in a condition: ten pairs of neighbours.
 const RECORDS: usize = 11;
-/// Runs of a record.
+/// Number of runs per record.
 const RUNS: &str = "15";
-/// Programs that are everywhere, some 20 to 80 ms each; sort has threads, so that its waits for a CPU can't be
-/// taken off.
+/// Programs available everywhere, about 20 to 80 ms each; sort has threads, so its waits for a CPU can't be
+/// subtracted.
 const PROGRAMS: [(&str, &str); 5] = [
     ("sort -u", "sort -u text"),
     ("gzip", "gzip -c -6 text"),
@@ -33,7 +33,7 @@ const LINES: usize = 150_000;
 /// Makes the records, quiet and with all CPUs busy, and compares neighbours.
 ///
 /// # Errors
-/// When a session or a comparison ends without a record.
+/// If a session or a comparison ends without a record.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let records = options.scaled(RECORDS).max(3);
     let gap = if options.quick { 1 } else { options.gap };
@@ -86,7 +86,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// A folder with a text and a store. It goes with the value.
+/// A folder with a text and a store, removed when dropped.
 struct Project<'t> {
     tools: &'t Tools,
     folder: PathBuf,
@@ -122,7 +122,7 @@ impl<'t> Project<'t> {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LC_ALL", "C")
             .env("HOME", &self.folder)
-            // The workspace's own revision says nothing of these programs.
+            // The workspace's revision is unrelated to these programs.
             .env("GIT_CEILING_DIRECTORIES", &self.folder)
             .env("GIT_DIR", "none")
             .stdin(Stdio::null())
@@ -142,7 +142,7 @@ impl<'t> Project<'t> {
         Ok(())
     }
 
-    /// The record of each program at each of these places of `all`, against the one after it.
+    /// Compares the record of each program at each of these indices of `all` with the next one.
     fn judged(
         &self,
         what: &str,

@@ -1,7 +1,7 @@
-//! Does the account of `fathom why` say where the time really went?
+//! Whether the account of `fathom why` shows where the time really went.
 //!
-//! `known` spends known times on known things and writes down how long each took, by the clocks of
-//! the thread that did it, in the very run that is observed. Beside it stands Fathom's account.
+//! `known` spends known times on known things and writes down how long each took, by the clocks of the thread
+//! that did it, in the very run that is observed. The table compares this with Fathom's account.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,14 +21,14 @@ use crate::options::Options;
 use crate::table::{Table, percent};
 use crate::tools::Tools;
 
-/// What is asked: parts within this share of the wall time.
+/// Requirement: parts within this share of the wall time.
 const ASKED: f64 = 0.02;
 /// The pace of the partner at the other end of a slow pipe.
 const PACE: Duration = Duration::from_millis(5);
-/// Large enough that a device's own cache doesn't hold all of it.
+/// Large enough that a device's own cache can't hold all of it.
 const SCRATCH_BYTES: u64 = 256 << 20;
 
-/// What is run: a name, and the steps of `known` with their milliseconds.
+/// The scenarios: a name, and the steps of `known` with their milliseconds.
 const SCENARIOS: [(&str, &str); 10] = [
     ("one thread", "spin=300 sleep=300 kernel=300"),
     ("page faults", "spin=200 touch=400"),
@@ -45,7 +45,7 @@ const SCENARIOS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Untraced runs, an odd number.
+/// Number of untraced runs, odd.
 const RUNS: &str = "9";
 
 /// Nanoseconds by part.
@@ -54,7 +54,7 @@ pub(crate) type Parts = BTreeMap<String, f64>;
 /// Runs each scenario and compares.
 ///
 /// # Errors
-/// When a program can't be built or run.
+/// If a program can't be built or run.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let folder = tools.scratch_folder();
     let known = compile("subjects/known.c", &["-pthread"], folder)?;
@@ -83,7 +83,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
         {
             let of = |parts: &Parts| parts.get(part).copied().unwrap_or(0.0);
             let difference = (of(&reported) - of(&truth)) / wall_ns;
-            // What both leave below a thousandth is no part.
+            // A part below a thousandth on both sides is omitted.
             if of(&reported).max(of(&truth)) < 0.001 * wall_ns {
                 continue;
             }
@@ -109,7 +109,7 @@ pub(crate) fn ms(ns: f64) -> String {
     format!("{:.1} ms", ns / 1e6)
 }
 
-/// A fifth of each step.
+/// Returns the steps with a fifth of their durations.
 pub(crate) fn shorter(steps: &str) -> String {
     let step = |step: &str| match step.split_once('=') {
         Some((name, ms)) => format!("{name}={}", ms.parse::<u32>().unwrap_or(100) / 5),
@@ -118,7 +118,7 @@ pub(crate) fn shorter(steps: &str) -> String {
     steps.split(' ').map(step).collect::<Vec<_>>().join(" ")
 }
 
-/// A file to read past the cache.
+/// Creates a file to read past the cache.
 pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("known.data");
     if std::fs::metadata(&path).is_ok_and(|file| file.len() == SCRATCH_BYTES) {
@@ -126,7 +126,7 @@ pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     }
     let failed = |error| format!("can't write {}: {error}", path.display());
     let mut file = File::create(&path).map_err(failed)?;
-    // Not zeros: a hypervisor may keep none of those.
+    // Not zeros, because a hypervisor may not store those.
     let block: Vec<u8> = (0..1u32 << 18)
         .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
         .collect();
@@ -137,7 +137,8 @@ pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The truth of the untraced runs, what Fathom reported of them, and their median wall time in nanoseconds.
+/// Returns the truth of the untraced runs, Fathom's report on them, and their median wall time in
+/// nanoseconds.
 fn observe(
     tools: &Tools,
     known: &Path,
@@ -175,7 +176,7 @@ fn observe(
         .map(serde_json::from_str)
         .collect::<std::result::Result<_, _>>()
         .map_err(|error| format!("known: {error}"))?;
-    // Each run adds a line: that to warm up, the timed ones, the observed one.
+    // Each run adds a line: the warm-up, the timed ones, the observed one.
     let runs: usize = RUNS.parse().unwrap_or(1);
     let timed: Vec<Parts> = truths
         .iter()
@@ -188,7 +189,7 @@ fn observe(
     Ok((middling(timed), reported_parts(&reported["account"]), wall))
 }
 
-/// Means of the three runs of the middling lengths: medians of each part would not add up to a run.
+/// Returns the means of the three runs of median length: medians of each part would not add up to a run.
 pub(crate) fn middling(mut runs: Vec<Parts>) -> Parts {
     let ns = |run: &Parts| run.values().sum::<f64>();
     runs.sort_by(|a, b| ns(a).total_cmp(&ns(b)));
@@ -206,7 +207,7 @@ pub(crate) fn parts_of_truth(truth: &Value) -> Parts {
         .collect()
 }
 
-/// The truth's name for a category: it does not distinguish kinds of kernel time.
+/// Returns the truth's name for a category: the truth doesn't distinguish kinds of kernel time.
 pub(crate) fn of_truth(category: &str) -> &str {
     match category.starts_with("kernel") {
         true => "kernel",
@@ -214,7 +215,7 @@ pub(crate) fn of_truth(category: &str) -> &str {
     }
 }
 
-/// The account in the truth's parts.
+/// Returns the account in the truth's parts.
 fn reported_parts(account: &Value) -> Parts {
     let mut parts = Parts::new();
     for part in account["parts"].as_array().into_iter().flatten() {
@@ -224,7 +225,7 @@ fn reported_parts(account: &Value) -> Parts {
     parts
 }
 
-/// Keeps a named pipe and serves whoever opens it.
+/// Provides a named pipe and serves each process that opens it.
 struct Partner {
     path: PathBuf,
     over: Arc<AtomicBool>,
@@ -243,7 +244,7 @@ impl Partner {
         Ok(Partner { path, over, thread })
     }
 
-    /// Wakes the server, which waits until somebody opens the pipe, and takes the pipe away.
+    /// Wakes the server, which waits for a process to open the pipe, and removes the pipe.
     fn end(self) {
         self.over.store(true, Ordering::SeqCst);
         let both_ends = OpenOptions::new().read(true).write(true).open(&self.path);
@@ -262,8 +263,8 @@ fn make_pipe(path: &Path) -> Result<()> {
     }
 }
 
-/// Puts a fresh pipe in the place of one that was just opened: who opens it next gets his own, or the
-/// first would not see its end. Returns whether that was done; it isn't when all is over.
+/// Replaces a pipe that was just opened by a new one: the next process gets a separate pipe, because
+/// otherwise the first would not see its end. Returns whether that was done; it isn't when all is over.
 fn replace(path: &Path, over: &AtomicBool) -> bool {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".fresh");
@@ -273,7 +274,7 @@ fn replace(path: &Path, over: &AtomicBool) -> bool {
         && std::fs::rename(&fresh, path).is_ok()
 }
 
-/// Writes a byte at each turn until nobody reads.
+/// Writes a byte at each turn until there is no reader.
 fn feed(path: &Path, over: &AtomicBool) -> bool {
     if over.load(Ordering::SeqCst) {
         return false;
@@ -292,7 +293,7 @@ fn feed(path: &Path, over: &AtomicBool) -> bool {
     true
 }
 
-/// Reads a block at each turn until nobody writes.
+/// Reads a block at each turn until there is no writer.
 fn take(path: &Path, over: &AtomicBool) -> bool {
     if over.load(Ordering::SeqCst) {
         return false;

@@ -8,7 +8,7 @@ use crate::Result;
 /// Compiles `source`, a file of this package, into `folder`.
 ///
 /// # Errors
-/// When there is no C compiler, or it fails.
+/// If there is no C compiler, or it fails.
 pub(crate) fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let name = source.file_stem().unwrap_or_default();
@@ -37,8 +37,8 @@ pub(crate) fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<Pat
     ))
 }
 
-/// Makes the empty program as small as that which Fathom starts, one segment with the code: mapping a second one and
-/// notes takes 3 to 6 us.
+/// Makes the empty program as small as the one that Fathom starts, one segment with the code: mapping a
+/// second one and notes takes 3 to 6 us.
 const ONE_SEGMENT: &[&str] = &[
     "-static",
     "-nostdlib",
@@ -46,10 +46,10 @@ const ONE_SEGMENT: &[&str] = &[
     "-Wl,--build-id=none,-z,noseparate-code",
 ];
 
-/// Builds an empty program in `folder` as Fathom's own is.
+/// Builds an empty program like Fathom's own in `folder`.
 ///
 /// # Errors
-/// When the compiler fails.
+/// If the compiler fails.
 pub(crate) fn empty_static(folder: &Path) -> Result<PathBuf> {
     compile("subjects/floor.c", ONE_SEGMENT, folder)
 }

@@ -1,8 +1,8 @@
-//! Does `fathom why 'A' 'B'` say what B takes more?
+//! Whether `fathom why 'A' 'B'` shows why B takes longer.
 //!
-//! Two commands of `known` differ in one step. Both write down how long each part really took, in the
-//! very runs that Fathom times. Beside the difference of these stands each row of Fathom's, and what
-//! it leaves unexplained.
+//! Two commands of `known` differ in one step. Both write down how long each part really took, in the very
+//! runs that Fathom times. The table compares the difference with each of Fathom's rows, and with the part
+//! that it leaves unexplained.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::options::Options;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// What is asked: rows, and what is not explained, within this share of the longer one's time.
+/// Requirement: rows and the unexplained part are within this share of the longer one's time.
 const ASKED: f64 = 0.02;
 
-/// A name, the steps of A and of B.
+/// A name, and the steps of A and of B.
 const SCENARIOS: [(&str, &str, &str); 8] = [
     ("nothing", "spin=200", "spin=200"),
     ("an added sleep", "spin=200", "spin=200 sleep=60"),
@@ -32,13 +32,13 @@ const SCENARIOS: [(&str, &str, &str); 8] = [
     ("page faults", "spin=200", "spin=200 touch=60"),
 ];
 
-/// Rounds, an odd number.
+/// Number of rounds, odd.
 const ROUNDS: usize = 31;
 
 /// Runs each pair and compares.
 ///
 /// # Errors
-/// When a program can't be built or run.
+/// If a program can't be built or run.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let folder = tools.scratch_folder();
     let known = compile("subjects/known.c", &["-pthread"], folder)?;
@@ -67,7 +67,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// What came of one pair.
+/// The result of one pair.
 struct Compared {
     truth: Parts,
     /// Fathom's rows, in the parts of the truth.
@@ -98,7 +98,7 @@ fn write_rows(table: &mut Table, name: &str, compared: &Compared) {
         .collect();
     for part in parts.into_keys() {
         let (truth, fathom) = (of(&compared.truth, part), of(&compared.rows, part));
-        // What both leave below two thousandths is no part.
+        // A part below two thousandths on both sides is omitted.
         if truth.abs().max(fathom.abs()) >= 0.002 * longer {
             row(part, Some(truth), fathom);
         }
@@ -148,7 +148,7 @@ fn compare(tools: &Tools, known: &Path, scratch: &Path, steps: [&str; 2]) -> Res
     })
 }
 
-/// The truth of the timed runs: a line each, after that to warm up.
+/// Returns the truth of the timed runs: one line each, after the warm-up.
 fn of_runs(truth: &Path) -> Result<Parts> {
     let lines = std::fs::read_to_string(truth).map_err(|error| format!("known: {error}"))?;
     let lines = lines.lines().skip(1).take(ROUNDS);
@@ -163,8 +163,8 @@ fn of_runs(truth: &Path) -> Result<Parts> {
     ))
 }
 
-/// Fathom's rows of the wall time in the truth's parts, and the truth with a part `child` where Fathom
-/// has such a row: a child computes half of its time and sleeps the other half.
+/// Returns Fathom's rows of the wall time in the truth's parts, and the truth with a part `child` if Fathom
+/// has such a row: a child computes for half of its time and sleeps for the other half.
 fn as_reported(mut truth: Parts, rows: &Value) -> (Parts, Parts) {
     let mut reported = Parts::new();
     let rows = rows.as_array().into_iter().flatten();

@@ -1,23 +1,23 @@
-//! Where the tools are.
+//! Finds the tools.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::Result;
 
-/// Always the release build, whatever this suite was built as.
+/// Builds Fathom, always in release mode, independent of the mode of this suite.
 ///
 /// # Errors
-/// When cargo fails.
+/// If cargo fails.
 pub(crate) fn build_fathom(target: &Path) -> Result<PathBuf> {
     build(target, &["--package", "fathom"])?;
     Ok(target.join("release/fathom"))
 }
 
-/// The example of the tracing crate that does nothing but trace.
+/// Builds the tracing crate's example that only traces.
 ///
 /// # Errors
-/// When cargo fails.
+/// If cargo fails.
 pub(crate) fn build_trace_example(target: &Path) -> Result<PathBuf> {
     build(target, &["--package", "fathom-trace", "--example", "trace"])?;
     Ok(target.join("release/examples/trace"))
@@ -41,7 +41,7 @@ fn build(target: &Path, what: &[&str]) -> Result<()> {
     }
 }
 
-/// `$HYPERFINE`, then `PATH`, then where cargo installs; only a version 2 counts.
+/// Returns `$HYPERFINE`, else the one in `PATH`, else the one where cargo installs; only a version 2 counts.
 pub(crate) fn find_hyperfine() -> Option<PathBuf> {
     let given = std::env::var_os("HYPERFINE").map(PathBuf::from);
     let home = std::env::var_os("CARGO_HOME")
@@ -54,7 +54,7 @@ pub(crate) fn find_hyperfine() -> Option<PathBuf> {
         .find(|path| version(path).is_some_and(|text| text.starts_with("hyperfine 2.")))
 }
 
-/// The file of that name in the first folder of `PATH` that has one.
+/// Returns the file with that name in the first folder of `PATH` that has one.
 pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -62,7 +62,7 @@ pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// First line of what `program --version` prints.
+/// Returns the first line of the output of `program --version`.
 pub(crate) fn version(program: &Path) -> Option<String> {
     let output = Command::new(program)
         .arg("--version")

@@ -1,4 +1,4 @@
-//! Does Fathom add time of its own to what it reports? The empty program says so.
+//! Whether Fathom adds its own time to the reported times, tested with the empty program.
 
 use rand::seq::SliceRandom;
 
@@ -14,18 +14,18 @@ const NAMES: [&str; 4] = [
     "Fathom with --json",
     "hyperfine 2",
 ];
-/// The record is written after every run, so it could make the next one slower.
+/// Columns that are judged. The record is written after every run, so it could slow down the next one.
 const JUDGED: [usize; 2] = [1, 2];
 const RUNS: usize = 100;
 const WARMUPS: usize = 10;
-/// Blocks of which a ratio has an interval.
+/// Minimum number of blocks for the interval of a ratio.
 const FEWEST: usize = 6;
 const ASKED: f64 = 0.02;
 
-/// Medians of blocks of runs, in random order, against those of the C loop.
+/// Compares medians of blocks of runs, in random order, with those of the C loop.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let runs = RUNS.to_string();
     let warmups = WARMUPS.to_string();

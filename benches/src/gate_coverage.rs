@@ -1,5 +1,5 @@
-//! Do the intervals that `fathom gate` prints hold what they promise? Suites of unchanged code, each
-//! checked out and built anew: the interval of each benchmark should hold 0 % in 95 of 100 cases.
+//! Whether the intervals printed by `fathom gate` have their nominal coverage. Suites of unchanged code, each
+//! checked out and built again: the interval of each benchmark should contain 0 % in 95 of 100 cases.
 
 use fathom_model::{GateRecord, GateVerdict};
 
@@ -9,10 +9,10 @@ use crate::options::Options;
 use crate::table::Table;
 use crate::tools::{Tools, median};
 
-/// Suites. Every other one judges the working tree, the rest a branch.
+/// Number of suites. Every other one judges the working tree, the rest a branch.
 const SUITES: usize = 60;
 const TIME: &str = "30s";
-/// Programs that are everywhere. The files of the suite are of both sides, the programs are not.
+/// Programs available everywhere. Each side has its own files of the suite, but the programs are shared.
 const PROGRAMS: [(&str, &str); 5] = [
     ("gzip", "gzip -c -1 text"),
     ("sort", "sort --parallel=1 text"),
@@ -26,7 +26,7 @@ const LOG_LINES: usize = 500_000;
 /// Runs the suites.
 ///
 /// # Errors
-/// When the repository can't be made, or a gate ends without a record.
+/// If the repository can't be created, or a gate ends without a record.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let suites = options.scaled(SUITES);
     let project = Project::new(tools, "gate-coverage")?;
@@ -88,10 +88,10 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// What became of a benchmark.
+/// The results of a benchmark.
 #[derive(Debug, Clone, Default)]
 struct Counts {
-    /// Lowest and highest of each interval, with its middle.
+    /// Lower end, upper end and middle of each interval.
     intervals: Vec<[f64; 3]>,
     worse: usize,
     cannot_tell: usize,
@@ -139,8 +139,8 @@ impl Counts {
     }
 }
 
-/// `fathom.toml` of the project. One program is built, as a copy of the machine's: so each side has
-/// its own.
+/// Returns `fathom.toml` of the project. One program is built, as a copy of the machine's, so that each side
+/// has its own.
 fn suite() -> String {
     let mut text = "schema_version = 1\ntitle = \"unchanged\"\n\n[builds.md5sum]\n\
                     command = \"cp /usr/bin/md5sum {work}/md5sum\"\n"

@@ -1,7 +1,7 @@
-//! The gate as it is used: `fathom gate` measures two revisions of a repository, live.
+//! The gate in real use: `fathom gate` measures two revisions of a repository live.
 //!
-//! What `gates` replays from recorded runs is run here for real, a few times: builds, worktrees,
-//! processes, and the load beside them.
+//! The scenarios that `gates` replays from recorded runs are run here for real, a few times: builds,
+//! worktrees, processes, and concurrent load.
 
 use std::fmt::Write;
 
@@ -14,16 +14,16 @@ use crate::subjects::{Condition, iterations_for, iterations_longer_by};
 use crate::table::Table;
 use crate::tools::{Tools, median};
 
-/// Suites of identical code, and as many in which one benchmark does more.
+/// Number of suites with identical code, and of those in which one benchmark does more work.
 const SUITES: usize = 5;
-/// What a gate may take.
+/// Time limit of a gate.
 const TIME: &str = "30s";
 const QUICK_TIME: &str = "5s";
-/// So much longer takes the slower benchmark.
+/// Slowdown of the slower benchmark, as a fraction.
 const EFFECT: f64 = 0.05;
-/// Times of the programs whose work is set, ms. Each is the slower one in one suite.
+/// Durations of the programs with adjustable work, ms. Each is the slower one in one suite.
 const WORK_MS: [u32; SUITES] = [2, 5, 10, 20, 50];
-/// Programs that are everywhere, some 3 to 20 ms each.
+/// Programs available everywhere, about 3 to 20 ms each.
 const OTHERS: [(&str, &str); 3] = [
     ("gzip", "gzip -c -6 text"),
     ("md5sum", "md5sum text text text text"),
@@ -34,7 +34,7 @@ const LINES: usize = 9_000;
 /// Runs the suites, quiet and with all CPUs busy.
 ///
 /// # Errors
-/// When the repository can't be made, or a gate ends without a record.
+/// If the repository can't be created, or a gate ends without a record.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let suites = options.scaled(SUITES);
     let time = if options.quick { QUICK_TIME } else { TIME };
@@ -82,12 +82,12 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// Name of a benchmark, and of the branch where it is slower.
+/// Returns the name of a benchmark, which is also that of the branch where it is slower.
 fn work(ms: u32) -> String {
     format!("work_{ms}")
 }
 
-/// How the suites of a row ended.
+/// The results of the suites of a row.
 #[derive(Default)]
 struct Counts {
     suites: usize,
@@ -142,8 +142,8 @@ impl Counts {
     }
 }
 
-/// A repository with a suite: `main`, a branch `same` with the same code, and one for each benchmark
-/// that is slower there.
+/// Creates a repository with a suite: `main`, a branch `same` with the same code, and a branch for each
+/// benchmark that is slower there.
 fn project(tools: &Tools) -> Result<Project<'_>> {
     let project = Project::new(tools, "gate-live")?;
     project.write("work.c", include_str!("../subjects/work.c"))?;
@@ -170,7 +170,7 @@ fn set_work(project: &Project<'_>, ms: u32, iterations: u64) -> Result<()> {
     project.write(&format!("{}.h", work(ms)), &text)
 }
 
-/// `fathom.toml` of the project.
+/// Returns `fathom.toml` of the project.
 fn suite() -> String {
     let mut text = "schema_version = 1\ntitle = \"a suite\"\n".to_owned();
     for name in WORK_MS.map(work) {

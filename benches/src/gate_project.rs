@@ -1,4 +1,4 @@
-//! A repository in which `fathom gate` is run.
+//! A repository in which `fathom gate` runs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use fathom_model::GateRecord;
 use crate::Result;
 use crate::tools::Tools;
 
-/// It goes with the value.
+/// A project folder, removed when dropped.
 pub(crate) struct Project<'t> {
     tools: &'t Tools,
     folder: PathBuf,
@@ -21,7 +21,7 @@ impl Drop for Project<'_> {
 }
 
 impl<'t> Project<'t> {
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(crate) fn new(tools: &'t Tools, name: &str) -> Result<Project<'t>> {
         let folder = tools.scratch_folder().join(name);
         let _ = std::fs::remove_dir_all(&folder);
@@ -30,13 +30,13 @@ impl<'t> Project<'t> {
         Ok(project)
     }
 
-    /// A repository of what was written, on the branch `main`.
+    /// Creates a repository of the written files, on the branch `main`.
     pub(crate) fn begin(&self) -> Result<()> {
         self.git(&["init", "-q", "-b", "main"])?;
         self.commit()
     }
 
-    /// A branch `same` with the same code.
+    /// Creates a branch `same` with the same code.
     pub(crate) fn same(&self) -> Result<()> {
         self.git(&["switch", "-q", "-c", "same"])?;
         self.write("README", "No code is touched.\n")?;
@@ -51,7 +51,7 @@ impl<'t> Project<'t> {
         self.folder.join("cache")
     }
 
-    /// The next gate checks out and builds anew.
+    /// Makes the next gate check out and build again.
     pub(crate) fn forget_builds(&self) -> Result<()> {
         for folder in [self.cache(), self.root().join(".fathom")] {
             match std::fs::remove_dir_all(&folder) {
@@ -72,7 +72,7 @@ impl<'t> Project<'t> {
         std::fs::write(self.root().join(name), text).map_err(|error| self.failed(&error))
     }
 
-    /// A command with an environment that is the same on each machine.
+    /// Returns a command with an environment that is the same on each machine.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -107,7 +107,7 @@ impl<'t> Project<'t> {
         self.git(&["commit", "-q", "-m", "a change"])
     }
 
-    /// One gate with these arguments.
+    /// Runs one gate with these arguments.
     pub(crate) fn gate(&self, arguments: &[&str]) -> Result<GateRecord> {
         let run = self
             .command(&self.tools.fathom)
@@ -123,7 +123,7 @@ impl<'t> Project<'t> {
     }
 }
 
-/// Something to pack and sort.
+/// Returns a text to compress and sort.
 pub(crate) fn text(lines: usize) -> String {
     let mut random = crate::random::Random::new(39);
     let mut text = String::new();

@@ -1,8 +1,8 @@
-//! How often does a gate fail a suite in which nothing changed, and how often does it find what did?
+//! How often a gate fails a suite in which nothing changed, and how often it finds a real change.
 //!
-//! Recorded runs of 13 programs are replayed: suites are drawn from them in blocks of consecutive
-//! rounds, all programs together, and which arms are base and which head is drawn anew for each block.
-//! All arms are the same command, so that nothing differs but what is put in.
+//! Recorded runs of 13 programs are replayed: suites are drawn from them in blocks of consecutive rounds, all
+//! programs together, and each block randomly assigns the arms to base and head. All arms are the same
+//! command, so that only the inserted effect differs.
 
 use fathom_stats::{
     BestOf, Gate, GateAnswer, GateQuestion, GateRound, GateRun, best_of, best_of_on_itself,
@@ -16,17 +16,17 @@ use crate::sample_tests::{mann_whitney, proportion_interval, welch};
 use crate::table::{Table, result};
 use crate::tools::median;
 
-/// Whether head is worse than base, by the samples of both.
+/// Returns whether head is worse than base, by the samples of both.
 type Rule<'a> = dyn Fn(&[f64], &[f64]) -> bool + 'a;
 
-/// Suites of each regime and effect.
+/// Number of suites of each regime and effect.
 const SUITES: usize = 2_000;
-/// Rounds that stay together.
+/// Number of consecutive rounds that stay together.
 const BLOCK: usize = 10;
-/// What a gate may take by default, seconds, and the part of it that screening may take.
+/// Default time limit of a gate in seconds, and the fraction of it for screening.
 const TIME: f64 = 300.0;
 const SCREENING: f64 = 0.75;
-/// Runs of either side for the tests beside it.
+/// Number of runs of either side for the other tests.
 const RUNS: usize = 40;
 const MARGIN: f64 = 0.03;
 const COMPATIBLE: BestOf = BestOf {
@@ -39,9 +39,9 @@ const COMPATIBLE: BestOf = BestOf {
 struct Drawn<'a> {
     regime: &'a Regime,
     random: Random,
-    /// The slower program and by what factor.
+    /// The slower program, and by what factor.
     slow: (usize, f64),
-    /// Recorded round and order of the arms, for each round that was drawn.
+    /// Recorded round and order of the arms, for each drawn round.
     rounds: Vec<(usize, [usize; ARMS])>,
 }
 
@@ -79,11 +79,11 @@ fn run(program: &Program, arm: usize, round: usize, factor: f64) -> GateRun {
     }
 }
 
-/// How one suite ended.
+/// The result of one suite.
 struct Ended {
     answers: Vec<GateAnswer>,
     null_arm_failed: bool,
-    /// Seconds of wall time that the runs took.
+    /// Wall time of the runs in seconds.
     seconds: f64,
 }
 
@@ -162,7 +162,7 @@ const OTHERS: [&str; 4] = [
     "Mann-Whitney p < 0.05",
 ];
 
-/// Suites are drawn on all CPUs; each has a seed of its own, so that the answer is always the same.
+/// Draws suites on all CPUs; each has a separate seed, so that the result is always the same.
 fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
     let mut seeds = Random::new(39);
     let seeds: Vec<u64> = (0..suites).map(|_| seeds.next()).collect();
@@ -198,7 +198,7 @@ fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
     all
 }
 
-/// One suite, in which one program takes longer by `effect`.
+/// Runs one suite, in which one program takes longer by `effect`.
 fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
     let mut counts = Counts::default();
     let mut random = Random::new(seed);
@@ -244,7 +244,7 @@ fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
     counts
 }
 
-/// Which of the other rules fail the suite, and which say that `slow` is slower.
+/// Returns which of the other rules fail the suite, and which report that `slow` is slower.
 fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) {
     let suite: Vec<(&[f64], &[f64])> = runs
         .iter()
@@ -269,7 +269,7 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
     (fails, finds)
 }
 
-/// What is asked of each regime: found at 5 % and at 10 %.
+/// Returns the required detection rates of each regime, at 5 % and at 10 %.
 fn asked(regime: &str) -> [f64; 2] {
     if regime == "quiet" {
         [0.90, 0.98]
@@ -278,7 +278,7 @@ fn asked(regime: &str) -> [f64; 2] {
     }
 }
 
-/// Suites of identical code that the widespread rule fails; `None` where that can't be known.
+/// Returns how many suites of identical code the common rule fails; `None` if unknown.
 fn compatible_on_itself(regime: &Regime, suites: usize) -> Option<usize> {
     let programs = regime.programs.iter();
     let null = programs.map(|program| (program.wall[0].clone(), program.wall[1].clone()));
@@ -287,10 +287,10 @@ fn compatible_on_itself(regime: &Regime, suites: usize) -> Option<usize> {
     Some(chance?.failed)
 }
 
-/// The tables of `gates`.
+/// Returns the tables of `gates`.
 ///
 /// # Errors
-/// When the recorded runs are damaged.
+/// If the recorded runs are damaged.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     let suites = options.scaled(SUITES);
     let mut headers = vec![

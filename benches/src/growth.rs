@@ -1,4 +1,4 @@
-//! Do runs get slower the more there have been, or the more memory Fathom holds?
+//! Whether runs get slower with the number of runs, or with the memory that Fathom holds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,20 +21,21 @@ use crate::tools::{Measured, Tools, median};
 const RUNS: usize = 10_000;
 const PART: usize = 1_000;
 const SESSIONS: usize = 8;
-/// No growth can't be distinguished from growth below what the floor is asked to keep.
+/// Required limit: no growth can't be distinguished from growth below the limit of the floor.
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
 const BALLAST_RUNS: usize = 200;
 const BALLAST_PAIRS: usize = 60;
-/// Pairs of which a ratio has an interval.
+/// Minimum number of pairs for the interval of a ratio.
 const FEWEST_PAIRS: usize = 6;
-/// Filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while; both kinds of session wait.
+/// Filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while, so both kinds of session
+/// wait.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Both questions.
+/// Measures both.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = ["growth", "first", "last", "last / first", "asked", "result"];
     let mut table = Table::new("Growth: does a run cost more after many", &headers);
@@ -50,7 +51,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
 fn many_runs(tools: &Tools, options: &Options, share: Share, table: &mut Table) -> Result<()> {
     const NAMES: [&str; 3] = ["Fathom, --json", "hyperfine 2", "C loop"];
     let (runs, part) = (options.scaled(RUNS), options.scaled(PART));
-    // For each tool and session: median of the first part, of the last, peak memory.
+    // For each tool and session: median of the first part, median of the last part, peak memory.
     let mut found: [Vec<[f64; 3]>; 3] = Default::default();
     let mut order = [0, 1, 2];
     for _ in share.rounds(options.scaled(SESSIONS), 2) {
@@ -177,11 +178,11 @@ fn available_memory() -> Option<u64> {
 /// First argument of a process that measures with ballast.
 pub(crate) const BALLAST_SESSION: &str = "ballast-session";
 
-/// What such a process does: fills `bytes` with recorded runs, then measures `program` with Fathom's
-/// library and writes the median wall time in seconds to `file`.
+/// Runs such a process: fills `bytes` with recorded runs, then measures `program` with Fathom's library and
+/// writes the median wall time in seconds to `file`.
 ///
 /// # Errors
-/// When the program can't be measured.
+/// If the program can't be measured.
 pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Result<()> {
     let attempt = Attempt {
         benchmark: 0,
@@ -232,7 +233,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
     if let Some(error) = session.failure {
         return Err(failed(error));
     }
-    // Kept until here, so that it was in memory all the time.
+    // Kept until here, so that it was in memory the whole time.
     drop(std::hint::black_box(recorded));
     let wall: Vec<f64> = session
         .runs
@@ -242,7 +243,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
     std::fs::write(file, format!("{}\n", median(&wall))).map_err(|e| e.to_string())
 }
 
-/// Watches nothing.
+/// An observer that ignores everything.
 struct Nobody;
 
 impl Observer for Nobody {

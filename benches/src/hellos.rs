@@ -1,4 +1,4 @@
-//! The hello programs of `experiments/startup-showdown`, built as plainly as their languages do it.
+//! The hello programs of `experiments/startup-showdown`, built in the simplest way of their languages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,16 +11,16 @@ use crate::find::in_path;
 pub(crate) struct Hello {
     /// Its language.
     pub language: &'static str,
-    /// A command without a shell in it.
+    /// A command that uses no shell.
     pub command: String,
-    /// The file that is executed.
+    /// The executed file.
     pub program: PathBuf,
 }
 
-/// Builds those whose language is there, into `folder`; the names of the others come second.
+/// Builds those with an installed compiler into `folder`; also returns the names of the others.
 ///
 /// # Errors
-/// When a compiler that is there fails.
+/// If an installed compiler fails.
 pub(crate) fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/startup-showdown/src");
     let mut there = Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
     Ok((there, missing))
 }
 
-/// Python itself, not a shim that looks for it.
+/// Returns Python itself, not a shim that searches for it.
 fn real_python() -> Option<PathBuf> {
     let output = Command::new(in_path("python3")?)
         .args(["-c", "import sys; print(sys.executable)"])

@@ -1,4 +1,4 @@
-//! How quick is `fathom import`, and how much memory do the worst files take?
+//! How fast `fathom import` is, and how much memory the worst files take.
 
 use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
@@ -11,18 +11,18 @@ use crate::options::Options;
 use crate::table::{Table, mib, result};
 use crate::tools::{Tools, median};
 
-/// Bytes of Go text.
+/// Size of the Go text in bytes.
 const TEXT: usize = 100_000_000;
-/// Seconds for them.
+/// Required time for it in seconds.
 const ASKED_SECONDS: f64 = 2.0;
-/// Whatever the file holds.
+/// Required memory limit for any file.
 const ASKED_BYTES: f64 = 400e6;
 const TIMES: usize = 5;
 
 /// Writes the files, imports them, removes them.
 ///
 /// # Errors
-/// When a file can't be written, or Fathom doesn't start.
+/// If a file can't be written, or Fathom doesn't start.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let headers = [
         "file",
@@ -58,7 +58,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             }
         }
         let words: [&OsStr; 2] = ["import".as_ref(), path.as_os_str()];
-        // Of a refusal the meter has no account: its peak is held by a test.
+        // The meter has no account of a refusal: a test checks its peak.
         let peak = match case.is_read {
             true => Some(tools.run(&tools.fathom, &words)?.peak_bytes),
             false => None,
@@ -86,7 +86,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
 struct Case {
     name: &'static str,
     begin: &'static str,
-    /// Written again and again, `#` as a number that counts.
+    /// Written repeatedly, with `#` replaced by a counter.
     piece: &'static str,
     times: usize,
     end: &'static str,
@@ -94,7 +94,7 @@ struct Case {
     is_timed: bool,
 }
 
-/// The text to be timed has 1,000 benchmarks; the others are as large as is read at all.
+/// Returns the cases. The timed text has 1,000 benchmarks; the others have the maximum size that is read.
 fn cases(text: usize) -> [Case; 5] {
     const GO: &str = "BenchmarkSortOfSomething/n=#-2    \t   10000\t     59571.5 ns/op\t  1504 B/op\t  49 allocs/op\n";
     const TIMES: &str = "{\"results\": [{\"command\": \"a\", \"stddev\": 1, \"times\": [0";
@@ -153,7 +153,7 @@ fn write(path: &Path, case: &Case) -> std::io::Result<()> {
     for number in 0..case.times {
         match case.piece.split_once('#') {
             Some((before, after)) => {
-                // Of Go's text samples, else names that are all different.
+                // Samples for Go's text, otherwise names that are all different.
                 let number = if case.is_timed { number % 1000 } else { number };
                 write!(out, "{before}{number}{after}")?;
             }

@@ -1,4 +1,4 @@
-//! How long do report and exports take for a very long session?
+//! How long report and exports take for a very long session.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -22,13 +22,13 @@ use crate::tools::Tools;
 
 const RUNS: u32 = 100_000;
 const ASKED: Duration = Duration::from_secs(1);
-/// The median of some: one could be hit by a neighbour.
+/// Number of attempts, of which the median counts: a single one could be disturbed by a neighbour.
 const TRIES: usize = 3;
 
-/// What happens after the last run of a session of two commands.
+/// Measures what happens after the last run of a session of two commands.
 ///
 /// # Errors
-/// When the JSON can't be written.
+/// If the JSON can't be written.
 pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     let question = Question {
         names: vec!["old".into(), "new".into()],
@@ -124,7 +124,7 @@ pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     Ok(table)
 }
 
-/// What `--json FILE` has left to do at the end: the runs are in the file already.
+/// Measures the remaining work of `--json FILE` at the end: the runs are already in the file.
 fn close_journal(tools: &Tools, record: &BenchRecord) -> Result<Duration> {
     let path = tools.file("large.json");
     let failed = |error: MeasureError| error.to_string();
@@ -157,7 +157,7 @@ fn time(mut step: impl FnMut()) -> Duration {
     times[TRIES / 2]
 }
 
-/// Runs with noise and a tail; the second command is 2 % slower.
+/// Returns runs with noise and a tail; the second command is 2 % slower.
 fn record() -> BenchRecord {
     let mut random = SmallRng::seed_from_u64(1);
     let mut run = |position: u32| -> Run {

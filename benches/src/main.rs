@@ -1,7 +1,7 @@
-//! What Fathom must reach, measured beside hyperfine 2 and a bare C loop in the same run.
+//! Fathom's performance goals, measured together with hyperfine 2 and a bare C loop in the same run.
 //!
-//! One file for each figure; `pairs` and `sample_tests` serve the two that compare commands. Nothing
-//! here passes or fails: times of a machine say as much about the machine.
+//! One file for each figure; `pairs` and `sample_tests` are used by the two that compare commands. Nothing
+//! here passes or fails, because times on a machine depend as much on the machine.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -64,10 +64,10 @@ use options::{Figure, Options, USAGE};
 use share::Share;
 use tools::Tools;
 
-/// Errors are sentences for whoever runs this.
+/// A result whose errors are sentences for the user who runs this.
 pub type Result<T> = std::result::Result<T, String>;
 
-/// Length of the command that is compared, in seconds.
+/// Duration of the compared command, in seconds.
 const WORK: f64 = 0.006;
 
 fn main() -> ExitCode {
@@ -170,7 +170,7 @@ fn shares(figures: &[Figure]) -> f64 {
     figures.iter().map(|figure| f64::from(figure.share)).sum()
 }
 
-/// What it will take, printed before anything is measured.
+/// Returns the expected duration, printed before anything is measured.
 fn plan(options: &Options) -> String {
     let seconds = options.time.as_secs_f64();
     let all = shares(&options.figures);
@@ -186,7 +186,7 @@ fn plan(options: &Options) -> String {
     )
 }
 
-/// Date, machine, versions.
+/// Returns date, machine and versions.
 fn header(tools: &Tools, options: &Options) -> String {
     let machine = environment();
     let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_string());
@@ -228,7 +228,7 @@ fn header(tools: &Tools, options: &Options) -> String {
     text
 }
 
-/// Standard output and, if asked for, a file. Written figure by figure: what is there stays when a
+/// Standard output and, if requested, a file. Written figure by figure, so that earlier output is kept when a
 /// later figure fails.
 struct Page(Option<std::fs::File>);
 

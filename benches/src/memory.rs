@@ -1,4 +1,4 @@
-//! Is the peak memory that is reported the program's own?
+//! Whether the reported peak memory is the program's own.
 
 use crate::Result;
 use crate::options::Options;
@@ -6,13 +6,13 @@ use crate::table::{Table, mib, ratio, result};
 use crate::tools::{Tools, median};
 
 const RUNS: usize = 3000;
-/// In MiB, for a program of 0.7 MiB.
+/// Required limit in MiB, for a program of 0.7 MiB.
 const ASKED: f64 = 1.4;
 
-/// Peak memory of a small static program on the first run and on the last.
+/// Measures the peak memory of a small static program in the first run and in the last.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let own = own_account(tools)?;
     let runs = options.scaled(RUNS);
@@ -74,7 +74,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// What `tiny` says of itself, in bytes.
+/// Returns the memory that `tiny` reports of itself, in bytes.
 fn own_account(tools: &Tools) -> Result<f64> {
     let mut values = Vec::new();
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! Is the function of a Node or Java program named that most of its time is in?
+//! Whether the function of a Node or Java program that takes the most time is named.
 //!
 //! Ten generated programs of each, explained by `fathom why` as its users run it.
 
@@ -14,11 +14,11 @@ use crate::tools::Tools;
 
 /// Turns of the loop that takes the time.
 const TURNS: usize = 1_000_000;
-/// How often it is run: some 0.8 s.
+/// Number of times that it is run: about 0.8 s.
 const ROUNDS: usize = 100;
 
-/// A program: definitions with `LOOP` for the body that takes the time, what runs it `ROUNDS` times, the
-/// hottest function, and the line of its definition.
+/// A program: definitions with `LOOP` for the body that takes the time, the code that runs it `ROUNDS` times,
+/// the hottest function, and the line of its definition.
 type Program = (&'static str, &'static str, &'static str, u32);
 
 const NODE: [Program; 10] = [
@@ -122,7 +122,7 @@ const JAVA: [Program; 10] = [
     ),
 ];
 
-/// What was seen of one program.
+/// The observations of one program.
 struct Outcome {
     named: bool,
     with_line: bool,

@@ -1,16 +1,16 @@
-//! What the caller wants.
+//! The options of the caller.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A figure, and how long it takes on two cores of 3 GHz.
+/// A figure, and its duration on two cores of 3 GHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Figure {
-    /// What the caller names it.
+    /// Its name in arguments.
     pub name: &'static str,
-    /// Its share of the time among all figures, seconds.
+    /// Its share of the total time, in seconds.
     pub share: u32,
-    /// With all of its rounds, seconds.
+    /// Duration with all of its rounds, in seconds.
     pub whole: u32,
 }
 
@@ -18,8 +18,8 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
     Figure { name, share, whole }
 }
 
-/// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] less 20 s for
-/// builds. Those whose share is the whole have no rounds to leave out.
+/// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] minus 20 s for
+/// builds. Figures whose share equals the whole have no rounds to skip.
 pub(crate) const FIGURES: [Figure; 21] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
@@ -44,7 +44,7 @@ pub(crate) const FIGURES: [Figure; 21] = [
     figure("report", 30, 30),
 ];
 
-/// Measured only when they are named: they take as long as many others together.
+/// Only measured if named: they take as long as many others together.
 pub(crate) const BY_NAME: [Figure; 8] = [
     figure("gate-live", 780, 780),
     figure("gate-coverage", 1200, 1200),
@@ -56,10 +56,10 @@ pub(crate) const BY_NAME: [Figure; 8] = [
     figure("prove", 3000, 3000),
 ];
 
-/// What all figures together may take.
+/// Time limit of all figures together, in minutes.
 const MINUTES: u32 = 31;
 
-/// How to call it.
+/// The help text.
 pub(crate) const USAGE: &str = "\
 Measures what Fathom must reach, beside hyperfine 2 and a bare C loop.
 
@@ -89,31 +89,31 @@ hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. This 
 /// Parsed arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Some of [`FIGURES`] and [`BY_NAME`].
+    /// The selected [`FIGURES`] and [`BY_NAME`].
     pub figures: Vec<Figure>,
-    /// What all of them may take.
+    /// Time limit of all of them.
     pub time: Duration,
-    /// Most comparisons of each kind for `aa`.
+    /// Maximum number of comparisons of each kind for `aa`.
     pub repetitions: usize,
-    /// Most comparisons of each kind for `power`.
+    /// Maximum number of comparisons of each kind for `power`.
     pub power_repetitions: usize,
-    /// Most rounds of a session that may stop early, if not the usual.
+    /// Maximum number of rounds of a session that may stop early, if not the default.
     pub early_rounds: Option<u32>,
-    /// Most blocks of each tool for `floor`.
+    /// Maximum number of blocks of each tool for `floor`.
     pub blocks: usize,
     /// Seconds between two records of a program for `aa-stored`.
     pub gap: u32,
-    /// A tenth of everything.
+    /// Whether to do only a tenth of everything.
     pub quick: bool,
-    /// Where the tables go, besides standard output.
+    /// A file for the tables, in addition to standard output.
     pub markdown: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads the arguments.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// With what is wrong; empty when help was asked for.
+    /// A message about what is wrong; empty if help was requested.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
         let mut figures = Vec::new();
@@ -179,7 +179,7 @@ impl Options {
         Ok(options)
     }
 
-    /// `count`, or a tenth of it when it has to be quick.
+    /// Returns `count`, or a tenth of it in quick mode.
     pub(crate) fn scaled(&self, count: usize) -> usize {
         if self.quick {
             count.div_ceil(10)

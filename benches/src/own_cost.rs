@@ -1,4 +1,4 @@
-//! How much CPU time does a tool take for itself, per run?
+//! How much CPU time a tool uses for itself, per run.
 
 use rand::seq::SliceRandom;
 
@@ -18,13 +18,13 @@ const NAMES: [&str; 4] = [
 const SHORT: usize = 100;
 const LONG: usize = 1000;
 const BLOCKS: usize = 15;
-/// Runs of an empty program in a session of Fathom's: one to warm up, five before and five after the others.
+/// Runs of an empty program in one of Fathom's sessions: one warm-up, five before and five after the others.
 const FLOOR_RUNS: u32 = 11;
 
-/// CPU time of the tool and all its processes, less what the runs themselves took.
+/// Measures the CPU time of the tool and all its processes, minus that of the runs themselves.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor_s = floor_cpu(tools)?;
     // Own CPU time in seconds of each tool: short sessions, long sessions.
@@ -85,7 +85,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
     Ok(table)
 }
 
-/// CPU time of one run of an empty program as Fathom runs it, seconds.
+/// Returns the CPU time of one run of an empty program as run by Fathom, in seconds.
 fn floor_cpu(tools: &Tools) -> Result<f64> {
     const RUNS: usize = 200;
     let program = empty_static(&tools.file(""))?;
@@ -93,7 +93,7 @@ fn floor_cpu(tools: &Tools) -> Result<f64> {
     Ok(measured.commands[0].cpu_s / RUNS as f64)
 }
 
-/// Own CPU time of one session; `None` for a tool that is not there.
+/// Returns the own CPU time of one session; `None` for a missing tool.
 fn session(tools: &Tools, tool: usize, runs: usize, floor_s: f64) -> Result<Option<f64>> {
     let count = runs.to_string();
     let flags = ["-w", "0", "-r", &count];

@@ -1,4 +1,4 @@
-//! Two commands compared by Fathom and by hyperfine, many times: what each of them claims.
+//! Two commands compared by Fathom and by hyperfine many times, with the claims of each tool.
 
 use fathom_model::{Metric, StopReason, Verdict};
 use rand::seq::SliceRandom;
@@ -9,32 +9,32 @@ use crate::share::Share;
 use crate::subjects::Condition;
 use crate::tools::{Tools, median};
 
-/// Warm-up rounds of either tool.
+/// Number of warm-up rounds of either tool.
 const WARMUPS: &str = "3";
-/// Runs of each command by hyperfine.
+/// Number of runs of each command by hyperfine.
 const RUNS: &str = "50";
-/// Repetitions without which no rate is worth its interval.
+/// Minimum number of repetitions for a useful interval of a rate.
 const FEWEST: usize = 4;
-/// What a careful user would take as a difference in hyperfine's samples.
+/// The p-value below which a careful user would see a difference in hyperfine's samples.
 const SIGNIFICANT: f64 = 0.05;
 
-/// What is claimed of the second command against the first.
+/// The claim about the second command relative to the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// It takes less.
+    /// It takes less time.
     Faster,
-    /// It takes more.
+    /// It takes more time.
     Slower,
-    /// Neither is claimed.
+    /// Neither.
     Nothing,
 }
 
-/// What one way of judging claimed over all repetitions.
+/// The claims of one way of judging over all repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tally {
-    /// For the table.
+    /// Name for the table.
     pub method: String,
-    /// Whether it is Fathom's.
+    /// Whether it is Fathom's way.
     pub is_fathom: bool,
     claims: Vec<Claim>,
     ratios: Vec<f64>,
@@ -62,17 +62,17 @@ impl Tally {
         self.rounds.push(rounds as f64);
     }
 
-    /// Number of comparisons; 0 for a tool that is not there.
+    /// Returns the number of comparisons; 0 for a missing tool.
     pub(crate) fn comparisons(&self) -> usize {
         self.claims.len()
     }
 
-    /// How often this was claimed.
+    /// Returns how often this was claimed.
     pub(crate) fn count(&self, claim: Claim) -> usize {
         self.claims.iter().filter(|c| **c == claim).count()
     }
 
-    /// `3 of 40 (2 to 20 %)`: with the 95 % interval of the rate.
+    /// Formats a rate such as `3 of 40 (2 to 20 %)`, with its 95 % interval.
     pub(crate) fn rate(&self, count: usize) -> String {
         let (low, high) = proportion_interval(count, self.comparisons());
         format!(
@@ -83,17 +83,17 @@ impl Tally {
         )
     }
 
-    /// Median of the ratios second / first.
+    /// Returns the median of the ratios second / first.
     pub(crate) fn median_ratio(&self) -> f64 {
         median(&self.ratios)
     }
 
-    /// Median of |ratio / truth - 1|.
+    /// Returns the median of |ratio / truth - 1|.
     pub(crate) fn median_error(&self, truth: f64) -> f64 {
         median(&self.errors(truth))
     }
 
-    /// Largest |ratio / truth - 1|.
+    /// Returns the largest |ratio / truth - 1|.
     pub(crate) fn worst_error(&self, truth: f64) -> f64 {
         self.errors(truth).into_iter().fold(0.0, f64::max)
     }
@@ -105,7 +105,7 @@ impl Tally {
             .collect()
     }
 
-    /// How Fathom came to its answers: rounds, early stops, and the clock.
+    /// Returns how Fathom reached its answers: rounds, early stops, and the clock.
     pub(crate) fn how(&self) -> String {
         format!(
             "{:.0} rounds (median), {} of {} stopped early, {} judged on undisturbed time",
@@ -117,25 +117,25 @@ impl Tally {
     }
 }
 
-/// What is compared, how, and how often.
+/// The commands to compare, how, and how often.
 #[derive(Debug)]
 pub(crate) struct Series<'a> {
-    /// What goes on beside it.
+    /// The concurrent load.
     pub condition: Condition,
     /// The two commands.
     pub commands: [String; 2],
-    /// Name and options of each way in which Fathom is called.
+    /// Name and options of each way of running Fathom.
     pub fathom: &'a [(&'a str, Vec<String>)],
-    /// How often at the most.
+    /// Maximum number of repetitions.
     pub repetitions: usize,
 }
 
 impl Series<'_> {
-    /// Compares, every tool once per repetition, in random order. One tally for each way of judging:
-    /// Fathom's, then Welch and Mann-Whitney on hyperfine's samples.
+    /// Compares, with every tool once per repetition, in random order. Returns one tally for each way of
+    /// judging: Fathom's, then Welch and Mann-Whitney on hyperfine's samples.
     ///
     /// # Errors
-    /// When a tool or a load fails.
+    /// If a tool or a load fails.
     pub(crate) fn measure(&self, tools: &Tools, share: Share) -> Result<Vec<Tally>> {
         let mut tallies: Vec<Tally> = self
             .fathom

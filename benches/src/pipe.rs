@@ -1,4 +1,4 @@
-//! Does a live pipeline under Fathom take longer than under a shell?
+//! Whether a live pipeline takes longer under Fathom than under a shell.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,25 +14,26 @@ use crate::share::{Rounds, Share};
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 
-/// Most sessions of each tool for each pipeline: all four pipelines then take a good minute.
+/// Maximum number of sessions of each tool for each pipeline: all four pipelines then take a good minute.
 const BLOCKS: usize = 12;
-/// The median may be this many times the shell's.
+/// Required limit of the median, relative to the shell's.
 const ASKED: f64 = 1.02;
-/// Input of the pipeline that copies: some 40 ms.
+/// Input size of the pipeline that copies: about 40 ms.
 const BYTES: usize = 50_000_000;
-/// Of the one that compresses, some 300 ms.
+/// Input size of the pipeline that compresses: about 300 ms.
 const COMPRESSED_BYTES: usize = 20_000_000;
 
 struct Pipeline {
     name: &'static str,
     stages: Vec<String>,
-    /// Runs in one session.
+    /// Number of runs per session.
     runs: usize,
-    /// How many of [`TOOLS`] run it: other shells and hyperfine only where starting takes all of the time.
+    /// Number of [`TOOLS`] that run it: other shells and hyperfine are only used if starting takes all of the
+    /// time.
     tools: usize,
 }
 
-/// Who runs the pipeline and times it.
+/// The tools that run and time the pipeline.
 const TOOLS: [&str; 4] = [
     "fathom pipe",
     "sh -c, timed by fathom bench",
@@ -40,10 +41,10 @@ const TOOLS: [&str; 4] = [
     "sh -c, timed by hyperfine 2",
 ];
 
-/// Medians of sessions in random order, paired by block, against the same line under `sh -c`.
+/// Compares medians of sessions in random order, paired by block, with the same line under `sh -c`.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let bytes = if options.quick { BYTES / 20 } else { BYTES };
     let file = data(tools, bytes)?;
@@ -147,7 +148,7 @@ fn sessions(tools: &Tools, pipeline: &Pipeline, blocks: Rounds) -> Result<[Vec<f
     Ok(medians)
 }
 
-/// Median wall time of the live rounds, in seconds.
+/// Returns the median wall time of the live rounds, in seconds.
 fn live(tools: &Tools, pipeline: &Pipeline) -> Result<f64> {
     let file = tools.file("pipe.json");
     let mut words: Vec<String> = ["pipe", "--no-stage", "--traced", "0", "--rounds"]
@@ -201,7 +202,7 @@ fn rows(table: &mut Table, pipeline: &Pipeline, medians: &[Vec<f64>; 4]) {
     }
 }
 
-/// Lines of words: compresses about as well as logs do, the same in every run.
+/// Creates lines of words that compress about as well as logs, the same in every run.
 fn data(tools: &Tools, bytes: usize) -> Result<PathBuf> {
     const WORDS: [&str; 16] = [
         "GET", "POST", "/index", "/items", "200", "404", "503", "agent", "error", "warning",

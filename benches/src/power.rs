@@ -1,4 +1,4 @@
-//! Is a small difference found where there is one?
+//! Whether a small real difference is found.
 
 use crate::Result;
 use crate::options::Options;
@@ -8,13 +8,13 @@ use crate::subjects::{Condition, iterations_longer_by};
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// Of all comparisons.
+/// Required fraction of all comparisons.
 const ASKED: f64 = 0.9;
 
-/// 2 % with all CPUs busy and 1 % on a quiet machine.
+/// Measures 2 % with all CPUs busy, and 1 % on a quiet machine.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(crate) fn measure(
     tools: &Tools,
     options: &Options,

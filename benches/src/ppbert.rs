@@ -1,7 +1,7 @@
-//! Does `fathom why` name what made ppbert 0.8.3 slow, and predict what 0.8.4 saves?
+//! Whether `fathom why` names what made ppbert 0.8.3 slow, and predicts what 0.8.4 saves.
 //!
-//! The releases differ by one line: 0.8.4 buffers its output. So the gain that is predicted for
-//! `unbuffered-output` on the first can be held against the second.
+//! The releases differ by one line: 0.8.4 buffers its output. The gain predicted for `unbuffered-output` on
+//! the first can therefore be compared with the second.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,32 +13,32 @@ use crate::options::Options;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// What is asked: the predicted gain lies so close to the real one.
+/// Required closeness of the predicted gain to the real one.
 const ASKED: f64 = 0.25;
-/// What the first release's first finding must be.
+/// The required first finding of the first release.
 const FINDING: &str = "unbuffered-output";
 const MIB: u64 = 1 << 20;
 
-/// A release: its number, and the variable that may name its program.
+/// A release: its number, and the variable that may contain the path of its program.
 const BEFORE: (&str, &str) = ("0.8.3", "PPBERT_0_8_3");
 const AFTER: (&str, &str) = ("0.8.4", "PPBERT_0_8_4");
 
-/// What `fathom why` reports of a program.
+/// The report of `fathom why` on a program.
 #[derive(Debug, PartialEq)]
 struct Explained {
-    /// Ids in their order.
+    /// Ids in order.
     findings: Vec<String>,
-    /// What the first would save, seconds.
+    /// Predicted savings of the first finding, in seconds.
     savings: f64,
-    /// Medians of the timed runs, seconds.
+    /// Median of the timed runs, in seconds.
     wall: f64,
     cpu: f64,
 }
 
-/// Asks of both releases.
+/// Runs `fathom why` on both releases.
 ///
 /// # Errors
-/// When the data can't be made, or a program that is there can't be run.
+/// If the data can't be created, or an installed program can't be run.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "ppbert: the cause that is named and the gain that is predicted",
@@ -105,7 +105,8 @@ fn ms(seconds: f64) -> String {
     format!("{:.0} ms", seconds * 1e3)
 }
 
-/// Where the release is: by its variable, or where the experiment about all releases installed it.
+/// Returns the path of the release: from its variable, or where the experiment about all releases installed
+/// it.
 fn find((release, variable): (&str, &str)) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let folder = format!("ppbert-{}", release.replace('.', "_"));
@@ -123,7 +124,7 @@ fn experiment() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/ppbert-releases")
 }
 
-/// A file of Erlang terms of so many MiB, the same each time.
+/// Creates a file of Erlang terms with this many MiB, the same each time.
 fn terms(folder: &Path, mib: u64) -> Result<PathBuf> {
     let path = folder.join(format!("terms-{mib}.bert"));
     if std::fs::metadata(&path).is_ok_and(|file| file.len() >= mib * MIB) {

@@ -1,9 +1,9 @@
-//! Are functions of Python's the ones that ran, with their callers, and is their time the program's?
+//! Whether Python functions and their callers are the ones that ran, and whether their times are right.
 //!
-//! Thirty generated programs, each of three to six ways to get to a loop, for each Python that is here,
-//! sampled as `fathom why` does it for short programs. How much of its time goes each way a program
-//! measures itself, by the clock of its thread around each call, in a run that nobody samples: a loop's
-//! turns don't tell it, as a turn with small numbers costs less, and calls and generators cost something,
+//! Thirty generated programs, each with three to six ways to get to a loop, run with each installed Python,
+//! and are sampled as `fathom why` does it for short programs. A program measures by itself how much of its
+//! time goes each way, by its thread's clock around each call, in a run without sampling. The number of loop
+//! turns doesn't show it, because a turn with small numbers costs less, and calls and generators cost time,
 //! too.
 
 use std::collections::HashMap;
@@ -20,16 +20,16 @@ use crate::sampling::{sampled, silent, tiers};
 use crate::table::Table;
 
 const PROGRAMS: u64 = 30;
-/// The part of sampled paths that must be in the program.
+/// Required fraction of sampled paths that exist in the program.
 const EXISTS: f64 = 0.95;
-/// Turns of loops in a program: 2 to 4 s. A share of a third is known to 0.9 points from 2,500 samples, so
-/// that hardly any share is off by 3 points by chance; with a third of the turns many are.
+/// Turns of loops in a program: 2 to 4 s. From 2,500 samples, a share of a third is known to 0.9 points, so
+/// hardly any share is off by 3 points by chance; with a third of the turns, many are.
 const TURNS: usize = 120_000_000;
 /// The loop, as the body of a function.
 const LOOP: &str = "        s = 0\n        for i in range(n): s += i & 3\n";
 
-/// Ways to a loop: definitions and call, `@` being the number of the way and `#` the turns, and the
-/// functions from the innermost to below `main`.
+/// Ways to a loop: definitions and call, with `@` for the number of the way and `#` for the turns, and the
+/// functions from the innermost to the one below `main`.
 const WAYS: [(&str, &str, &[&str]); 8] = [
     ("    def leaf@(n):\nLOOP", "leaf@(#)", &["leaf@"]),
     (
@@ -55,7 +55,7 @@ const WAYS: [(&str, &str, &[&str]); 8] = [
     (
         "    def run@(n):\nLOOP    def ex@(n): exec('run(n)', {'run': run@, 'n': n})",
         "ex@(#)",
-        // Without the text's own frame, which is mostly gone when it could be named.
+        // Without the compiled text's own frame, which is usually gone when it could be named.
         &["run@", "ex@"],
     ),
     (
@@ -70,8 +70,7 @@ const WAYS: [(&str, &str, &[&str]); 8] = [
     ),
 ];
 
-/// A program, which writes to the file that it is given how much CPU time went each way, and of each of
-/// its ways the functions.
+/// A program, which writes the CPU time of each way to a given file, and the functions of each of its ways.
 struct Program {
     source: String,
     ways: Vec<Vec<String>>,
@@ -108,26 +107,26 @@ impl Program {
     }
 }
 
-/// What a run says that nobody samples.
+/// The result of a run without sampling.
 struct Known {
-    /// The part of each way.
+    /// The fraction of each way.
     parts: Vec<f64>,
     cpu_ns: f64,
 }
 
-/// What samples of one program say.
+/// The result of sampling one program.
 struct Outcome {
-    /// How far the share of a way is from what is known at most.
+    /// Largest deviation of a way's share from the known one.
     worst: f64,
-    /// By how much a share differs by chance, one standard deviation: the largest of its shares.
+    /// The standard deviation of a share by chance: the largest of its shares.
     chance: f64,
-    /// The part of the samples whose functions are those of a way, or begin with them.
+    /// The fraction of the samples whose functions are those of a way, or begin with them.
     exist: f64,
     torn: f64,
     slower: f64,
 }
 
-/// Three programs with `--quick`.
+/// Measures the programs; only three with `--quick`.
 pub(crate) fn measure(options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "Functions of generated Python programs",
@@ -181,12 +180,12 @@ pub(crate) fn measure(options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// How one program is run.
+/// Describes how one program is run.
 struct Run {
     command: TraceCommand,
-    /// The program's file, as it is on stacks.
+    /// The program's file, as it appears in stacks.
     file: String,
-    /// Where the program writes its own times.
+    /// The file to which the program writes its own times.
     spent: PathBuf,
     python: String,
 }
@@ -203,7 +202,7 @@ impl Run {
         })
     }
 
-    /// A run that is looked at from outside, which costs the program nothing.
+    /// Runs the program without sampling; looking at it from outside costs it nothing.
     fn known(&self) -> Result<Known> {
         let seen = trace(&self.command, Tier::Sample, &TraceOptions::default());
         let seen = seen.map_err(|error| error.to_string())?;
@@ -224,7 +223,7 @@ impl Run {
         let (seen, stacks) = sampled(&self.command, tier)?;
         let (mut by_way, mut all, mut exist) = (HashMap::new(), 0.0, 0.0);
         let mut others: HashMap<Vec<String>, f64> = HashMap::new();
-        // Without any function it is the interpreter's start, its end, or `main` between two ways.
+        // Without a function, it is the interpreter's start, its end, or `main` between two ways.
         for (path, ns) in paths(&stacks, &self.file).filter(|(path, _)| !path.is_empty()) {
             all += ns;
             let mut ways = program.ways.iter();
@@ -261,7 +260,7 @@ fn cpu_ns(trace: &Trace) -> f64 {
     trace.accounts.user_ns as f64 + trace.accounts.system_ns as f64
 }
 
-/// The functions of the file below `main` on each stack of own code, innermost first, and their time.
+/// Returns the functions of the file below `main` in each stack of own code, innermost first, and their time.
 fn paths<'s>(stacks: &'s Stacks, file: &'s str) -> impl Iterator<Item = (Vec<String>, f64)> + 's {
     let own = stacks
         .rows

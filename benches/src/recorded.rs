@@ -1,14 +1,14 @@
-//! Runs of 13 programs as `record.py` left them: recorded/REGIME.txt.gz.
+//! Runs of 13 programs as recorded by `record.py`: recorded/REGIME.txt.gz.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::Result;
 
-/// Arms of each program: four times the same command in each round.
+/// Arms of each program: the same command four times in each round.
 pub(crate) const ARMS: usize = 4;
 
-/// Values of one clock by round, seconds.
+/// Values of one clock by round, in seconds.
 type Clock = Vec<f64>;
 
 /// One program: each of its arms by round.
@@ -16,7 +16,7 @@ type Clock = Vec<f64>;
 pub(crate) struct Program {
     /// Wall time.
     pub wall: [Clock; ARMS],
-    /// Wall time less waits for a CPU, 0 where it isn't known; absent where most are.
+    /// Wall time minus waits for a CPU, 0 if unknown; absent if most are unknown.
     pub cpu_wait_free: Option<[Clock; ARMS]>,
 }
 
@@ -35,16 +35,16 @@ impl Regime {
     }
 }
 
-/// As `fathom bench` demands it of a clock: at most half of the values are missing (0).
+/// Returns whether at most half of the values are missing (0), as `fathom bench` requires of a clock.
 fn mostly_known(arms: &[Clock; ARMS]) -> bool {
     let all = arms.iter().flatten();
     2 * all.clone().filter(|value| **value == 0.0).count() <= all.count()
 }
 
-/// All recorded regimes.
+/// Returns all recorded regimes.
 ///
 /// # Errors
-/// When a file is damaged.
+/// If a file is damaged.
 pub(crate) fn regimes() -> Result<Vec<Regime>> {
     let files: [(&'static str, &[u8]); 3] = [
         ("quiet", include_bytes!("../recorded/quiet.txt.gz")),

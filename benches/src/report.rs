@@ -1,4 +1,4 @@
-//! How long do `fathom report` and `fathom ui` take, how large is a page, and how soon can it be used?
+//! How long `fathom report` and `fathom ui` take, how large a page is, and how soon it can be used.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -17,9 +17,9 @@ use crate::tools::{Tools, median};
 
 const BENCHMARKS: usize = 100;
 const REVISIONS: usize = 200;
-/// Points of the long series.
+/// Number of points in the long series.
 const LONG: usize = 10_000;
-/// Series of the wide store, and points of each.
+/// Number of series in the wide store, and of points in each.
 const WIDE: usize = 1_000;
 const WIDE_POINTS: usize = 10_000;
 const ASKED_PAGE: f64 = 0.5;
@@ -28,10 +28,10 @@ const ASKED_ANSWER: f64 = 0.05;
 const ASKED_INTERACTIVE: f64 = 0.5;
 const TIMES: usize = 9;
 
-/// Makes two stores, writes the page, asks the live one.
+/// Creates two stores, writes the page, queries the live one.
 ///
 /// # Errors
-/// When a store can't be made, or Fathom doesn't start.
+/// If a store can't be created, or Fathom doesn't start.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let headers = ["what", "time", "size", "asked", "result"];
     let mut table = Table::new(
@@ -97,7 +97,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Seconds of `fathom report`, the median of some.
+/// Returns the seconds of `fathom report`, the median of several.
 fn page_seconds(tools: &Tools, store: &Path, page: &Path) -> Result<f64> {
     let mut walls = Vec::new();
     for _ in 0..TIMES {
@@ -114,13 +114,13 @@ fn page_seconds(tools: &Tools, store: &Path, page: &Path) -> Result<f64> {
     Ok(median(&walls))
 }
 
-/// What a `fathom ui` took, in seconds.
+/// Times of a `fathom ui`, in seconds.
 struct Answers {
-    /// From its start until it listens: the overview is read once by then.
+    /// From its start until it listens, which includes reading the overview once.
     start: f64,
     first: f64,
     median: f64,
-    /// Of an answer.
+    /// Size of a response.
     bytes: usize,
 }
 
@@ -143,7 +143,7 @@ fn answers(fathom: &Path, store: &Path, what: &str) -> Result<Answers> {
     })
 }
 
-/// Seconds from opening the page until it was drawn and no script ran.
+/// Returns the seconds from opening the page until it was drawn and no script ran.
 fn interactive(browser: &Path, folder: &Path, page: &Path) -> Result<f64> {
     let text = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
     let profile = folder.join("report-browser");
@@ -160,7 +160,7 @@ fn interactive(browser: &Path, folder: &Path, page: &Path) -> Result<f64> {
     Ok(median(&times))
 }
 
-/// A store in which every benchmark was measured at each revision, in one record.
+/// Creates a store in which every benchmark was measured at each revision, in one record.
 fn fill(path: &Path, benchmarks: usize, revisions: usize, metrics: &[Metric]) -> Result<()> {
     let mut store = Store::open(&Location::File(path.to_path_buf())).map_err(|e| e.to_string())?;
     let all: Vec<usize> = (0..revisions).collect();
@@ -182,7 +182,7 @@ const METRICS: [Metric; 4] = [
     ("user", 0.01),
     ("system", 0.002),
 ];
-/// Records that are saved together.
+/// Number of records that are saved together.
 const TOGETHER: usize = 200;
 
 fn draft(benchmarks: usize, at: usize, metrics: &[Metric]) -> Draft {
@@ -217,7 +217,7 @@ fn draft(benchmarks: usize, at: usize, metrics: &[Metric]) -> Draft {
     draft
 }
 
-/// `fathom ui`; it ends with this value.
+/// A `fathom ui`, which ends when this value is dropped.
 struct Live {
     child: Child,
     address: String,
@@ -241,7 +241,7 @@ impl Live {
         Ok(Live { child, address })
     }
 
-    /// Bytes of an answer.
+    /// Returns the size of a response in bytes.
     fn get(&mut self, what: &str) -> Result<usize> {
         let (host, path) = self
             .address

@@ -1,10 +1,9 @@
-//! The two tests that are usually applied to two samples of times: what a careful user of another
-//! tool would do with its numbers. Fathom uses neither: both assume runs that are independent of
-//! each other, and neighbouring runs are not.
+//! The two tests usually applied to two samples of times: what a careful user of another tool would do with
+//! its numbers. Fathom uses neither: both assume independent runs, and neighbouring runs are not independent.
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
-/// Two-sided p-value of Welch's t test for equal means; 1 where the samples don't allow one.
+/// Returns the two-sided p-value of Welch's t test for equal means; 1 if the samples don't allow one.
 pub(crate) fn welch(a: &[f64], b: &[f64]) -> f64 {
     let part = |values: &[f64]| {
         let n = values.len() as f64;
@@ -23,8 +22,8 @@ pub(crate) fn welch(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Two-sided p-value of the Mann-Whitney test, by the normal approximation with corrections for ties
-/// and continuity; 1 where the samples don't allow one.
+/// Returns the two-sided p-value of the Mann-Whitney test, by the normal approximation with corrections for
+/// ties and continuity; 1 if the samples don't allow one.
 pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> = a
         .iter()
@@ -50,8 +49,8 @@ pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     2.0 * Normal::standard().cdf(-z)
 }
 
-/// Interval (95 %, Clopper and Pearson) of the probability of something that happened `count` times
-/// out of `of`.
+/// Returns the interval (95 %, Clopper and Pearson) of the probability of an event that happened `count`
+/// times out of `of`.
 pub(crate) fn proportion_interval(count: usize, of: usize) -> (f64, f64) {
     let (k, n) = (count as f64, of as f64);
     let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p)).ok();

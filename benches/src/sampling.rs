@@ -8,10 +8,10 @@ use fathom_trace::{Io, StackPool, Stacks, Tier, Trace, TraceCommand, TraceOption
 
 use crate::Result;
 
-/// Between two samples, CPU time.
+/// CPU time between two samples.
 pub(crate) const PERIOD: Duration = Duration::from_micros(997);
 
-/// The tiers of this machine whose samples have stacks.
+/// Returns the tiers of this machine whose samples have stacks.
 pub(crate) fn tiers() -> Vec<Tier> {
     let verdicts = detect();
     let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
@@ -21,7 +21,7 @@ pub(crate) fn tiers() -> Vec<Tier> {
         .collect()
 }
 
-/// A command that reads and prints nothing.
+/// Returns a command that reads and prints nothing.
 pub(crate) fn silent<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> TraceCommand {
     TraceCommand {
         stdin: Io::Null,
@@ -31,7 +31,7 @@ pub(crate) fn silent<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Tr
     }
 }
 
-/// One run of a command, and its stacks.
+/// Runs a command once and returns its trace and stacks.
 pub(crate) fn sampled(command: &TraceCommand, tier: Tier) -> Result<(Trace, Stacks)> {
     let pool = StackPool::of_one_run();
     let options = TraceOptions {

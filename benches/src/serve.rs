@@ -1,4 +1,4 @@
-//! Is `fathom serve` as quick as wrk, does it see a standstill, and are its stamps right?
+//! Whether `fathom serve` is as fast as wrk, sees a stall, and has the right timestamps.
 
 mod rivals;
 mod schedule;
@@ -18,14 +18,15 @@ use crate::options::Options;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// Rounds in which tools take turns, and over which medians are taken.
+/// Rounds in which tools take turns; medians are taken over them.
 const ROUNDS: u32 = 15;
 const LITTLE_WITHIN: f64 = 0.02;
 
-/// Beside wrk, a server that stands still, how punctual and how many, and the stamps of the start.
+/// Measures a comparison with wrk, a server that stalls, punctuality and number of connections, and the
+/// timestamps of the start.
 ///
 /// # Errors
-/// When the server can't be built or a tool fails.
+/// If the server can't be built or a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let folder = tools.scratch_folder();
     let program = compile("subjects/http.c", &["-pthread"], folder)?;
@@ -37,7 +38,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     ])
 }
 
-/// A server that ends with this.
+/// A server that is ended when this is dropped.
 struct Running {
     child: Child,
     url: String,
@@ -80,7 +81,7 @@ impl Drop for Running {
     }
 }
 
-/// What `fathom serve` says; that the numbers can't be trusted is no failure here.
+/// Returns the report of `fathom serve`; untrusted numbers aren't an error here.
 fn serve(tools: &Tools, options: &[&str]) -> Result<ServeRecord> {
     let file = tools.scratch_folder().join("serve.json");
     let output = Command::new(&tools.fathom)
@@ -104,7 +105,7 @@ fn load(record: &ServeRecord) -> Result<&LoadResult> {
     server.load.first().ok_or_else(|| "no load".to_string())
 }
 
-/// A file of the kernel's tracing, if this user may use it.
+/// Returns a file of the kernel's tracing, if this user may use it.
 fn tracing() -> Option<PathBuf> {
     let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
     let found = folders

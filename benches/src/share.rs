@@ -1,4 +1,4 @@
-//! Each figure's share of the time, so that all of them end within what was asked.
+//! Each figure's share of the time, so that all of them end within the requested time.
 
 use std::time::{Duration, Instant};
 
@@ -9,21 +9,21 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// From now on.
+    /// Starts a share now.
     pub(crate) fn of(time: Duration) -> Share {
         Share {
             ends: Instant::now() + time,
         }
     }
 
-    /// What one of several parts may take of what is left, where `weight` is its own and `left` that of all
-    /// parts which are still to come, its own included.
+    /// Returns the time that one of several parts may take of the rest. `weight` is its own weight, and
+    /// `left` that of all remaining parts, including its own.
     pub(crate) fn part(self, weight: f64, left: f64) -> Share {
         let rest = self.ends.saturating_duration_since(Instant::now());
         Share::of(rest.mul_f64((weight / left).clamp(0.0, 1.0)))
     }
 
-    /// Numbers of rounds, `most` at the most: `fewest` in any case, and then as long as one more is likely to
+    /// Returns round numbers, at most `most`: at least `fewest`, then as long as another round is likely to
     /// end in time.
     pub(crate) fn rounds(self, most: usize, fewest: usize) -> Rounds {
         Rounds {
@@ -36,7 +36,7 @@ impl Share {
     }
 }
 
-/// What [`Share::rounds`] returns.
+/// The iterator returned by [`Share::rounds`].
 #[derive(Debug)]
 pub(crate) struct Rounds {
     ends: Instant,

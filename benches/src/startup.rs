@@ -1,4 +1,4 @@
-//! Is the time from exec to the first byte right, the same each time, and free of its observer?
+//! Whether the time from exec to the first byte is right, repeatable, and unaffected by its observer.
 
 mod observers;
 
@@ -13,29 +13,31 @@ use crate::share::Share;
 use crate::table::{Table, percent, ratio, result, us};
 use crate::tools::{Tools, median};
 
-/// What the two ways of seeing the first byte may differ by, in seconds.
+/// Required limit of the difference between the two ways of seeing the first byte, in seconds.
 const ASKED_AGREEMENT: f64 = 50e-6;
-/// What the medians of ten sessions may spread, as a share.
+/// Required limit of the spread of the medians of ten sessions, as a fraction.
 const ASKED_SPREAD: f64 = 0.03;
-/// Warm-up runs of the C loop.
+/// Number of warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
-/// Sessions of which a ratio has an interval.
+/// Minimum number of sessions for the interval of a ratio.
 const FEWEST: usize = 6;
-/// Most sessions, of which the first quiet ones count as those of a quiet machine.
+/// Maximum number of sessions; the first quiet ones count as those of a quiet machine.
 const ALL_SESSIONS: usize = 60;
-/// On a quiet machine an empty program, run in turn with the other, takes what it takes at best, within this.
+/// On a quiet machine, an empty program, run in turn with the other, takes its best time within this
+/// fraction.
 const QUIET: f64 = 0.015;
-/// What it takes at best: this quantile of all sessions.
+/// Its best time: this quantile of all sessions.
 const BEST: f64 = 0.1;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
 
-/// Four tables: both ways on each hello, medians of short sessions, what watching adds and what observers add.
+/// Returns four tables: both ways on each hello, medians of short sessions, the overhead of watching and that
+/// of observers.
 ///
 /// # Errors
-/// When a hello can't be built or a tool fails.
+/// If a hello can't be built or a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
     let folder = tools.file("hellos");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -65,8 +67,7 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .arg("--json")
         .arg(&file)
         .args(commands)
-        // As all tools are run: with cargo's LD_LIBRARY_PATH the loader fails to find libraries a
-        // hundred times.
+        // Like all tools: with cargo's LD_LIBRARY_PATH, the loader fails to find libraries a hundred times.
         .env_clear()
         .envs(ENVIRONMENT)
         .stdin(Stdio::null())
@@ -136,16 +137,16 @@ fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord)
     table
 }
 
-/// One of the sessions that follow one another.
+/// One of several consecutive sessions.
 struct Repeated {
-    /// Median to the first byte, seconds; of all runs and of those that had their core for themselves.
+    /// Median to the first byte in seconds; of all runs and of those that had their core to themselves.
     p50: f64,
     alone: Option<f64>,
-    /// Part of the runs that shared their core.
+    /// Fraction of the runs that shared their core.
     shared: f64,
-    /// Median of the empty program in the same rounds, from exec to exit, seconds.
+    /// Median of the empty program in the same rounds, from exec to exit, in seconds.
     empty: f64,
-    /// Median of the C loop right after it, seconds.
+    /// Median of the C loop right after it, in seconds.
     control: f64,
 }
 
@@ -164,20 +165,20 @@ impl Repeated {
         })
     }
 
-    /// Whether the empty program took what it takes at `best`, seconds.
+    /// Returns whether the empty program took its best time `best`, in seconds.
     fn is_quiet(&self, best: f64) -> bool {
         (self.empty / best - 1.0).abs() <= QUIET
     }
 }
 
-/// The value at this quantile, 0 to 1; 0 of none.
+/// Returns the value at this quantile, 0 to 1; 0 without values.
 fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = (values.len() as f64 * p) as usize;
     values.get(at).copied().unwrap_or(0.0)
 }
 
-/// How far apart the medians of the same program are: of sessions one after another, and side by side.
+/// Measures how far apart the medians of the same program are: in consecutive sessions, and side by side.
 fn spread(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
@@ -280,7 +281,7 @@ fn spread_row(name: String, asked: bool, medians: &[f64]) -> Vec<String> {
     row
 }
 
-/// From exec to exit with the pipe watched, and with `bench`, which only empties it.
+/// Measures from exec to exit with the pipe watched, and with `bench`, which only drains it.
 fn watching(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let (mut watched, mut plain) = (Vec::new(), Vec::new());

@@ -1,6 +1,5 @@
-//! What a store takes and how quick it is: 1,000 series of 10,000 points in SQLite; with
-//! `$POSTGRES=postgres://...`, 100 of them in PostgreSQL, in a schema `fathom_scale` that is removed
-//! before and after.
+//! The size and speed of a store: 1,000 series of 10,000 points in SQLite; with `$POSTGRES=postgres://...`,
+//! 100 of them in PostgreSQL, in a schema `fathom_scale` that is removed before and after.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,12 +14,12 @@ use crate::tools::Tools;
 
 const HOUR: i64 = 3_600_000;
 const START: i64 = 1_700_000_000_000;
-/// Records that are saved in one transaction to fill a store: as of a large bundle. So many points of
-/// a series are sealed at once.
+/// Number of records saved in one transaction to fill a store, as for a large bundle. This many points of a
+/// series are sealed at once.
 const TOGETHER: i64 = 512;
-/// Connections that save at the same time.
+/// Number of connections that save concurrently.
 const WRITERS: u64 = 8;
-/// What one of them saves.
+/// Number of records that each of them saves.
 const EACH: i64 = 25;
 
 /// The metrics of `bench`.
@@ -42,10 +41,10 @@ const METRICS: [&str; 15] = [
     "write_calls",
 ];
 
-/// Fills stores and measures them. `quick`: a tenth of the series, to show that it works.
+/// Fills stores and measures them. `quick` uses a tenth of the series, to show that it works.
 ///
 /// # Errors
-/// What a store says.
+/// Errors of the store.
 pub(crate) fn measure(tools: &Tools, quick: bool) -> Result<Vec<Table>> {
     let series = |whole: u64| if quick { whole / 10 } else { whole };
     let folder = new_folder().map_err(said)?;
@@ -77,7 +76,7 @@ fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A new folder for the store.
+/// Creates a new folder for the store.
 fn new_folder() -> std::io::Result<std::path::PathBuf> {
     let folder = std::env::temp_dir().join(format!("fathom-scale-{}", std::process::id()));
     std::fs::create_dir(&folder).map(|()| folder)
@@ -100,7 +99,8 @@ fn one(name: &str, location: &Location, series: u64) -> Result<Table> {
     Ok(table)
 }
 
-/// Many series of few points: `fathom history` of all, and an import with one point for each of them.
+/// Measures many series with few points: `fathom history` of all, and an import with one point for each of
+/// them.
 fn wide(tools: &Tools, folder: &Path, listed: u64, imported: u64) -> Result<Table> {
     let name = format!("SQLite: {listed} and {imported} series");
     let mut table = Table::new(&name, &["what", "median", "p99", "most", "times", "asked"]);
@@ -144,7 +144,7 @@ fn wide(tools: &Tools, folder: &Path, listed: u64, imported: u64) -> Result<Tabl
     Ok(table)
 }
 
-/// A record of another tool's results, one sample each.
+/// Returns a record of another tool's results, one sample each.
 fn import(benchmarks: u64, hours: i64) -> String {
     let one = |n: u64| {
         json!({"name": format!("benchmark {n}"), "parameters": {}, "metric": "wall", "unit": "s",
@@ -157,7 +157,7 @@ fn import(benchmarks: u64, hours: i64) -> String {
     .to_string()
 }
 
-/// Records of one run each whose bodies are as small as they can be: they are weighed apart.
+/// Saves records of one run each with the smallest possible bodies, whose size is measured separately.
 fn fill(store: &mut Store, series: u64, points: i64) -> Stored<()> {
     let mut random = Random(7);
     let template = Draft::of(record(series / 15 + 1, 0, &mut random))?.points;
@@ -254,7 +254,7 @@ fn saves(store: &mut Store, table: &mut Table) -> Stored<()> {
     Ok(())
 }
 
-/// Connections that save as quickly as they can, for a while.
+/// Lets connections save as fast as they can, for a while.
 fn writers(location: &Location, table: &mut Table) {
     let saved: Vec<Stored<Duration>> = std::thread::scope(|scope| {
         let writer = |writer: u64| {
@@ -325,7 +325,7 @@ fn row(table: &mut Table, what: &str, asked: &str, times: &mut [Duration]) {
     ]);
 }
 
-/// A record as `bench` writes it: ten runs of each benchmark.
+/// Returns a record as `bench` writes it: ten runs of each benchmark.
 fn record(benchmarks: u64, hours: i64, random: &mut Random) -> String {
     let mut noise = |size: f64| size * (1.0 + random.next() * 0.05);
     let mut runs = Vec::new();
@@ -358,7 +358,7 @@ fn record(benchmarks: u64, hours: i64, random: &mut Random) -> String {
     .to_string()
 }
 
-/// Numbers from 0 to 1 that look like chance (SplitMix64).
+/// Pseudo-random numbers from 0 to 1 (SplitMix64).
 struct Random(u64);
 
 impl Random {

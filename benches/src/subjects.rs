@@ -1,12 +1,12 @@
-//! How long the programs that are compared run, and the loads beside them.
+//! The duration of the compared programs, and the concurrent loads.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::Result;
 use crate::tools::Tools;
 
-/// CPU time of a `work` of so many rounds, in seconds: the least of some runs, since neighbours only
-/// add to it.
+/// Returns the CPU time of a `work` of this many rounds, in seconds: the minimum of several runs, since
+/// neighbours only add to it.
 fn work_seconds(tools: &Tools, iterations: u64) -> Result<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..9 {
@@ -16,7 +16,8 @@ fn work_seconds(tools: &Tools, iterations: u64) -> Result<f64> {
     Ok(least)
 }
 
-/// CPU time of one iteration of `work`, in seconds, and of a million of them with start and exit.
+/// Returns the CPU time of one iteration of `work` in seconds, and that of a million of them with start and
+/// exit.
 fn iteration_seconds(tools: &Tools) -> Result<(f64, f64)> {
     const HIGH: u64 = 5 * LOW;
     let (low, high) = (work_seconds(tools, LOW)?, work_seconds(tools, HIGH)?);
@@ -29,20 +30,20 @@ fn iteration_seconds(tools: &Tools) -> Result<(f64, f64)> {
 
 const LOW: u64 = 1_000_000;
 
-/// How many iterations of `work` take `seconds` with start and exit on this machine.
+/// Returns how many iterations of `work` take `seconds` with start and exit on this machine.
 ///
 /// # Errors
-/// When `work` can't be run.
+/// If `work` can't be run.
 pub(crate) fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
     let (each, low) = iteration_seconds(tools)?;
     Ok(((seconds - low) / each + LOW as f64).max(1.0) as u64)
 }
 
-/// How many iterations make the whole command take longer than `iterations` do by this share. Its start
-/// and exit, which the C loop times, stay the same, so that the loop takes a little more than that.
+/// Returns how many iterations make the whole command take longer than `iterations` do by this fraction. Its
+/// start and exit, which the C loop times, stay the same, so the loop takes a little more than that.
 ///
 /// # Errors
-/// When `work` can't be run.
+/// If `work` can't be run.
 pub(crate) fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -> Result<u64> {
     let (each, _) = iteration_seconds(tools)?;
     let rest = tools.c_loop(20, 300, &tools.work)?.commands[0].median_s;
@@ -50,21 +51,21 @@ pub(crate) fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -
     Ok(iterations + more.round() as u64)
 }
 
-/// What goes on beside the measurement.
+/// The load during the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// Nothing that we started.
+    /// No load started by us.
     Quiet,
     /// 5 ms on, 5 ms off, on one CPU.
     Periodic,
-    /// CPU 0 has a program that never stops.
+    /// A program that never stops on CPU 0.
     Neighbour,
-    /// Every CPU has a program that never stops.
+    /// A program that never stops on every CPU.
     Busy,
 }
 
 impl Condition {
-    /// For the table.
+    /// Returns the name for the table.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Condition::Quiet => "quiet",
@@ -77,7 +78,7 @@ impl Condition {
     /// Starts the load; it ends when the value is dropped, and in any case when this process ends.
     ///
     /// # Errors
-    /// When a load can't be started.
+    /// If a load can't be started.
     pub(crate) fn start(self, tools: &Tools) -> Result<Loads> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted: Vec<(usize, u32, u32)> = match self {
@@ -104,10 +105,10 @@ impl Condition {
 pub(crate) struct Loads(Vec<Child>);
 
 impl Loads {
-    /// Fails if a load has ended: what was measured would not be what the table says.
+    /// Fails if a load has ended: the measurement would not match the table.
     ///
     /// # Errors
-    /// When one has.
+    /// If one has.
     pub(crate) fn check(&mut self) -> Result<()> {
         for load in &mut self.0 {
             if let Ok(Some(status)) = load.try_wait() {

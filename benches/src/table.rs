@@ -1,6 +1,6 @@
-//! Tables that are Markdown and can be read as they are.
+//! Tables in Markdown that are also readable as plain text.
 
-/// A figure: what was asked and what came of it.
+/// A figure: its requirement and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     title: String,
@@ -10,7 +10,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// Creates an empty table.
     pub(crate) fn new(title: &str, headers: &[&str]) -> Table {
         Table {
             title: title.to_string(),
@@ -23,7 +23,7 @@ impl Table {
         }
     }
 
-    /// Adds a line. Short ones are filled up with empty cells.
+    /// Adds a line. Short ones are padded with empty cells.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().collect();
         row.resize(self.headers.len(), String::new());
@@ -35,7 +35,7 @@ impl Table {
         self.notes.push(text.into());
     }
 
-    /// The table as text that ends with a line end.
+    /// Returns the table as text with a final newline.
     pub(crate) fn render(&self) -> String {
         let width = |column: usize| {
             let cells = self
@@ -71,17 +71,17 @@ impl Table {
     }
 }
 
-/// The word for the last column.
+/// Returns the word for the last column.
 pub(crate) fn result(reached: bool) -> String {
     if reached { "reached" } else { "not reached" }.to_string()
 }
 
-/// Seconds as microseconds.
+/// Formats seconds as microseconds.
 pub(crate) fn us(seconds: f64) -> String {
     format!("{:.1} µs", seconds * 1e6)
 }
 
-/// A ratio with three decimals.
+/// Formats a ratio with three decimals.
 pub(crate) fn ratio(value: f64) -> String {
     if value.is_finite() {
         format!("{value:.3}")
@@ -90,12 +90,12 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
-/// A share as percent.
+/// Formats a fraction as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.2} %", share * 100.0)
 }
 
-/// Bytes as MiB.
+/// Formats bytes as MiB.
 pub(crate) fn mib(bytes: f64) -> String {
     format!("{:.2} MiB", bytes / f64::from(1 << 20))
 }

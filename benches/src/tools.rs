@@ -1,4 +1,4 @@
-//! The tools that are compared: where they are, how they are run, what they reported.
+//! The compared tools: where they are, how they are run, and what they reported.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use crate::Result;
 use crate::compile::compile;
 use crate::find::{build_fathom, find_hyperfine, in_path};
 
-/// Everything that is needed to measure.
+/// Everything needed to measure.
 #[derive(Debug)]
 pub(crate) struct Tools {
     /// The `fathom` of this workspace.
     pub fathom: PathBuf,
-    /// hyperfine 2, if there is one.
+    /// hyperfine 2, if installed.
     pub hyperfine: Option<PathBuf>,
     /// A C loop around vfork, execve and wait4.
     pub vfork_loop: PathBuf,
     /// Runs a tool and reports what it cost.
     pub meter: PathBuf,
-    /// Fixed work.
+    /// A program with fixed work.
     pub work: PathBuf,
-    /// 0.7 MiB.
+    /// A program of 0.7 MiB.
     pub tiny: PathBuf,
-    /// A neighbour.
+    /// A program that acts as a neighbour.
     pub load: PathBuf,
     /// An empty dynamic program.
     pub empty: PathBuf,
@@ -34,21 +34,21 @@ pub(crate) struct Tools {
     scratch: PathBuf,
 }
 
-/// What a tool cost, with everything that it waited for.
+/// The cost of a tool, including everything that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Usage {
     /// User and system time in seconds.
     pub cpu_s: f64,
-    /// Largest resident memory of one of the processes, in bytes.
+    /// Largest resident memory of any of the processes, in bytes.
     pub peak_bytes: f64,
 }
 
-/// What a tool reported of one command, in the order of the runs.
+/// A tool's results for one command, in the order of the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Samples {
     /// Wall times in seconds.
     pub wall_s: Vec<f64>,
-    /// CPU time of all runs together, in seconds.
+    /// Total CPU time of all runs, in seconds.
     pub cpu_s: f64,
     /// Peak memory in bytes.
     pub peak_bytes: Vec<f64>,
@@ -59,17 +59,17 @@ pub(crate) struct Samples {
 /// A session of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
-    /// One for each command.
+    /// The samples of each command.
     pub commands: Vec<Samples>,
-    /// What it cost.
+    /// Its cost.
     pub usage: Usage,
 }
 
 impl Tools {
-    /// Finds and builds them.
+    /// Finds and builds the tools.
     ///
     /// # Errors
-    /// When Fathom or a C program can't be built.
+    /// If Fathom or a C program can't be built.
     pub(crate) fn prepare() -> Result<Tools> {
         let own = std::env::current_exe().map_err(|e| format!("can't tell where I am: {e}"))?;
         let target = own
@@ -96,16 +96,16 @@ impl Tools {
         })
     }
 
-    /// Where files may be put.
+    /// Returns the folder for files.
     pub(crate) fn scratch_folder(&self) -> &Path {
         &self.scratch
     }
 
-    /// Runs a program with an environment that is the same for all tools: what the caller has in
-    /// his (cargo's LD_LIBRARY_PATH, say) changes what starting a program costs.
+    /// Runs a program with an environment that is the same for all tools: the caller's variables (such as
+    /// cargo's LD_LIBRARY_PATH) change the cost of starting a program.
     ///
     /// # Errors
-    /// When it can't be run or fails.
+    /// If it can't be run or fails.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Usage> {
         let account = self.scratch.join("account");
         let failed = |what: &str| format!("{} {what}", program.display());
@@ -116,7 +116,7 @@ impl Tools {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C")
-            // What it remembers from one run to the next goes with this measurement.
+            // Data that it caches between runs belongs to this measurement.
             .env("XDG_CACHE_HOME", self.scratch.join("cache"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -147,7 +147,7 @@ impl Tools {
     /// Measures with Fathom and its complete record.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn fathom_record(
         &self,
         options: &[&str],
@@ -163,10 +163,10 @@ impl Tools {
         Ok((record, usage))
     }
 
-    /// The same, as samples.
+    /// Does the same, and returns samples.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let (record, usage) = self.fathom_record(options, commands)?;
         let samples = |benchmark| {
@@ -192,10 +192,10 @@ impl Tools {
         })
     }
 
-    /// Measures with Fathom and writes what hyperfine's users know, without the record.
+    /// Measures with Fathom and writes hyperfine's export format, without the record.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn fathom_export(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let file = self.scratch.join("fathom-export.json");
         let words = line(&["bench", "--export-json"], &file, options, commands);
@@ -216,10 +216,10 @@ impl Tools {
         })
     }
 
-    /// Measures with hyperfine 2; `None` where there is none.
+    /// Measures with hyperfine 2; `None` if it isn't installed.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn hyperfine(
         &self,
         options: &[&str],
@@ -259,15 +259,15 @@ impl Tools {
     /// Measures one program with the C loop.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
         self.c_loop_as(&[], warmups, runs, program)
     }
 
-    /// The same with all of it on one CPU.
+    /// Does the same with all of it on one CPU.
     ///
     /// # Errors
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn c_loop_on(
         &self,
         cpu: usize,
@@ -321,40 +321,40 @@ impl Tools {
         })
     }
 
-    /// A file for results.
+    /// Returns a file for results.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// The empty program as a command.
+    /// Returns the empty program as a command.
     pub(crate) fn empty_command(&self) -> String {
         quoted(&self.empty)
     }
 
-    /// `work` of so many iterations as a command.
+    /// Returns `work` with this many iterations as a command.
     pub(crate) fn work_command(&self, iterations: u64) -> String {
         format!("{} {iterations}", quoted(&self.work))
     }
 
-    /// `tiny` as a command.
+    /// Returns `tiny` as a command.
     pub(crate) fn tiny_command(&self) -> String {
         quoted(&self.tiny)
     }
 }
 
-/// A path as a word of a command line.
+/// Quotes a path as a word of a command line.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-/// Median; NaN for nothing.
+/// Returns the median; NaN without values.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     fathom_stats::quantile(&sorted, 0.5)
 }
 
-/// The words of a call without output: both tools know `-N` and `--style none`.
+/// Returns the words of a call without output: both tools support `-N` and `--style none`.
 fn line(first: &[&str], file: &Path, options: &[&str], commands: &[String]) -> Vec<String> {
     let mut words: Vec<String> = first.iter().map(std::string::ToString::to_string).collect();
     words.push(file.display().to_string());

@@ -1,4 +1,4 @@
-//! How much slower does each tier make a program, beside strace and perf trace in the same run?
+//! How much each tier slows down a program, compared with strace and perf trace in the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,45 +12,45 @@ use crate::share::{Rounds, Share};
 use crate::table::{Table, result};
 use crate::tools::{Tools, median};
 
-/// Most pairs of an untraced run and a watched one, where nothing is asked.
+/// Maximum number of pairs of an untraced run and a watched one, if there is no requirement.
 const PAIRS: usize = 11;
-/// The same of the tools that stop the subject: their ratios are far from 1.
+/// Maximum for tools that stop the subject: their ratios are far from 1.
 const SLOW_PAIRS: usize = 3;
-/// The same where a figure is asked: what adds 2 % is distinguished from what adds none by 31 pairs of a run of
-/// seconds, and hundreds of one of tens of milliseconds, each of which scatters by several percent.
+/// Maximum if there is a requirement: to distinguish an overhead of 2 % from none takes 31 pairs of runs of
+/// seconds, and hundreds of runs of tens of milliseconds, each of which varies by several percent.
 const ASKED_PAIRS: usize = 500;
-/// Where a figure is asked, a cell gets so many times the time of another one.
+/// Factor of the time for a cell with a requirement, compared with other cells.
 const ASKED_WEIGHT: f64 = 8.0;
-/// Without which a ratio has no interval.
+/// Minimum number of pairs for the interval of a ratio.
 const FEWEST: usize = 3;
-/// Calls of the first subject: `dd` reads and writes each byte.
+/// Number of calls of the first subject: `dd` reads and writes each byte.
 const MANY_CALLS: f64 = 5e6;
 
-/// In the place of a tool: nobody watches.
+/// Used in place of a tool's name for an untraced run.
 const UNTRACED: &str = "none";
-/// Tools that watch.
+/// Tools that watch the subject.
 const TOOLS: [&str; 6] = ["kernel", "perf", "sample", "ptrace", "strace", "perf trace"];
-/// Those that stop the target take minutes on five million calls.
+/// Tools that stop the target, which take minutes for five million calls.
 const SLOW: [&str; 3] = ["ptrace", "strace", "perf trace"];
 
 struct Subject {
     name: &'static str,
-    /// For the shell. `{work}` is a folder with a file of 50 MB.
+    /// Script for the shell. `{work}` is a folder with a file of 50 MB.
     script: &'static str,
-    /// By how much a tool may make it slower: the tool, and the ratio.
+    /// Required limit of the slowdown by a tool: the tool, and the ratio.
     asked: &'static [(&'static str, f64)],
-    /// Too long for the slow tools.
+    /// Whether it takes too long for the slow tools.
     long: bool,
 }
 
 impl Subject {
-    /// By how much this tool may make it slower.
+    /// Returns the required limit of the slowdown by this tool.
     fn asked_of(&self, tool: &str) -> Option<f64> {
         let asked = self.asked.iter().find(|(asked, _)| *asked == tool);
         asked.map(|(_, limit)| *limit)
     }
 
-    /// The tools that it runs under.
+    /// Returns the tools that it runs under.
     fn tools(&self) -> impl Iterator<Item = &'static str> {
         let too_slow = |tool: &&str| self.long && SLOW.contains(tool);
         TOOLS.into_iter().filter(move |tool| !too_slow(tool))
@@ -106,14 +106,14 @@ const SUBJECTS: [Subject; 7] = [
     },
 ];
 
-/// Seconds that the subject itself took inside of the tool.
+/// Time that the subject itself took within the tool, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Took {
     wall: f64,
     cpu: f64,
 }
 
-/// One tool's runs of one subject, and the untraced one beside each.
+/// One tool's runs of one subject, each with its untraced run.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Pairs {
     untraced: Vec<Took>,
@@ -121,14 +121,14 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Watched by untraced, with the interval of 95 %; `None` without a pair.
+    /// Returns the ratio of watched to untraced, with the 95 % interval; `None` without a pair.
     fn ratio(&self, of: impl Fn(&Took) -> f64) -> Option<Estimate> {
         let values = |runs: &[Took]| runs.iter().map(&of).collect::<Vec<f64>>();
         let (untraced, watched) = (values(&self.untraced), values(&self.watched));
         Some(fathom_stats::paired_ratio(&untraced, &watched, 0.95)?.ratio)
     }
 
-    /// The median of what watching added, seconds.
+    /// Returns the median of the time added by watching, in seconds.
     fn added(&self, of: impl Fn(&Took) -> f64) -> f64 {
         let pairs = self.untraced.iter().zip(&self.watched);
         let added: Vec<f64> = pairs
@@ -141,7 +141,7 @@ impl Pairs {
 /// Runs every subject under every tool.
 ///
 /// # Errors
-/// When a tool can't be built, or the untraced subject fails.
+/// If a tool can't be built, or the untraced subject fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let work = tools.scratch_folder();
     let trace = build_trace_example(&target_of(&tools.fathom)?)?;
@@ -152,7 +152,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
             "subject", "untraced", "tool", "pairs", "wall", "95 %", "CPU", "asked", "result",
         ],
     );
-    // What takes minutes proves nothing quickly.
+    // Subjects that take minutes are skipped in quick mode.
     let takes_minutes = |subject: &&Subject| subject.long || subject.name.starts_with("find");
     let subjects: Vec<&Subject> = SUBJECTS
         .iter()
@@ -229,7 +229,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
     }
 }
 
-/// Whether a ratio is at most what was asked.
+/// Returns whether a ratio is within the required limit.
 pub(crate) fn verdict(ratio: &Estimate, limit: f64) -> String {
     match ratio.value <= limit || ratio.low > limit {
         true => result(ratio.value <= limit),
@@ -237,7 +237,7 @@ pub(crate) fn verdict(ratio: &Estimate, limit: f64) -> String {
     }
 }
 
-/// As many pairs, which begin with the untraced run and the watched one by turns.
+/// Runs this many pairs, which begin alternately with the untraced and the watched run.
 fn pairs_of(tool: &str, rounds: Rounds, trace: &Path, script: &Path, work: &Path) -> Result<Pairs> {
     let mut pairs = Pairs::default();
     for pair in rounds {
@@ -258,7 +258,7 @@ fn pairs_of(tool: &str, rounds: Rounds, trace: &Path, script: &Path, work: &Path
     Ok(pairs)
 }
 
-/// One run; `None` for a tool that isn't there or fails.
+/// Makes one run; `None` for a tool that is missing or fails.
 fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<Took>> {
     let out = work.join("tracing.out");
     let _ = std::fs::remove_file(&out);
@@ -296,7 +296,7 @@ fn with(tool: &str, options: &[&str], file: &Path, program: &str) -> Command {
     command
 }
 
-/// A script that runs the subject and writes its times to `$OUT`.
+/// Creates a script that runs the subject and writes its times to `$OUT`.
 fn script(subject: &Subject, work: &Path) -> Result<PathBuf> {
     let python = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
@@ -316,7 +316,7 @@ fn script(subject: &Subject, work: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// From two readings of the clock, and what bash's `times` prints of it and of its children.
+/// Parses two clock readings, and the output of bash's `times` for the shell and its children.
 fn parse(text: &str) -> Option<Took> {
     let mut lines = text.lines();
     let (from, to) = lines.next()?.split_once(' ')?;
@@ -348,7 +348,7 @@ fn data_file(path: &Path) -> Result<()> {
     std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The folder that cargo builds into, of `target/release/fathom`.
+/// Returns cargo's target folder for `target/release/fathom`.
 fn target_of(fathom: &Path) -> Result<PathBuf> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = fathom

@@ -1,7 +1,7 @@
-//! Does `fathom why` give the same program the same answer, on a quiet machine and on a busy one?
+//! Whether `fathom why` gives the same answer for the same program, on a quiet machine and on a busy one.
 //!
-//! Twenty small programs with one cause each, or none. The answer is the first finding; where there is
-//! none, the largest row of where the time goes.
+//! Twenty small programs with one cause each, or none. The answer is the first finding or, without one, the
+//! largest row of where the time goes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ use crate::subjects::Condition;
 use crate::table::{Table, result};
 use crate::tools::Tools;
 
-/// Runs of each program in a condition.
+/// Number of runs of each program in a condition.
 const RUNS: usize = 10;
-/// Of ten, as many must agree.
+/// Required fraction of runs that agree.
 const ASKED: f64 = 0.9;
 
-/// A language and a source: `c` is compiled, the others are what runs it.
+/// A language and a source: `c` is compiled, the others name the interpreter.
 type Program = (&'static str, &'static str, &'static str);
 
 const PROGRAMS: [Program; 20] = [
@@ -126,10 +126,10 @@ const PROGRAMS: [Program; 20] = [
     ),
 ];
 
-/// Asks for each program in both conditions.
+/// Runs `fathom why` on each program in both conditions.
 ///
 /// # Errors
-/// When a program can't be made, or `fathom why` explains nothing.
+/// If a program can't be created, or `fathom why` explains nothing.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let runs = if options.quick { 3 } else { RUNS };
@@ -188,7 +188,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// The answers, the most frequent first.
+/// Returns the answers, the most frequent first.
 fn in_words(answers: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = answers.iter().collect();
     sorted.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
@@ -198,7 +198,7 @@ fn in_words(answers: &BTreeMap<String, usize>) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Makes a program, and says how it is called.
+/// Creates a program, and returns its command.
 fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<Vec<PathBuf>> {
     let file = folder.join(format!("program{at}.{language}"));
     std::fs::write(&file, source).map_err(|error| error.to_string())?;
@@ -215,7 +215,7 @@ fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<
             }
         }
         "awk" => Ok(vec!["awk".into(), "-f".into(), file]),
-        // The interpreter itself: what a version manager runs before it is a cause of its own.
+        // The interpreter itself: a version manager's wrapper would be a cause of its own.
         "python3" => Ok(vec![python()?, file]),
         language => Ok(vec![language.into(), file]),
     }

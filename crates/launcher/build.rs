@@ -1,14 +1,14 @@
-//! Builds what Fathom brings along: two static programs, the launcher and the empty program, and the
+//! Builds the programs that Fathom embeds: two static programs, the launcher and the empty program, and the
 //! library that joins small calls.
 //!
-//! Cargo sees this crate as a library, so that it is formatted and linted as the rest. The programs
-//! are the same source once more, without the standard library and with flags that no cargo profile
-//! has: rustc at hand is all it takes.
+//! Cargo sees this crate as a library, so that it is formatted and linted like the rest. The programs are the
+//! same source compiled again, without the standard library and with flags that cargo profiles don't support;
+//! only rustc is needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Of all three: nothing of libc, as few pages as can be.
+/// Flags of all three: no libc, and as few pages as possible.
 const FLAGS: [&str; 8] = [
     "panic=abort",
     "opt-level=s",
@@ -20,8 +20,8 @@ const FLAGS: [&str; 8] = [
     "link-arg=-Wl,--build-id=none",
 ];
 
-/// Of programs: one image at a fixed address. The launcher's memory is the least peak memory that a
-/// program can be reported with.
+/// Flags of the programs: one image at a fixed address. The launcher's memory is the smallest peak memory
+/// that can be reported for a program.
 const OF_PROGRAMS: [&str; 4] = [
     "relocation-model=static",
     "link-arg=-static",
@@ -45,7 +45,7 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     build("launcher", "bin", &OF_PROGRAMS, &out);
     build("floor", "bin", &OF_PROGRAMS, &out);
-    // One part, or the compiler's own helpers would be looked for in others.
+    // A single codegen unit; otherwise the compiler's own helpers would be searched in others.
     build("joining", "cdylib", &["codegen-units=1"], &out);
 }
 
@@ -58,7 +58,7 @@ fn build(program: &str, kind: &str, flags: &[&str], folder: &Path) {
         .args(["--crate-name", program, "--target", &triple])
         .args(["--cfg", "supported", "--cfg", "program"])
         .args(["--cfg", &format!("program=\"{program}\"")])
-        // Cargo lints the library.
+        // Cargo lints the library build.
         .args(["--cap-lints", "allow"])
         .args(FLAGS.iter().chain(flags).flat_map(|flag| ["-C", flag]))
         .arg("-o")

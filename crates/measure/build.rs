@@ -1,4 +1,4 @@
-//! Sets `launcher` where there is a launcher to run commands with.
+//! Sets the cfg `launcher` if a launcher for running commands is available.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(launcher)");

@@ -13,7 +13,7 @@ class FathomError(Exception):
 
 
 class UsageError(FathomError):
-    """The question can't be answered as it is asked (2)."""
+    """The question can't be answered in this form (2)."""
 
 
 class CommandFailed(FathomError):

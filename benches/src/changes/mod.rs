@@ -1,4 +1,4 @@
-//! How many change points are found, and how many are wrong, beside four published rules on the same
+//! How many change points are found, and how many are wrong, compared with four published rules on the same
 //! series.
 
 mod rivals;
@@ -17,14 +17,14 @@ use crate::random::Random;
 use crate::recorded::{ARMS, regimes};
 use crate::table::{Table, result};
 
-/// Series of each content and noise.
+/// Number of series of each content and noise.
 const REPETITIONS: usize = 8;
-/// A point of a recorded series is the median of so many consecutive runs.
+/// Number of consecutive runs whose median is a point of a recorded series.
 const RUNS: usize = 3;
-/// Recorded noise scatters by this share at most.
+/// Maximum scatter of recorded noise, as a fraction.
 const SCATTER: f64 = 0.015;
 
-/// A rule: values in, positions out.
+/// A rule: maps values to positions.
 type Rule = fn(&[f64]) -> Vec<usize>;
 
 fn own(values: &[f64]) -> Vec<usize> {
@@ -32,7 +32,7 @@ fn own(values: &[f64]) -> Vec<usize> {
     found.iter().map(|point| point.index).collect()
 }
 
-/// Series with known change points, the same each time.
+/// Returns series with known change points, the same each time.
 fn all_series(repetitions: usize) -> Result<Vec<Labelled>> {
     let mut noises = vec![
         Noise::Normal(0.02),
@@ -61,9 +61,9 @@ fn all_series(repetitions: usize) -> Result<Vec<Labelled>> {
     Ok(all)
 }
 
-/// Logarithms of medians of consecutive runs, less that of all, in their order. A history has points
-/// that scatter by 1 to 2 %; what was recorded on a busy machine scatters by more, and is scaled down to
-/// that, so that its shape stays: outliers, levels, resemblance of neighbours.
+/// Returns logarithms of the medians of consecutive runs, relative to the median of all, in order. The points
+/// of a history scatter by 1 to 2 %; runs recorded on a busy machine scatter by more and are scaled down to
+/// that, which preserves their shape: outliers, levels, correlation of neighbours.
 fn residuals(arms: &[Vec<f64>; ARMS]) -> Vec<f64> {
     let mut all = Vec::new();
     for runs in arms {
@@ -101,10 +101,10 @@ fn rules() -> [(&'static str, Rule); 5] {
     ]
 }
 
-/// The tables of `changes`.
+/// Returns the tables of `changes`.
 ///
 /// # Errors
-/// When the recorded runs are damaged.
+/// If the recorded runs are damaged.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Table>> {
     let series = all_series(options.scaled(REPETITIONS))?;
     let steps: Vec<&Labelled> = series
@@ -206,7 +206,7 @@ fn truth(one: &Labelled) -> Vec<usize> {
     one.steps.iter().map(|(at, _)| *at).collect()
 }
 
-/// The score over all, and found and true points of each size.
+/// Returns the total score, and found and true points of each size.
 fn total(steps: &[&Labelled], reported: &[Vec<usize>]) -> (Score, [(usize, usize); STEPS.len()]) {
     let mut score = Score::default();
     let mut sizes = [(0, 0); STEPS.len()];
@@ -222,7 +222,7 @@ fn total(steps: &[&Labelled], reported: &[Vec<usize>]) -> (Score, [(usize, usize
     (score, sizes)
 }
 
-/// Drift and spikes, which only Fathom names.
+/// Drift and spikes, which only Fathom reports.
 fn others(series: &[Labelled]) -> Table {
     let mut table = Table::new("Drift and spikes", &["what", "how many", "named so"]);
     let drifts: Vec<_> = series
@@ -288,7 +288,7 @@ fn others(series: &[Labelled]) -> Table {
     table
 }
 
-/// 10,000 points at once, and one more at the end.
+/// Measures 10,000 points at once, and one more at the end.
 fn speed() -> Table {
     let mut table = Table::new("Time for 10,000 points", &["what", "ms", "asked", "result"]);
     let mut random = Random::new(7);

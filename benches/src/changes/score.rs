@@ -1,6 +1,6 @@
-//! How well do the reported points agree with what was put in?
+//! How well the reported points agree with the true ones.
 
-/// A point counts as found if one is reported within so many points of it.
+/// A point counts as found if one is reported within this many points of it.
 pub(crate) const TOLERANCE: usize = 5;
 
 /// Counts over many series.
@@ -12,8 +12,8 @@ pub(crate) struct Score {
 }
 
 impl Score {
-    /// Each true point takes the nearest reported one that is left, within the tolerance. Returns
-    /// which of the true ones were found.
+    /// Matches each true point with the nearest remaining reported one within the tolerance. Returns which of
+    /// the true ones were found.
     pub(crate) fn add(&mut self, truth: &[usize], reported: &[usize]) -> Vec<bool> {
         let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
         for (t, true_index) in truth.iter().enumerate() {

@@ -1,19 +1,19 @@
-//! Series whose change points are known: recorded or simulated noise, with steps, spikes and drift
-//! put into it. The same seed gives the same series.
+//! Series with known change points: recorded or simulated noise, with added steps, spikes and drift. The same
+//! seed gives the same series.
 
 use crate::random::Random;
 
-/// Sizes of steps, as shares.
+/// Sizes of steps, as fractions.
 pub(crate) const STEPS: [f64; 5] = [0.03, 0.05, 0.08, 0.10, 0.15];
-/// Runs of consecutive residuals that stay together when recorded noise is resampled.
+/// Number of consecutive residuals that stay together when recorded noise is resampled.
 const BLOCK: usize = 20;
 
-/// What was put into a series.
+/// The changes in a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Content {
     /// Noise alone.
     Nothing,
-    /// One step, for good.
+    /// One permanent step.
     One,
     /// Three or four steps of different sizes.
     Several,
@@ -36,27 +36,27 @@ impl Content {
     ];
 }
 
-/// A series with its answer.
+/// A series with its true changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Labelled {
     pub noise: String,
     pub content: Content,
     pub values: Vec<f64>,
-    /// First points of new levels, and by what share.
+    /// First points of new levels, and the relative change.
     pub steps: Vec<(usize, f64)>,
     pub spikes: Vec<usize>,
     /// First and last point of a slope.
     pub drift: Option<(usize, usize)>,
 }
 
-/// What the points scatter by.
+/// The noise of the points.
 #[derive(Debug, Clone)]
 pub(crate) enum Noise {
     Normal(f64),
     Heavy(f64),
     /// Each point keeps this share of its neighbour's deviation.
     Correlated(f64, f64),
-    /// Normal, rounded to this share.
+    /// Normal, rounded to this fraction.
     Quantised(f64, f64),
     /// Logarithms of value / median, in the order in which they were recorded.
     Recorded(String, Vec<f64>),
@@ -73,7 +73,7 @@ impl Noise {
         }
     }
 
-    /// Deviations of the logarithm.
+    /// Returns deviations of the logarithm.
     fn draw(&self, count: usize, random: &mut Random) -> Vec<f64> {
         match self {
             Noise::Normal(sd) | Noise::Quantised(sd, _) => {

@@ -1,8 +1,8 @@
-//! The other tools: where they are and how they are built.
+//! Finds and builds the other tools.
 //!
-//! They are fetched by hand and never part of this repository. `$RIVALS` names a folder with their
-//! sources in `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built
-//! unmodified, but for the size of tinymembench's buffers and the length of multichase's samples.
+//! They are fetched manually and never part of this repository. `$RIVALS` is a folder with their sources in
+//! `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built unmodified, except for the size of
+//! tinymembench's buffers and the length of multichase's samples.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use super::comparisons::{Comparison, FILLS, memory_mib, stream_elements};
 use crate::Result;
 
-/// Real-time priority: the tools have no gate against other programs, so these must wait. In turns
-/// (-r): under -f a tool whose threads share the one CPU spins for ever.
+/// Real-time priority: the tools have no gate against other programs, so those must wait. Round-robin (-r),
+/// because with -f a tool whose threads share one CPU spins forever.
 const RUN_FIRST: &[&str] = &["chrt", "-r", "1"];
 
 fn may_run_first() -> bool {
@@ -26,18 +26,18 @@ fn may_run_first() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// A source of another tool that is built with other numbers, which are no options of it.
+/// A source file of another tool that is built with changed constants, for which it has no options.
 struct Changed<'a> {
     tool: &'static str,
     file: &'static str,
-    /// What stands there, and what takes its place.
+    /// The original text, and its replacement.
     numbers: &'a [(&'static str, &'a str)],
     /// The new file.
     name: &'static str,
 }
 
-/// multichase's programs take the best of their samples, and into one of 0.25 to 2 s timer interrupts and
-/// neighbours come always. Of 20 ms there are as many as fit into the same time.
+/// multichase's programs take the best of their samples, and a sample of 0.25 to 2 s always includes timer
+/// interrupts and neighbours. With 20 ms, more samples fit into the same time.
 const CHASE: Changed<'_> = Changed {
     tool: "multichase",
     file: "multichase.c",
@@ -54,10 +54,10 @@ const LOADS: Changed<'_> = Changed {
     name: "multiload_20_ms.c",
 };
 
-/// The files of lat_pagefault, as Fathom's own: 1 MiB, just written, at once or 4 KiB at a time. How large the
-/// pieces are in which the system keeps a file follows from that, and a fault maps what it finds of one
-/// piece: of 64 MiB written at once 2 MiB (20 ns a page here). What was read back from the disk is in other pieces
-/// again.
+/// Writes the file of lat_pagefault like Fathom's own: 1 MiB, just written, in one write or 4 KiB at a time.
+/// This determines the size of the pieces in which the system keeps a file, and a fault maps the available
+/// part of one piece: 2 MiB of 64 MiB written at once (20 ns per page here). Data read back from the disk is
+/// in pages of yet another size.
 pub(super) fn write_anew(path: &Path) -> std::io::Result<()> {
     let piece = match path.ends_with("PAGES") {
         true => 4096,
@@ -68,8 +68,10 @@ pub(super) fn write_anew(path: &Path) -> std::io::Result<()> {
 }
 
 impl Changed<'_> {
+    /// Writes the changed source.
+    ///
     /// # Errors
-    /// When the source can't be read or written, or hasn't one of the numbers.
+    /// If the source can't be read or written, or lacks one of the constants.
     fn write(&self, sources: &Path, to: &Path) -> std::io::Result<()> {
         let mut text = std::fs::read_to_string(sources.join(self.tool).join(self.file))?;
         for (old, new) in self.numbers {
@@ -82,22 +84,22 @@ impl Changed<'_> {
     }
 }
 
-/// The programs that could be built.
+/// The successfully built programs.
 pub(super) struct Built {
-    /// The folder of their sources.
+    /// Folder of their sources.
     pub sources: Option<PathBuf>,
-    /// Where the programs are.
+    /// Folder of the programs.
     pub folder: PathBuf,
-    /// What goes before a tool so that it has the CPU, where that is allowed.
+    /// Prefix of a tool's command that gives it the CPU, if that is allowed.
     pub first: &'static [&'static str],
     problems: Vec<String>,
 }
 
 impl Built {
-    /// Builds what is in `$RIVALS` into `folder`.
+    /// Builds the tools in `$RIVALS` into `folder`.
     ///
     /// # Errors
-    /// When the folder can't be made. What can't be built is noted and left out.
+    /// If the folder can't be created. Tools that can't be built are noted and skipped.
     pub(super) fn prepare(folder: &Path) -> Result<Built> {
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         std::fs::create_dir_all(folder.join("rpc")).map_err(io)?;
@@ -107,8 +109,8 @@ impl Built {
             first: if may_run_first() { RUN_FIRST } else { &[] },
             problems: Vec::new(),
         };
-        // lmbench includes the headers of Sun's remote procedure calls in all of its programs,
-        // also in those that call none; few systems still have them.
+        // lmbench includes the headers of Sun RPC in all of its programs, even those that don't use it; few
+        // systems still have them.
         std::fs::write(folder.join("rpc/rpc.h"), "").map_err(io)?;
         std::fs::write(folder.join("rpc/types.h"), "#include <stdint.h>\n").map_err(io)?;
         built.build_all();
@@ -134,7 +136,7 @@ impl Built {
             &[&[multichase.as_str()], &chase[..]].concat(),
         );
         self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
-        // With the processor's widest loads, as Fathom's and STREAM's.
+        // With the processor's widest loads, like Fathom's and STREAM's.
         self.cc(
             "multichase",
             "multiload",
@@ -145,7 +147,7 @@ impl Built {
 
     fn build_tinymembench(&mut self) {
         let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
-        // Its own 32 MiB stay in part in a last level of that size.
+        // Its own 32 MiB would partly stay in a last-level cache of that size.
         let bytes = format!("({} * 1024 * 1024)", memory_mib());
         let enlarged = self.change(&Changed {
             tool: "tinymembench",
@@ -170,11 +172,10 @@ impl Built {
     }
 
     fn build_stream(&mut self) {
-        // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the
-        // caches: another figure. OFFSET is STREAM's own option: with 0 all arrays
-        // lie at the same place of a page, where a load waits for the last store to such a place
-        // (16.9 instead of 21.5 GB/s here). 128 numbers put the target 2 KiB away from the source, as
-        // Fathom's is.
+        // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the caches: a
+        // different figure. OFFSET is STREAM's own option: with 0, all arrays are at the same offset in a
+        // page, where a load waits for the last store to such an offset (16.9 instead of 21.5 GB/s here). 128
+        // numbers put the target 2 KiB away from the source, as in Fathom.
         let stream = [
             "-O3",
             "-march=native",
@@ -232,7 +233,7 @@ impl Built {
         }
     }
 
-    /// Writes a source anew; returns where.
+    /// Writes the changed source; returns its path.
     fn change(&mut self, changed: &Changed<'_>) -> String {
         let written = self.folder.join(changed.name);
         if let Some(sources) = &self.sources
@@ -243,7 +244,7 @@ impl Built {
         written.display().to_string()
     }
 
-    /// multichase makes one of its headers by a script of its own.
+    /// Generates one of multichase's headers with its own script.
     fn expand(&mut self) {
         let Some(script) = self
             .sources
@@ -276,7 +277,7 @@ impl Built {
             .args(flags)
             .arg("-I")
             .arg(&self.folder)
-            // What was written anew includes its neighbours.
+            // The changed source includes its neighbours.
             .args(["-I", "."])
             .args(files)
             .args(["-pthread", "-lm"])
@@ -292,7 +293,7 @@ impl Built {
                     .unwrap_or_default();
                 self.problems
                     .push(format!("{program} can't be built: {first}"));
-                // An older build must not be taken for this one.
+                // Prevents that an older build is used instead of this one.
                 let _ = std::fs::remove_file(self.folder.join(program));
             }
             Err(error) => self
@@ -301,7 +302,7 @@ impl Built {
         }
     }
 
-    /// Why a tool has no figure.
+    /// Returns why a tool has no figure.
     pub(super) fn absence(&self, comparison: &Comparison) -> &'static str {
         match (&self.sources, comparison.words.first()) {
             (Some(_), Some(name)) if self.folder.join(name).is_file() => "no figure",
@@ -309,7 +310,7 @@ impl Built {
         }
     }
 
-    /// What to say below the table.
+    /// Returns the notes below the table.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = self.problems.clone();
         if !self.first.is_empty() {

@@ -1,4 +1,4 @@
-//! How another tool is called, and whether it had the CPU meanwhile.
+//! Runs another tool, and checks whether it had the CPU.
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use super::build::{Built, write_anew};
 use super::comparisons::Comparison;
 use crate::tools::median;
 
-/// One figure of another tool.
+/// A figure of another tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reported {
     /// In the probe's unit.
@@ -17,13 +17,13 @@ pub(super) struct Reported {
     pub had_cpu: bool,
 }
 
-/// What the tools printed in one round, by how they were called.
+/// The output of the tools in one round, by their command.
 #[derive(Default)]
 pub(super) struct RoundOutputs(HashMap<&'static [&'static str], Vec<(String, bool)>>);
 
 impl Built {
-    /// What the tool reports, of the calls that had the CPU if there are such; `None` if it isn't there or prints
-    /// no figure. A tool that prints several figures runs once for each `round`.
+    /// Returns the tool's figure, from the calls that had the CPU if there are any; `None` if the tool isn't
+    /// installed or prints no figure. A tool that prints several figures runs once for each `round`.
     pub(super) fn measure(
         &self,
         comparison: &Comparison,
@@ -45,7 +45,7 @@ impl Built {
         with(true).or_else(|| with(false))
     }
 
-    /// What the tool prints, and whether it had the CPU.
+    /// Returns the tool's output, and whether it had the CPU.
     fn run(&self, comparison: &Comparison) -> Option<(String, bool)> {
         self.sources.as_ref()?;
         let line = comparison.line();
@@ -57,14 +57,14 @@ impl Built {
         if let Some(file) = arguments.last().filter(|_| name == "lat_pagefault") {
             write_anew(&self.folder.join(file)).ok()?;
         }
-        // Line by line, so that what a tool printed before its time was up is not lost.
+        // Line-buffered, so that output before the timeout isn't lost.
         let mut command = Command::new("timeout");
         command.arg(comparison.seconds);
         if comparison.runs_first {
             command.args(self.first);
         }
         command.args(["stdbuf", "-oL", "taskset"]);
-        // Two processes that hand over to each other must stand on one CPU, as Fathom's do.
+        // Two processes that hand over to each other must be on one CPU, as Fathom's are.
         let cpus = if comparison.threads == 1.0 {
             last_cpu()
         } else {
@@ -87,7 +87,7 @@ impl Built {
         let output = command.output().ok()?;
         let wall = began.elapsed().as_secs_f64();
         let share = (children_cpu_seconds() - before) / wall;
-        // How many threads STREAM starts is its own affair.
+        // STREAM chooses its number of threads itself.
         let had_cpu = share >= 0.9 * comparison.threads;
         let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
         // lmbench prints its results on standard error.
@@ -96,7 +96,7 @@ impl Built {
     }
 }
 
-/// The last CPU of those that may be used: the first takes most interrupts.
+/// Returns the last usable CPU: the first one handles most interrupts.
 fn last_cpu() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = status
@@ -107,8 +107,8 @@ fn last_cpu() -> String {
     last.to_string()
 }
 
-/// CPU time of all children that were waited for, in seconds, from `/proc/self/stat`: in ticks,
-/// which is fine enough for tools that run for seconds.
+/// Returns the CPU time of all reaped children in seconds, from `/proc/self/stat`: in ticks, which is precise
+/// enough for tools that run for seconds.
 fn children_cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks: f64 = stat
@@ -118,7 +118,7 @@ fn children_cpu_seconds() -> f64 {
         .flatten()
         .filter_map(|field| field.parse::<f64>().ok())
         .sum();
-    // Linux shows 100 ticks a second to programs on all architectures.
+    // Linux reports 100 ticks per second to programs on all architectures.
     ticks / 100.0
 }
 

@@ -1,16 +1,16 @@
-//! What is compared: one figure of Fathom beside one of another tool, by the same definition.
+//! The comparisons: one figure of Fathom with one of another tool, by the same definition.
 
 use std::path::Path;
 
 use super::words::{last_number, least_in_matrix, number_after};
 
-/// One figure of Fathom beside one of another tool.
+/// A comparison of one figure of Fathom with one of another tool.
 pub(super) struct Comparison {
-    /// What it is.
+    /// Name of the figure.
     pub figure: &'static str,
     /// The probe's id.
     pub id: &'static str,
-    /// The point of the probe's curve, if it isn't the value.
+    /// The point of the probe's curve, if it isn't the probe's value.
     pub at: Option<f64>,
     /// Unit of the probe.
     pub unit: &'static str,
@@ -18,28 +18,29 @@ pub(super) struct Comparison {
     pub tool: &'static str,
     /// Program and arguments.
     pub words: &'static [&'static str],
-    /// Threads that run at a time.
+    /// Number of concurrent threads.
     pub threads: f64,
-    /// Finds the number in what the tool prints.
+    /// Finds the number in the tool's output.
     pub read: fn(&str) -> Option<f64>,
-    /// From the tool's unit to the probe's.
+    /// Factor from the tool's unit to the probe's.
     pub factor: f64,
-    /// Whether it may run with real-time priority. Not where processes wake each other: a pipe's round
-    /// trip takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
+    /// Whether it may run with real-time priority. Not if processes wake each other: a pipe's round trip
+    /// takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
     pub runs_first: bool,
-    /// Seconds until it is ended: it was disturbed, or has printed what is compared.
+    /// Timeout in seconds: by then it was disturbed, or has printed the figure.
     pub seconds: &'static str,
-    /// Whether Fathom reports the least of its samples, or nearly so: then the least of the rounds stands beside the
-    /// other tool's least, because what disturbs adds. Else each round is a pair.
+    /// Whether Fathom reports the minimum of its samples, or nearly so: then the minimum of the rounds is
+    /// compared with the other tool's minimum, because disturbances only add time. Otherwise each round is a
+    /// pair.
     pub least: bool,
-    /// How often it runs in a round; the median counts.
+    /// Number of runs per round; the median counts.
     pub calls: usize,
-    /// For lmbench: microseconds of one of its windows (`ENOUGH`).
+    /// For lmbench: length of one of its windows in microseconds (`ENOUGH`).
     pub window_us: &'static str,
 }
 
 impl Comparison {
-    /// The tool and how it is called, for people.
+    /// Returns the tool and its command, for display.
     pub(super) fn command(&self) -> String {
         match self.words {
             [] => self.tool.to_string(),
@@ -47,7 +48,7 @@ impl Comparison {
         }
     }
 
-    /// Program and arguments on this machine: with the sizes that follow its caches.
+    /// Returns program and arguments for this machine, with the sizes that depend on its caches.
     pub(super) fn line(&self) -> Vec<String> {
         let kib = |bytes: usize| format!("{}k", bytes >> 10);
         let sizes = |word: &&str| match *word {
@@ -60,31 +61,33 @@ impl Comparison {
     }
 }
 
-/// Size of the first CPU's cache of data at `level` in bytes, as the kernel reports it.
+/// Returns the size in bytes of the first CPU's data cache at `level`, as reported by the kernel.
 fn cache_bytes(level: u32) -> Option<usize> {
     let caches = fathom_machine::reported_caches(Path::new("/"), 0);
     Some(caches.into_iter().find(|cache| cache.level == level)?.bytes)
 }
 
-/// A window in which memory is read or written: some 10 times through 128 MiB, or twice through what is larger.
+/// A window in which memory is read or written: about 10 times through 128 MiB, or twice through a larger
+/// set.
 const LONG: &str = "100000";
 
-/// A window of calls. Timer interrupts and tracers of others come into one of many such windows, and
-/// lmbench takes the median; into a window of 0.1 s they come always. Of one run here: least 185 ns,
-/// median of windows of 19 us 187, mean over 2 s between 198 and 480.
+/// A window of calls. Timer interrupts and other users' tracers disturb one of many such windows, and lmbench
+/// takes the median; they always disturb a window of 0.1 s. In one run here: minimum 185 ns, median of
+/// windows of 19 us 187, mean over 2 s between 198 and 480.
 const SHORT: &str = "500";
 
-/// A window of switches between processes, which take their time to find to each other.
+/// A window of switches between processes, which take time to settle.
 const MIDDLE: &str = "5000";
 
-/// multichase's words for sets that follow the machine's caches, as Fathom's do: four times the first
-/// level (at least 128 KiB), and twice the second.
+/// multichase's words for sets that depend on the machine's caches, like Fathom's: four times the first level
+/// (at least 128 KiB), and twice the second.
 pub(super) const FOUR_FIRST: &str = "{4 x L1}";
 pub(super) const TWO_SECOND: &str = "{2 x L2}";
-/// Words for a set that lies in memory.
+/// Words for a set in memory.
 const IN_MEMORY: &str = "{memory}";
 
-/// MiB of a set that lies in memory: 128, or three times the last level where that is less than twice of it, as Fathom's.
+/// Returns the MiB of a set in memory: 128, or three times the last-level cache if 128 is less than twice
+/// that, as in Fathom.
 pub(super) fn memory_mib() -> usize {
     let level = (1..=4).rev().find_map(cache_bytes);
     let last = level.unwrap_or(32 << 20) >> 20;
@@ -94,16 +97,16 @@ pub(super) fn memory_mib() -> usize {
     }
 }
 
-/// Elements of STREAM's arrays, of 8 bytes each.
+/// Returns the number of elements of STREAM's arrays, of 8 bytes each.
 pub(super) fn stream_elements() -> usize {
     (memory_mib() << 20) / 8
 }
 
-/// MiB/s in GB/s.
+/// Converts MiB/s to GB/s.
 const MIB: f64 = 1.048_576e-3;
 
-/// tinymembench has come to its latencies, which are not compared, after 23 s; beside 260 MiB of last level to its fill
-/// around the caches after 28 s in five rounds of seven.
+/// tinymembench has reached its latencies, which are not compared, after 23 s; with 260 MiB of last-level
+/// cache it reached its fill around the caches after 28 s in five rounds of seven.
 pub(super) const FILLS: &str = "45";
 
 const fn time(
@@ -131,7 +134,7 @@ const fn time(
     }
 }
 
-/// A rate in MB/s of a tool; at one thread of a curve of the probe.
+/// Compares a rate in MB/s of a tool, optionally with the single-thread point of the probe's curve.
 const fn rate(
     figure: &'static str,
     id: &'static str,
@@ -148,7 +151,8 @@ const fn rate(
     }
 }
 
-/// STREAM's copy in MB/s from the mean of its times, the number behind its best rate: Fathom's is a mean.
+/// Returns STREAM's copy in MB/s from the mean of its times, the number after its best rate: Fathom's figure
+/// is a mean.
 fn copy(text: &str) -> Option<f64> {
     copy_of(stream_elements(), text)
 }
@@ -159,8 +163,9 @@ fn copy_of(elements: usize, text: &str) -> Option<f64> {
     Some(2.0 * 8.0 * elements as f64 / mean_s / 1e6)
 }
 
-/// STREAM's best copy in MB/s, with all threads: in its mean each waits for the slowest at the end of every pass, where
-/// Fathom adds up what all of them move. In the best pass that is least.
+/// Returns STREAM's best copy in MB/s, with all threads: in its mean, each thread waits for the slowest at
+/// the end of every pass, while Fathom adds up what all of them move. In the best pass this effect is
+/// smallest.
 fn best_copy(text: &str) -> Option<f64> {
     number_after(text, "Copy:")
 }
@@ -173,8 +178,8 @@ fn fill(text: &str) -> Option<f64> {
     number_after(text, "SSE2 fill")
 }
 
-/// The best of multiload's samples of 20 ms: the eighth column of its second line. Fathom's is that of its
-/// best pass of 40 ms.
+/// Returns the best of multiload's samples of 20 ms: the eighth column of its second line. Fathom's figure is
+/// from its best pass of 40 ms.
 fn best_load(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.contains("stream-sum"))?;
     line.split(',').nth(7)?.trim().parse().ok()
@@ -185,9 +190,8 @@ fn micro(text: &str) -> Option<f64> {
     rest.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// What is compared. Where Fathom's memory is made of huge pages (latencies, reading by one core),
-/// that of the others is too, through -H or glibc; elsewhere it is what a program gets that asks
-/// for nothing.
+/// All comparisons. If Fathom's memory uses huge pages (latencies, reading by one core), that of the others
+/// does too, through -H or glibc; otherwise it uses the default pages.
 pub(super) const ALL: [Comparison; 18] = [
     time(
         "load, L1",

@@ -1,5 +1,5 @@
-//! Do the figures of `fathom machine` agree with those of the field's own tools, and with each
-//! other from run to run?
+//! Whether the figures of `fathom machine` agree with those of established tools, and with each other from
+//! run to run.
 
 mod build;
 mod call;
@@ -23,14 +23,16 @@ use build::Built;
 use call::{Reported, RoundOutputs};
 use comparisons::{ALL, Comparison};
 
-/// How far a figure may lie from the other tool's.
+/// Largest difference between a figure and the other tool's.
 const ASKED: f64 = 0.1;
-/// Rounds that have to count: one or two pairs, taken while neighbours are at work, prove nothing (1.225 of one).
+/// Minimum number of valid rounds: one or two pairs, taken while neighbours are busy, prove nothing (1.225 in
+/// one case).
 const FEWEST: usize = 3;
-/// Most rounds: in each, every figure is measured by Fathom and by the other tool, one right after the other.
+/// Maximum number of rounds: in each, Fathom and the other tool measure every figure, one right after the
+/// other.
 const ROUNDS: usize = 7;
 
-/// The results of `fathom machine` with these words, as JSON.
+/// Returns the results of `fathom machine` with these words, as JSON.
 fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {
     let file = tools.file("machine.json");
     let mut words = vec!["machine".to_string()];
@@ -49,7 +51,7 @@ fn probe<'a>(results: &'a [Value], id: &str) -> Option<&'a Value> {
     results.iter().find(|probe| probe["id"] == id)
 }
 
-/// The value of a probe, or of its curve at `at`.
+/// Returns the value of a probe, or of its curve at `at`.
 fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     let probe = probe(results, id)?;
     match at {
@@ -61,18 +63,18 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     }
 }
 
-/// A figure in cycles of the core's clock at its moment.
+/// Returns a figure in cycles of the core's clock at its time.
 fn cycles(results: &[Value], id: &str) -> Option<f64> {
     probe(results, id)?["cycles"].as_f64()
 }
 
-/// Both figures of one round; a side without an answer has none.
+/// Both figures of one round; `None` for a side without an answer.
 type Pair = (Option<f64>, Option<Reported>);
 
-/// Each figure beside the other tools', in rounds.
+/// Compares each figure with the other tools', in rounds.
 ///
 /// # Errors
-/// When Fathom fails; tools that are missing are named below the table.
+/// If Fathom fails; missing tools are named below the table.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor = empty_static(&tools.file(""))?;
     let built = Built::prepare(&tools.file("rivals"))?;
@@ -83,7 +85,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
         done += 1;
         let mut outputs = RoundOutputs::default();
         for (index, comparison) in ALL.iter().enumerate() {
-            // A tool that isn't here will not come.
+            // A missing tool stays missing.
             if round > 0 && pairs[index].iter().all(|pair| pair.1.is_none()) {
                 continue;
             }
@@ -93,7 +95,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
                 Ok(figure(&results, comparison.id, comparison.at))
             };
             let mut other = || run(tools, &built, comparison, &floor, &mut outputs);
-            // Who comes first changes from round to round.
+            // The order alternates from round to round.
             let pair = if round % 2 == 0 {
                 let other = other()?;
                 (own()?, other)
@@ -136,7 +138,7 @@ fn run(
     outputs: &mut RoundOutputs,
 ) -> Result<Option<Reported>> {
     if comparison.tool == "C loop" {
-        // Fathom starts its program on the CPU that it runs on itself.
+        // Fathom starts its program on its own CPU.
         let measured = tools.c_loop_on(0, 10, 1000, floor)?;
         let (least, _) = range(&measured.commands[0].wall_s);
         return Ok(Some(Reported {
@@ -199,7 +201,7 @@ fn row(comparison: &Comparison, pairs: &[Pair], built: &Built) -> Vec<String> {
     cells
 }
 
-/// The least of Fathom's over the least of the other tool's, of the rounds that count.
+/// Returns the ratio of Fathom's minimum to the other tool's minimum, over the valid rounds.
 fn least(pairs: &[Pair]) -> Option<f64> {
     let own: Vec<f64> = pairs.iter().filter_map(|pair| pair.0).collect();
     let reported = pairs.iter().filter_map(|pair| pair.1);
@@ -210,7 +212,7 @@ fn least(pairs: &[Pair]) -> Option<f64> {
     (!own.is_empty() && !reported.is_empty()).then(|| range(&own).0 / range(&reported).0)
 }
 
-/// Fathom over the other tool, of the rounds that count.
+/// Returns the ratios of Fathom to the other tool in the valid rounds.
 fn ratios(pairs: &[Pair]) -> Vec<f64> {
     let of = |pair: &Pair| match pair {
         (Some(own), Some(reported)) if reported.had_cpu => Some(own / reported.value),
@@ -227,7 +229,7 @@ fn range(values: &[f64]) -> (f64, f64) {
         })
 }
 
-/// Decimals for three significant digits.
+/// Returns the number of decimals for three significant digits.
 fn digits(value: f64) -> usize {
     match value.abs() {
         v if v >= 100.0 => 0,

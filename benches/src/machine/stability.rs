@@ -1,4 +1,4 @@
-//! How far do the figures move from run to run, on the machine as it is and beside a neighbour?
+//! How far the figures vary from run to run, on the machine as it is and next to a neighbour.
 
 use super::{cycles, digits, figure, profile, range};
 use crate::Result;
@@ -8,13 +8,13 @@ use crate::subjects::Condition;
 use crate::table::{Table, percent, result};
 use crate::tools::{Tools, median};
 
-/// Most runs in each condition.
+/// Maximum number of runs in each condition.
 const RUNS: usize = 10;
 
-/// The unit of what a figure takes in cycles of the clock at its moment.
+/// The unit of figures in cycles of the clock at their time.
 const CYCLES: &str = "cycles";
 
-/// Figures with what is asked of them: highest over lowest less 1.
+/// Figures with their required stability: highest over lowest minus 1.
 const FIGURES: [(&str, &str, f64); 11] = [
     ("core_clock", "GHz", 0.03),
     ("l1_latency", "ns", 0.03),
@@ -29,10 +29,10 @@ const FIGURES: [(&str, &str, f64); 11] = [
     ("spawn_floor", "us", 0.15),
 ];
 
-/// Ten quick profiles, then ten beside a neighbour that spins on another CPU.
+/// Measures ten quick profiles, then ten next to a neighbour that spins on another CPU.
 ///
 /// # Errors
-/// When Fathom fails.
+/// If Fathom fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let headers = [
         "figure",

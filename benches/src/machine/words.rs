@@ -1,13 +1,13 @@
-//! Numbers out of what the other tools print.
+//! Extracts numbers from the output of the other tools.
 
-/// The first number behind `label`.
+/// Returns the first number after `label`.
 pub(super) fn number_after(text: &str, label: &str) -> Option<f64> {
     let rest = &text[text.find(label)? + label.len()..];
     rest.split(|c: char| c.is_whitespace() || c == ':')
         .find_map(|word| word.parse().ok())
 }
 
-/// The last number of the last line that has one.
+/// Returns the last number of the last line that has one.
 pub(super) fn last_number(text: &str) -> Option<f64> {
     text.lines().rev().find_map(|line| {
         line.split_ascii_whitespace()
@@ -16,8 +16,8 @@ pub(super) fn last_number(text: &str) -> Option<f64> {
     })
 }
 
-/// The numbers of all lines in which a number stands alone or behind a row's name, as the matrix of
-/// `pingpong` has them; the smallest of them.
+/// Returns the smallest number of all lines with a single number, or one after a row's name, as in the matrix
+/// of `pingpong`.
 pub(super) fn least_in_matrix(text: &str) -> Option<f64> {
     text.lines()
         .filter_map(|line| line.split_once(':'))

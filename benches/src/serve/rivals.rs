@@ -1,4 +1,4 @@
-//! Is the client as quick as wrk on one core, and does it cost as little for each request?
+//! Whether the client is as fast as wrk on one core, and costs as little per request.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use crate::table::{Table, ratio, result, us};
 use crate::tools::{Tools, median};
 
 const CONNECTIONS: &str = "64";
-/// Length of each tool's part of a round, seconds.
+/// Duration of each tool's part of a round, in seconds.
 const STEP: u32 = 2;
-/// What is asked for, beside wrk.
+/// Required throughput relative to wrk.
 const LEAST_THROUGHPUT: f64 = 0.95;
 const MOST_CPU: f64 = 1.05;
-/// More than any client can send: wrk2, which always has a rate, then sends as fast as it can.
+/// More than any client can send: wrk2, which always needs a rate, then sends as fast as it can.
 const NO_LIMIT: &str = "-R10000000";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ enum Client {
     Oha,
 }
 
-/// Wrk is the one that the others are held against.
+/// The clients; the others are compared with wrk.
 const CLIENTS: [(Client, &str); 4] = [
     (Client::Wrk, "wrk"),
     (Client::Fathom, "fathom serve"),
@@ -36,16 +36,16 @@ const CLIENTS: [(Client, &str); 4] = [
     (Client::Oha, "oha"),
 ];
 
-/// What one part of a round came to.
+/// The result of one part of a round.
 struct Speed {
     per_second: f64,
-    /// CPU time of the client for each request, microseconds.
+    /// CPU time of the client per request, in microseconds.
     cpu_us: f64,
-    /// Of Fathom, what it says of Little's law.
+    /// Little's law as reported by Fathom.
     little: Option<f64>,
 }
 
-/// A client that is here, and what it did in each round.
+/// An installed client, and its results in each round.
 struct Rival {
     client: Client,
     name: &'static str,
@@ -53,10 +53,10 @@ struct Rival {
     speeds: Vec<Speed>,
 }
 
-/// All clients that are here, each on the last CPU, in turn; the server is on the first.
+/// Measures all installed clients, each on the last CPU, in turn; the server is on the first.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Result<Table> {
     let mut table = Table::new(
         "Requests that a client can send on one core, 64 connections, beside wrk",
@@ -74,7 +74,7 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     let count = rivals.len();
     for round in 0..rounds as usize {
         for place in 0..count {
-            // The order changes: nobody always profits from what the one before left.
+            // The order changes, so that no client always profits from the state left by the previous one.
             let rival = &mut rivals[(place + round) % count];
             let speed = rival.run(tools, cpu, &running.url)?;
             rival.speeds.push(speed);
@@ -216,7 +216,7 @@ fn by_fathom(tools: &Tools, url: &str, time: &str) -> Result<Speed> {
     })
 }
 
-/// Requests, and those per second, as wrk and wrk2 write them.
+/// Returns the number of requests, and requests per second, from the output of wrk and wrk2.
 fn by_wrk(text: &str) -> Option<(f64, f64)> {
     let line = text.lines().find(|line| line.contains(" requests in "))?;
     let requests = line.trim().split(' ').next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Are requests sent when they should be, and can there be 10,000 connections?
+//! Whether requests are sent on time, and whether 10,000 connections are possible.
 
 use std::path::Path;
 
@@ -12,8 +12,10 @@ use crate::tools::Tools;
 
 const MOST_LAG_US: f64 = 30.0;
 
+/// Measures both.
+///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Result<Table> {
     let mut table = Table::new(
         "10,000 requests/s at their moments, and 10,000 connections",

@@ -1,4 +1,4 @@
-//! Does the stamp of listening agree with the kernel's own tracepoint?
+//! Whether the listen timestamp agrees with the kernel's own tracepoint.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,17 +10,17 @@ use crate::options::Options;
 use crate::table::{Table, result, us};
 use crate::tools::{Tools, median};
 
-/// What the two may differ by, seconds.
+/// Largest allowed difference, in seconds.
 const ASKED: f64 = 200e-6;
-/// The name of the server's program: others on this machine may listen too.
+/// The name of the server's program, because others on this machine may listen too.
 const SERVER: &str = "http";
 const LAUNCHES: usize = 100;
 const EVENTS: [&str; 2] = ["syscalls/sys_enter_execve", "syscalls/sys_exit_listen"];
 
-/// The same launches by both.
+/// Measures the same launches by both.
 ///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Result<Table> {
     let mut table = Table::new(
         "From the call of execve to listening, as Fathom stamps it and as the kernel traces it",
@@ -86,7 +86,7 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     Ok(table)
 }
 
-/// A buffer of the kernel's tracing of its own, so that nobody else's is disturbed.
+/// A separate instance of the kernel's tracing buffer, so that other users aren't disturbed.
 struct Instance(PathBuf);
 
 impl Instance {
@@ -102,8 +102,8 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Seconds from the call of `execve` to the end of that of `listen`, of each process that has
-    /// both, in the order in which they listened.
+    /// Returns the seconds from the call of `execve` to the end of that of `listen`, for each process that
+    /// has both, in the order of listening.
     fn end(self) -> Result<Vec<f64>> {
         for event in EVENTS {
             let _ = fs::write(self.0.join(format!("events/{event}/enable")), "0");

@@ -1,4 +1,4 @@
-//! Does an open loop see a standstill as long as it was, and is a closed one blind for it?
+//! Whether an open loop sees the true length of a stall, and a closed one misses it.
 
 use std::path::Path;
 
@@ -10,8 +10,10 @@ use crate::tools::Tools;
 
 const WITHIN: f64 = 0.03;
 
+/// Measures both loops.
+///
 /// # Errors
-/// When a tool fails.
+/// If a tool fails.
 pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Result<Table> {
     let mut table = Table::new(
         "A server with 1 ms and a standstill of 1 s in every 10 s, 1,000 requests/s",
@@ -60,9 +62,9 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     Ok(table)
 }
 
-/// A tenth of the arrivals meet a standstill, wherever the step begins, as it lasts whole tens of
-/// seconds; they wait evenly from 1 s down to nothing. Milliseconds that a share of all don't
-/// exceed.
+/// Returns the milliseconds that this share of all requests don't exceed. A tenth of the arrivals meet a
+/// stall, wherever the step begins, because it lasts a multiple of ten seconds; their waits are evenly
+/// distributed from 1 s down to zero.
 fn truth(share: f64) -> f64 {
     1000.0 * (1.0 - (1.0 - share) / 0.1)
 }

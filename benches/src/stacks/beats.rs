@@ -1,4 +1,4 @@
-//! Is a program seen everywhere that keeps time with the samples?
+//! Whether a program in step with the samples is seen everywhere.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::Result;
 use crate::sampling::{PERIOD, sampled, silent};
 use crate::table::Table;
 
-/// Part of each turn that is spent in `more`.
+/// Fraction of each turn spent in `more`.
 const PART: f64 = 0.6;
 
-/// Turns that last this many distances of the samples.
+/// Durations of a turn, as multiples of the sample interval.
 const TURNS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 4.0, 10.0];
 
 /// The program of the tests: turns by the clock that the samples follow, that of the thread or of the
@@ -71,7 +71,7 @@ pub(super) fn measure(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Tab
     Ok(table)
 }
 
-/// Of the time in the two functions, that of the first.
+/// Returns the share of the first function in the time of both.
 fn share(seen: &Stacks) -> f64 {
     let own = seen.rows.iter();
     let own = own.filter(|row| row.activity == Activity::OwnCode);

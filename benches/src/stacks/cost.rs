@@ -1,4 +1,4 @@
-//! How much CPU time does a program take more that is observed with its stacks?
+//! How much more CPU time a program takes when it is observed with its stacks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,13 +14,14 @@ use crate::tracing::verdict;
 
 use super::programs::{BUILDS, CallTree};
 
-/// As `fathom why` samples what takes longer than a quarter of a second: 250 Hz.
+/// The period with which `fathom why` samples programs longer than a quarter of a second: 250 Hz.
 const PERIOD: Duration = Duration::from_nanos(3_989_000);
-/// And what it takes of calls, waits and faults.
+/// The distance with which it samples calls, waits and faults.
 const CALL_STACKS: Duration = Duration::from_nanos(65_536);
-/// Of the observed CPU time to that of a run right before or after it that nobody observes.
+/// Required limit of the ratio of the observed CPU time to that of an unobserved run right before or after
+/// it.
 const ASKED: f64 = 1.02;
-/// Pairs of runs of 0.7 s.
+/// Number of pairs of runs of 0.7 s.
 const PAIRS: usize = 40;
 const SECONDS: f64 = 1.0;
 const DEPTH: usize = 20;

@@ -1,8 +1,8 @@
-//! Are stacks followed to their beginning, and is the time by function the program's?
+//! Whether stacks are followed to their beginning, and the time by function is right.
 //!
-//! Generated programs of a known call tree are sampled as `fathom why` does; short ones are explained
-//! by it, and what sampling costs is measured; then 10,000 places of the largest binary of this
-//! machine are named.
+//! Generated programs with a known call tree are sampled as `fathom why` does; short ones are explained by
+//! it, and the cost of sampling is measured; then 10,000 places of the largest binary on this machine are
+//! named.
 
 mod beats;
 mod cost;
@@ -27,13 +27,13 @@ use crate::table::Table;
 use crate::tools::Tools;
 use programs::{BUILDS, Build, CallTree, Program};
 
-/// Calls from `main` to the innermost function.
+/// Numbers of calls from `main` to the innermost function.
 const DEPTHS: [usize; 4] = [5, 20, 60, 200];
 
-/// Places of a binary that are named.
+/// Number of places of a binary that are named.
 const PLACES: usize = 10_000;
 
-/// By the tier that this user's `fathom why` would take. An eighth of the samples with `--quick`.
+/// Measures with the tier that this user's `fathom why` would use. With `--quick`, an eighth of the samples.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let tiers: Vec<Tier> = tiers().into_iter().take(1).collect();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -100,7 +100,7 @@ fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
 }
 
 impl Build {
-    /// Whether there is its compiler.
+    /// Returns whether its compiler is installed.
     fn is_here(&self) -> bool {
         Command::new(self.compiler)
             .arg("--version")
@@ -117,7 +117,8 @@ impl Build {
     }
 }
 
-/// How far the shares of a function are from the truth at most: own time, and with what it calls.
+/// Returns the largest deviation of a function's shares from the truth: own time, and time including its
+/// callees.
 fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f64, f64) {
     let truth = tree.truth();
     let numbers = numbers(build, program, seen);
@@ -133,7 +134,7 @@ fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f
         let time = row.ns as f64;
         all += time;
         let mut path: Vec<usize> = seen.tree.path(node).filter_map(&numbers).collect();
-        // What was inlined is the function's own.
+        // Inlined code counts as the function's own.
         let mut compiled = seen.tree.path(node).filter(|it| !it.inlined);
         if let Some(innermost) = compiled.next().and_then(&numbers) {
             own[innermost] += time;
@@ -152,7 +153,8 @@ fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f
     errors
 }
 
-/// The number of a frame's function. Without names: by where it begins, and the program with names.
+/// Returns the number of a frame's function. Without names, it is found by its start address in the program
+/// with names.
 fn numbers(
     build: &Build,
     program: &Program,
@@ -213,7 +215,7 @@ fn symbols() -> Result<Table> {
     Ok(table)
 }
 
-/// The compiler's library, Node and Java's, as far as they are there.
+/// Returns the libraries of the compiler, Node and Java, if installed.
 fn binaries() -> Vec<PathBuf> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
     let sysroot = sysroot.map_or_else(
@@ -230,7 +232,7 @@ fn binaries() -> Vec<PathBuf> {
     found
 }
 
-/// A figure of this process, kB.
+/// Returns a memory figure of this process, in kB.
 fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -1,4 +1,4 @@
-//! Programs whose call trees are known: generated from a seed, in four languages.
+//! Programs with known call trees, generated from a seed in four languages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ pub(super) struct Function {
     callees: Vec<usize>,
 }
 
-/// Which function calls which: each is called by one, from one place.
+/// Which function calls which: each is called by one function, from one place.
 #[derive(Clone, Debug)]
 pub(super) struct CallTree {
     functions: Vec<Function>,
 }
 
-/// Turns of a loop that take about a microsecond.
+/// Number of turns of a loop that take about a microsecond.
 const UNIT: u64 = 700;
 
 impl CallTree {
-    /// A chain of so many calls, with shorter ones aside.
+    /// Creates a chain of this many calls, with shorter side branches.
     pub(super) fn of_depth(depth: usize, random: &mut Random) -> Self {
         let mut functions = vec![Function::default(); depth];
         for at in 0..depth {
@@ -50,10 +50,10 @@ impl CallTree {
         self.functions.iter().map(|function| function.turns).sum()
     }
 
-    /// The part of the time that each function takes itself, and with what it calls.
+    /// Returns each function's share of the time, own and including its callees.
     pub(super) fn truth(&self) -> Vec<(f64, f64)> {
         let all = self.turns() as f64;
-        // Who is called has a higher number.
+        // A callee has a higher number.
         let mut inclusive = vec![0; self.functions.len()];
         for at in (0..self.functions.len()).rev() {
             let function = &self.functions[at];
@@ -71,7 +71,7 @@ impl CallTree {
     }
 }
 
-/// A third of the functions takes most of the time.
+/// Draws the turns such that a third of the functions take most of the time.
 fn turns(random: &mut Random) -> u64 {
     match random.unit() < 0.3 {
         true => UNIT * (20 + random.below(200) as u64),
@@ -85,7 +85,7 @@ pub(super) struct Build {
     pub language: &'static str,
     pub compiler: &'static str,
     pub options: &'static [&'static str],
-    /// Names are taken out of what is measured.
+    /// Whether names are removed from the measured program.
     pub stripped: bool,
 }
 
@@ -121,14 +121,14 @@ pub(super) const BUILDS: [Build; 9] = [
     build("Go", "go", &["build", "-ldflags=-s -w"], false),
 ];
 
-/// A program, and the one with its names.
+/// A program, and its version with names.
 pub(super) struct Program {
     pub path: PathBuf,
     pub named: PathBuf,
 }
 
 impl Build {
-    /// Builds a program that runs through the tree for some seconds.
+    /// Builds a program that runs through the tree for this many seconds.
     pub(super) fn program(&self, tree: &CallTree, seconds: f64, folder: &Path) -> Result<Program> {
         let rounds = (seconds * 7e8 / tree.turns() as f64).ceil() as u64;
         let (source, suffix) = match self.language {
@@ -170,7 +170,7 @@ fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// One text for each function, those that are called first.
+/// Returns one text for each function, callees first.
 fn functions(tree: &CallTree, text: impl Fn(usize, u64, String) -> String, call: &str) -> String {
     let all = tree.functions.iter().enumerate().rev();
     all.map(|(at, function)| {
@@ -181,7 +181,7 @@ fn functions(tree: &CallTree, text: impl Fn(usize, u64, String) -> String, call:
     .collect()
 }
 
-/// A turn is a multiplication that waits for the one before: the same time wherever it lies.
+/// A turn is a multiplication that depends on the previous one: the same duration at any address.
 const NEXT: &str = "6364136223846793005UL + 1442695040888963407UL";
 
 fn c(tree: &CallTree, rounds: u64) -> String {

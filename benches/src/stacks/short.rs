@@ -1,5 +1,4 @@
-//! Of programs that take no longer than a blink: does `fathom why` say where their own code's time
-//! goes?
+//! Whether `fathom why` shows where the own code's time goes in very short programs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,11 +12,11 @@ use crate::tools::Tools;
 
 use super::programs::{BUILDS, CallTree, Program};
 
-/// Calls from `main` to the innermost function.
+/// Number of calls from `main` to the innermost function.
 const DEPTH: usize = 5;
-/// How long the programs are to take, seconds of the usual machine.
+/// Intended durations of the programs, in seconds on the usual machine.
 const SECONDS: [f64; 3] = [0.018, 0.054, 0.15];
-/// The part of own code's time that is asked for.
+/// Required fraction of own code's time.
 const ASKED: f64 = 0.9;
 
 pub(super) fn measure(tools: &Tools, quick: bool, folder: &Path) -> Result<Table> {
@@ -55,7 +54,7 @@ pub(super) fn measure(tools: &Tools, quick: bool, folder: &Path) -> Result<Table
     Ok(table)
 }
 
-/// What `fathom why` says of a program.
+/// Returns the report of `fathom why` on a program.
 fn explained(tools: &Tools, program: &Program, folder: &Path) -> Result<Value> {
     let output = Command::new(&tools.fathom)
         .args(["why", "--json", "-", "--"])
@@ -69,7 +68,7 @@ fn explained(tools: &Tools, program: &Program, folder: &Path) -> Result<Value> {
         .map_err(|_| format!("fathom why: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The account's own code, and what of it is in rows with a function and a caller that has a name, ns.
+/// Returns the account's own code, and its part in rows with a function and a named caller, ns.
 fn own_code(seen: &Value) -> (f64, f64) {
     let sum = |rows: &Value, kind: &str, fits: &dyn Fn(&Value) -> bool| -> f64 {
         let rows = rows.as_array().into_iter().flatten();

@@ -1,7 +1,7 @@
-//! What is found out once and kept.
+//! A cache for facts that are expensive to find out.
 //!
-//! Files in the folder of [`remembered`], each with a stamp of what it depends on. A stamp that
-//! differs, or a file that can't be read, is as good as none; not being able to write one is no
+//! The cache consists of files in the folder of [`remembered`], each with a stamp of the inputs it depends
+//! on. A file with a different stamp, or one that can't be read, is ignored; failing to write one is not an
 //! error.
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
     (kept.stamp == stamp).then_some(kept.value)
 }
 
-/// Keeps a value; another process never sees half of it.
+/// Saves a value atomically: no other process sees half of it.
 pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     let Some(file) = file(name) else { return };
     let kept = Kept {
@@ -35,12 +35,13 @@ pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     };
     let folder = file.parent().map(std::fs::create_dir_all);
     if matches!(folder, Some(Ok(()))) {
-        // Without it the next run finds out again.
+        // On failure, the next run computes the value again.
         let _ = fathom_measure::write_whole(&file, text);
     }
 }
 
-/// The user, the rights, the PID namespace and the boot on which the available tiers depend.
+/// Returns a stamp of the user, the privileges, the PID namespace and the boot, on which the available tiers
+/// depend.
 pub(crate) fn rights_stamp() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rights = status.lines().filter(|line| {
@@ -49,7 +50,7 @@ pub(crate) fn rights_stamp() -> String {
             .any(|key| line.starts_with(key))
     });
     let rights: Vec<&str> = rights.collect();
-    // A container may share this folder with its host.
+    // A container can share this folder with its host.
     let numbers = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!(
         "{} {:?} {} {}",

@@ -1,11 +1,11 @@
-//! A command in quotes, split into words as a shell would, but without a shell.
+//! Splits a quoted command into words as a shell would, but without a shell.
 
 /// Splits `text`. Quotes and backslashes work as in a POSIX shell; nothing is expanded.
 ///
 /// # Errors
-/// A sentence that says what to type: for an empty command, a quote that isn't closed, and for
-/// anything that only a shell can do. A `<` that is handed to the program as an argument has been
-/// timed by many who believed that they had redirected its input.
+/// A message that says what to type instead: for an empty command, an unclosed quote, and anything that only
+/// a shell can do. Many users have timed a command with `<` passed as an argument, believing that they had
+/// redirected its input.
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     if let Some(found) = shell_syntax(text) {
         return Err(match found {
@@ -27,7 +27,7 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The first character outside quotes that means something to a shell and nothing to us.
+/// Returns the first unquoted character that has a meaning in a shell but not here.
 fn shell_syntax(text: &str) -> Option<char> {
     let mut quote = None;
     let mut characters = text.chars().peekable();

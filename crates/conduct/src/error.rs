@@ -1,4 +1,4 @@
-//! What keeps a verb from having a record.
+//! Errors that keep a verb from producing a record.
 
 use fathom_measure::MeasureError;
 use fathom_model::TimedRuns;
@@ -6,7 +6,7 @@ use fathom_trace::TraceError;
 
 use crate::worktrees::WorktreesError;
 
-/// Errors of this room. Each says what happened to what.
+/// The errors of this crate. Each message says what happened to what.
 #[derive(Debug, thiserror::Error)]
 pub enum ConductError {
     /// Measuring failed, or was interrupted before there was a result.
@@ -15,19 +15,19 @@ pub enum ConductError {
     /// Observing failed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// The store can't be used, or lacks what was asked for.
+    /// The store can't be used, or lacks the requested data.
     #[error(transparent)]
     Store(#[from] fathom_store::Error),
-    /// What was asked for is not possible here; the message says what is.
+    /// The request is not possible here; the message says what is.
     #[error("{0}")]
     Refused(String),
-    /// What was to be measured failed before it could be; the message has the end of its words.
+    /// The measured command failed before it could be measured; the message includes the end of its output.
     #[error("{0}")]
     Failed(String),
-    /// There would be no result that could be trusted.
+    /// The result could not be trusted.
     #[error("{0}")]
     Untrusted(String),
-    /// `why` was interrupted before the first timed run had ended.
+    /// `why` was interrupted before the first timed run ended.
     #[error("interrupted before the first timed run had ended")]
     NothingTimed,
     /// `why` was interrupted between the timed runs and the observed one.
@@ -48,7 +48,7 @@ impl From<WorktreesError> for ConductError {
 }
 
 impl ConductError {
-    /// Whether a signal or the end of the time ended it, and no failure.
+    /// Reports whether a signal or the time limit ended the work, not a failure.
     pub fn is_interruption(&self) -> bool {
         matches!(
             self,

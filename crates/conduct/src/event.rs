@@ -1,4 +1,4 @@
-//! What is going on, for who wants to show it.
+//! Progress events, for display.
 
 use fathom_load::Tick;
 use fathom_machine::remembered::Change;
@@ -6,93 +6,94 @@ use fathom_measure::pipeline::Kind;
 use fathom_model::Run;
 use fathom_trace::Tier;
 
-/// Something begins, or is known now. Most come between two runs: what they are answered with
-/// delays the next one.
+/// Something begins or has become known. Most events arrive between two runs, so a slow handler delays the
+/// next run.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'e> {
-    /// The machine is not as it was when its profile was taken.
+    /// The machine has changed since its profile was taken.
     MachineChanged(&'e [Change]),
-    /// Measuring waits for the machine to be quiet; `None` when it goes on.
+    /// Measuring waits for the machine to become quiet, and why; `None` when it resumes.
     WaitsForQuiet(Option<&'e str>),
-    /// A round of runs begins; those to warm up do not count.
+    /// A round of runs begins; warm-up rounds don't count.
     Round {
-        /// From 0.
+        /// The number of the round, from 0.
         round: u32,
-        /// Whether it does not count.
+        /// Whether it is a warm-up round.
         warmup: bool,
     },
-    /// A run of this benchmark is about to start.
+    /// A run of the benchmark with this index is about to start.
     RunStarts(usize),
-    /// A round of runs has ended; these are all that count so far.
+    /// A round of runs has ended; these are all counted runs so far.
     RoundDone(&'e [Run]),
-    /// A run is observed by these means.
+    /// A run is observed with this tier.
     Observes(Tier),
-    /// A run of a pipeline is about to start, in this round.
+    /// A run of a pipeline is about to start: the round and the kind of run.
     PipelineStarts(u32, Kind),
-    /// A round of a pipeline is observed; its number from 0.
+    /// A round of a pipeline is observed; its number, from 0.
     PipelineObserved(u32),
-    /// A version is checked out and built, unless that was done before.
+    /// A version is checked out and built, unless it already was.
     Builds {
         /// Its name.
         version: &'e str,
-        /// Its place among those that are built, from 0.
+        /// Its position among the versions to build, from 0.
         place: usize,
-        /// How many are built; `None` where that is not known beforehand.
+        /// The number of versions to build; `None` if unknown in advance.
         of: Option<usize>,
     },
-    /// Another Fathom builds this version; it is waited for.
+    /// Waiting for another Fathom process that is building this version.
     WaitsForBuild(&'e str),
-    /// This version is run once, to see whether the command works on it.
+    /// This version is run once, to check that the command works on it.
     Tries(&'e str),
-    /// A search halves these revisions.
+    /// A search halves the remaining revisions.
     Halves {
-        /// So many are left.
+        /// The number of revisions left.
         left: usize,
     },
-    /// The revision that is left of a search is compared with its parent.
+    /// The last revision of a search is compared with its parent.
     Confirms,
     /// A server is launched.
     Launches {
-        /// Which.
+        /// The index of the server.
         server: usize,
-        /// Number of the round of launches, from 0.
+        /// The number of the launch round, from 0.
         launch: u32,
-        /// How many there will be.
+        /// The total number of rounds.
         of: u32,
     },
-    /// A step of load on a server begins.
+    /// A load step on a server begins.
     LoadStep {
-        /// Which.
+        /// The index of the server.
         server: usize,
-        /// With so many connections.
+        /// The number of connections.
         connections: u32,
-        /// At this rate, if it is an open loop.
+        /// The request rate, for an open loop.
         rate: Option<f64>,
-        /// Number of the round, from 0.
+        /// The number of the round, from 0.
         round: u32,
-        /// How many there will be.
+        /// The total number of rounds.
         rounds: u32,
     },
-    /// A second of a step is over. Comes while requests are under way, on a thread that sends none.
+    /// A second of a step has passed. Sent while requests are in flight, on a thread that sends none.
     LoadSecond(Tick),
-    /// A gate has made some rounds.
+    /// A gate has completed some rounds.
     Gates {
-        /// So many in all.
+        /// The total number of rounds so far.
         rounds: usize,
-        /// Benchmarks that aren't decided.
+        /// The number of undecided benchmarks.
         undecided: usize,
-        /// Benchmarks in all.
+        /// The total number of benchmarks.
         of: usize,
-        /// Some that looked worse are measured again.
+        /// Whether benchmarks that looked worse are being measured again.
         confirms: bool,
     },
     /// A probe of the machine begins.
     Probes(&'e str),
 }
 
-/// Is called with every [`Event`].
+/// Receives every [`Event`].
 pub trait Observer {
-    /// Must be quick, and not fail: what can't be shown is no reason to stop measuring.
+    /// Handles one event. Must be quick and must not fail: a display problem is not a reason to stop
+    /// measuring.
     fn on(&mut self, event: Event<'_>);
 }
 

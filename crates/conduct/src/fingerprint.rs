@@ -1,4 +1,4 @@
-//! The fingerprint of the machine that is kept with a measurement, and whether it still fits.
+//! The fingerprint of the machine that is stored with a measurement, and whether it still fits.
 
 use std::sync::OnceLock;
 
@@ -8,17 +8,17 @@ use fathom_model::{Environment, Fingerprint, MachineFigure};
 
 use crate::{Event, Observer};
 
-/// What [`take`] found. Once a session: the canaries go before everything that is measured.
+/// The result of [`take`], once per session: the canaries run before everything that is measured.
 static TAKEN: OnceLock<Option<Fingerprint>> = OnceLock::new();
 
-/// Sends the canaries, and reports it if the machine changed since its profile was taken. Where no
-/// profile is remembered nothing is done: there is nothing to hold them against. At most 0.3 s, and
-/// no memory to speak of; the second call does nothing.
+/// Runs the canaries, and reports whether the machine changed since its profile was taken. Does nothing if no
+/// profile is stored, because there is nothing to compare with. Takes at most 0.3 s and very little memory; a
+/// second call does nothing.
 pub fn take(observer: &mut dyn Observer) {
     send(Canaries::WithoutMemory, observer);
 }
 
-/// The same with those of memory, for who asks for a quiet machine.
+/// Like [`take`], but includes the memory canaries, for callers that require a quiet machine.
 pub(crate) fn take_all(observer: &mut dyn Observer) {
     send(Canaries::All, observer);
 }
@@ -27,7 +27,7 @@ fn send(which: Canaries, observer: &mut dyn Observer) {
     TAKEN.get_or_init(|| with_canaries(which, observer));
 }
 
-/// What the system says of itself, with what [`take`] found, if it was called.
+/// Returns what the system reports about itself, with the result of [`take`] if that was called.
 pub fn environment() -> Environment {
     Environment {
         fingerprint: TAKEN.get().cloned().flatten(),

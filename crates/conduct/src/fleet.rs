@@ -11,13 +11,13 @@ use fathom_store::{Loaded, Location, Options, Selector, Store};
 
 use crate::ConductError;
 
-/// The engine is asked this often; the files of the jobs are looked at as often.
+/// The interval at which the engine and the files of the jobs are polled.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// A wait ends this soon after an interrupt.
+/// The longest delay before a wait notices an interrupt.
 const NAP: Duration = Duration::from_millis(50);
-/// A store that is away is asked again for this long: a server that is started anew needs seconds.
+/// How long an unreachable store is retried: a server that restarts needs seconds.
 const STORE_AWAY: Duration = Duration::from_secs(120);
-/// The store of an attempt, in its folder.
+/// The file name of an attempt's store, in its folder.
 const STORE: &str = "store.db";
 
 impl From<Error> for ConductError {
@@ -29,25 +29,26 @@ impl From<Error> for ConductError {
     }
 }
 
-/// Where the jobs of `here` are: in the project's `.fathom/jobs`, else in the user's own state.
+/// Returns the folder of the jobs of `here`: the project's `.fathom/jobs`, otherwise one in the user's state
+/// folder.
 ///
 /// # Errors
-/// [`ConductError::Refused`] without a home.
+/// [`ConductError::Refused`] if there is no home directory.
 pub fn folder(here: &Path) -> Result<PathBuf, ConductError> {
     if let Some(project) = location::project(here, location::look) {
         return Ok(project.join("jobs"));
     }
     let state = remembered::user_folder("XDG_STATE_HOME", ".local/state");
     let state = state.ok_or_else(|| {
-        ConductError::Refused("there is no folder for jobs: set HOME or XDG_STATE_HOME".to_owned())
+        ConductError::Refused("no folder for jobs: set HOME or XDG_STATE_HOME".to_owned())
     })?;
     Ok(state.join("jobs"))
 }
 
-/// `NAME[:PARTITION]`: Slurm, or the engine that a suite's `[fleet]` names.
+/// Parses `NAME[:PARTITION]`: Slurm, or the engine that a suite's `[fleet]` names.
 ///
 /// # Errors
-/// [`ConductError::Refused`] with the names that there are.
+/// [`ConductError::Refused`], with the available names.
 pub fn engine(
     named: &str,
     of_suite: Option<Engine>,
@@ -67,13 +68,14 @@ pub fn engine(
     let engine = engine.ok_or_else(|| {
         let own = own.map(|own| format!("{own} or ")).unwrap_or_default();
         ConductError::Refused(format!(
-            "there is no engine {name:?}, only {own}slurm: [fleet] in fathom.toml names another (docs/fleet.md)"
+            "unknown engine {name:?}, only {own}slurm: [fleet] in fathom.toml defines others (docs/fleet.md)"
         ))
     })?;
     Ok((engine, partition))
 }
 
-/// Follows jobs until each has ended; `said` hears where they stand. An interrupt ends those that have not.
+/// Follows jobs until each has ended, and reports their progress to `said`. An interrupt cancels the
+/// remaining jobs.
 ///
 /// # Errors
 /// A template that can't be used.
@@ -94,7 +96,7 @@ pub fn follow(
     }
 }
 
-/// Waits; false if an interrupt came.
+/// Waits; returns false if an interrupt arrived.
 fn paused(time: Duration) -> bool {
     let until = Instant::now() + time;
     while Instant::now() < until {
@@ -106,16 +108,17 @@ fn paused(time: Duration) -> bool {
     interrupt::received().is_none()
 }
 
-/// The store that this attempt saves in.
+/// Returns the store in which this attempt saves.
 pub fn store_of(attempt: &Attempted) -> PathBuf {
     attempt.folder.join(STORE)
 }
 
-/// Moves what an attempt saved into a store; `None` if it saved nothing. A record that is there already is
-/// not saved twice. A store that doesn't answer is asked again for two minutes; `waits` hears why.
+/// Moves what an attempt saved into a store; `None` if it saved nothing. A record that is already there is
+/// not saved twice. A store that doesn't respond is retried for two minutes; the reason is reported to
+/// `waits`.
 ///
 /// # Errors
-/// Those of the stores.
+/// Errors of the stores.
 pub fn save(
     attempt: &Attempt,
     location: &Location,

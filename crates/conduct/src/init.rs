@@ -9,33 +9,32 @@ use fathom_store::{git, location};
 
 use crate::ConductError;
 
-/// Name of the project's suite.
+/// The file name of the project's suite.
 pub const SUITE: &str = "fathom.toml";
 
 /// The suite that a new project gets.
 const EXAMPLE: &str = include_str!("init/fathom.toml");
 
-/// What was done.
+/// The files that `init` wrote and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Initialised {
-    /// Files and folders that are new.
+    /// New files and folders.
     pub written: Vec<PathBuf>,
-    /// Those that were there: nothing in them was changed.
+    /// Files and folders that already existed; they were not changed.
     pub kept: Vec<PathBuf>,
-    /// The root of the repository, if the folder lies deeper in one.
+    /// The root of the repository, if the folder is deeper in one.
     pub repository: Option<PathBuf>,
 }
 
-/// Writes the suite and the folder of the store where they are not there yet. Never changes what is
-/// there.
+/// Writes the suite and the store's folder if they don't exist yet. Never changes existing files.
 ///
 /// # Errors
 /// A folder that can't be written, or in which a store would never be found.
 pub fn init(folder: &Path) -> Result<Initialised, ConductError> {
     if location::look(folder).is_some_and(|about| !about.own) {
         return Err(ConductError::Refused(format!(
-            "{} belongs to another user, so a store in it would not be used; run it as that user, or \
-             name a store: export FATHOM_STORE=PATH",
+            "{} belongs to another user, so a store in it would be ignored; run this as that user, or choose a \
+             store: export FATHOM_STORE=PATH",
             folder.display()
         )));
     }
@@ -62,7 +61,7 @@ pub fn init(folder: &Path) -> Result<Initialised, ConductError> {
     if !ignore.exists() {
         done.file(&ignore, "*\n")?;
     }
-    // `run` made the folder for its own files: from now on it is the project's, too.
+    // `run` made the folder for its own files; now it belongs to the project, too.
     let mark = place.join(location::WORK_ONLY);
     match std::fs::remove_file(&mark) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(refused(&mark, &error)),
@@ -83,7 +82,7 @@ impl Initialised {
     }
 }
 
-/// A file that was not there: nothing is written through a link or over something else.
+/// Writes a new file; never writes through a link or over an existing file.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file: File = OpenOptions::new().write(true).create_new(true).open(path)?;
     let written = file.write_all(text.as_bytes());
@@ -95,12 +94,12 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 
 fn refused(path: &Path, error: &io::Error) -> ConductError {
     ConductError::Refused(format!(
-        "can't write {}: {error}; run it in a folder that you can write",
+        "can't write {}: {error}; run it in a folder that you can write to to",
         path.display()
     ))
 }
 
-/// A text between the quotes of TOML.
+/// Escapes a text for use between TOML quotes.
 fn in_toml(text: &str) -> String {
     text.chars()
         .filter(|one| !one.is_control())

@@ -1,18 +1,17 @@
-//! Keeping: the one door through which what was measured goes into the store.
+//! Saves measurements; this is the only module that writes them to the store.
 //!
 //! Every verb that measures does the same three things:
 //!
-//! 1. Before anything is measured, [`KeepPlan::keeper`]: which store, if any, and the state of the
-//!    source, which is that of what is about to be measured. An invalid store address is refused
-//!    here.
-//! 2. Afterwards, [`Keeper::keep`] with the record, whole. It is saved, or written beside: nothing
-//!    is lost.
-//! 3. It shows what came of it, [`Kept`] or [`NotSaved`], and exits as the measurement would.
+//! 1. Before measuring, it calls [`KeepPlan::keeper`], which determines the store, if any, and the state of
+//!    the source about to be measured. An invalid store address is refused here.
+//! 2. Afterwards, it calls [`Keeper::keep`] with the whole record. The record is saved, or else written to a
+//!    file, so that nothing is lost.
+//! 3. It shows the result, [`Kept`] or [`NotSaved`], and exits with the status of the measurement.
 //!
-//! A verb that measures other sources than the folder it runs in takes [`Keeper::of`] for each. For
-//! figures of a new kind of record to go into series, `extract` of `fathom_store` needs a function.
+//! A verb that measures sources other than the folder it runs in takes [`Keeper::of`] for each. A new kind of
+//! record needs a function in `extract` of `fathom_store` for its figures to go into series.
 //!
-//! What was interrupted is not saved: its figures rest on fewer runs than were asked for.
+//! Interrupted measurements are not saved, because their figures rest on fewer runs than requested.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -23,31 +22,31 @@ use fathom_store::location::{self, Location};
 use fathom_store::{Draft, Error, Options, Revision, Store, save_or_keep, variables};
 use serde::Serialize;
 
-/// When a record is saved.
+/// When to save a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Save {
-    /// In a project.
+    /// If the folder is in a project.
     #[default]
     InProject,
-    /// In a project or not.
+    /// Always, in a project or not.
     Always,
-    /// Not.
+    /// Never.
     Never,
 }
 
-/// What is to be kept, and where.
+/// Whether and where to save records.
 #[derive(Debug, Clone, Default)]
 pub struct KeepPlan {
-    /// Whether.
+    /// When to save.
     pub save: Save,
-    /// The store as `--store` names it; else [`location::which`] decides.
+    /// The store, as given to `--store`; if absent, [`location::which`] decides.
     pub store: Option<String>,
-    /// Labels for the record.
+    /// The labels to add to the record.
     pub labels: Vec<String>,
 }
 
 impl KeepPlan {
-    /// Who keeps the records of what is measured in `here`; `None` if nobody is to.
+    /// Returns the keeper for records measured in `here`; `None` if they are not to be saved.
     ///
     /// # Errors
     /// An invalid address or label, or no place for a store.
@@ -74,7 +73,7 @@ impl KeepPlan {
     }
 }
 
-/// The suite of the project that `here` is in: `fathom.toml` beside its `.fathom/`, or in `here`.
+/// Returns the suite of the project that contains `here`: `fathom.toml` next to its `.fathom/`, or in `here`.
 pub fn suite(here: &Path) -> Option<PathBuf> {
     let project = location::project(here, location::look);
     let root = project.as_deref().and_then(Path::parent);
@@ -83,16 +82,16 @@ pub fn suite(here: &Path) -> Option<PathBuf> {
     suites.find(|suite| suite.is_file())
 }
 
-/// Refuses what could never be asked for again.
+/// Refuses a label that could never be used in a query.
 ///
 /// # Errors
 /// [`Error::Label`].
 pub fn check_label(label: &str) -> Result<(), Error> {
     let why = match label {
         "" => "it is empty",
-        place if place.starts_with("@-") => "`@-1` means the record that was saved last",
+        place if place.starts_with("@-") => "`@-1` means the record saved last",
         text if text.trim() != text || text.chars().any(char::is_control) => {
-            "it has blanks at its ends, or control characters"
+            "it begins or ends with blanks, or contains control characters"
         }
         _ => return Ok(()),
     };
@@ -102,7 +101,7 @@ pub fn check_label(label: &str) -> Result<(), Error> {
     })
 }
 
-/// The revision, and what a user must know of it. Who has labels needs no repository.
+/// Returns the revision, and notes about it for the user. With labels, no repository is needed.
 fn source(here: &Path, labelled: bool) -> (Option<Revision>, Vec<String>) {
     match git::state(here) {
         Ok(state) => (state.revision(), state.notes()),
@@ -111,10 +110,10 @@ fn source(here: &Path, labelled: bool) -> (Option<Revision>, Vec<String>) {
     }
 }
 
-/// Who keeps records.
+/// Saves records.
 #[derive(Debug, Clone)]
 pub struct Keeper {
-    /// In the repository whose revisions are measured, if there is one.
+    /// A folder in the repository whose revisions are measured, if there is one.
     here: PathBuf,
     location: Location,
     labels: Vec<String>,
@@ -123,35 +122,35 @@ pub struct Keeper {
     beside: Vec<PathBuf>,
 }
 
-/// A record that was saved.
+/// A saved record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Its id; twelve digits are enough for people.
+    /// Its id; the first twelve digits are enough to display.
     pub id: String,
-    /// The store, without its password.
+    /// The address of the store, without its password.
     pub store: String,
-    /// What must be known, a sentence each: of the clock, of the repository.
+    /// Notes for the user about the clock and the repository, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// A record that could not be saved. Its `Display` says why, where it is now, and what to type.
+/// A record that could not be saved. Its `Display` says why, where the record is now, and what to type.
 #[derive(Debug, thiserror::Error)]
 pub enum NotSaved {
-    /// It is written beside.
+    /// It was written to a file instead.
     #[error(transparent)]
     Beside(#[from] fathom_store::Kept),
-    /// It is not a record that a store takes.
+    /// It is not a record that a store accepts.
     #[error("not saved: {0}")]
     NoRecord(#[from] Error),
 }
 
 impl Keeper {
-    /// The store that is meant.
+    /// Returns the location of the store.
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// The same for what was measured of another revision than that of the files here.
+    /// Returns a keeper for measurements of another revision than that of the files here.
     pub fn at(&self, revision: Option<Revision>) -> Keeper {
         Keeper {
             revision,
@@ -160,7 +159,7 @@ impl Keeper {
         }
     }
 
-    /// The same with one more label. One that could never be asked for again is left out.
+    /// Like [`Keeper::at`], with an additional label. A label that could never be used in a query is omitted.
     pub fn of(&self, revision: Option<Revision>, label: &str) -> Keeper {
         let mut keeper = Keeper {
             notes: self.notes.clone(),
@@ -172,7 +171,7 @@ impl Keeper {
         keeper
     }
 
-    /// Saves a record: when this returns it is durable. What can't be saved is written beside.
+    /// Saves a record, which is durable when this returns. If it can't be saved, it is written to a file.
     ///
     /// # Errors
     /// [`NotSaved`].
@@ -188,11 +187,11 @@ impl Keeper {
         })
     }
 
-    /// Saves the records of an import, all or none; yields their ids. Nothing is written beside: the
-    /// files that they come from are still there. They may be older than what is saved already.
+    /// Saves the records of an import, all or none, and returns their ids. Nothing is written to files,
+    /// because the source files still exist. The records may be older than those already saved.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn keep_all(&self, records: &[impl Serialize]) -> Result<Vec<String>, Error> {
         let drafts: Result<Vec<Draft>, Error> = records.iter().map(|one| self.draft(one)).collect();
         let mut drafts = drafts?;
@@ -202,12 +201,12 @@ impl Keeper {
         Ok(saved.into_iter().map(|saved| saved.id).collect())
     }
 
-    /// What must be known of the source that is measured, a sentence each.
+    /// Returns notes for the user about the measured source, one sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Notes when the commits were made, where the repository has them: records stand in that order.
+    /// Fills in the commit times, if the repository has the commits: records are ordered by them.
     fn place(&self, drafts: &mut [Draft]) {
         let revisions = drafts.iter().filter_map(|draft| draft.revision.as_ref());
         let revisions: HashSet<String> = revisions.map(|revision| revision.id.clone()).collect();
@@ -226,7 +225,7 @@ impl Keeper {
             serde_json::to_string(record).map_err(|error| Error::NotARecord(error.to_string()))?;
         let mut draft = Draft::measured(text)?;
         draft.labels.clone_from(&self.labels);
-        // An import may name the revision that was measured; else it is that of the tree here.
+        // An import may name the revision that was measured; otherwise it is that of the tree here.
         draft.revision = draft.revision.or_else(|| self.revision.clone());
         Ok(draft)
     }

@@ -1,15 +1,14 @@
-//! Conducts: one function a verb, a plan in, a record out.
+//! Orchestrates measurements: one function for each verb, with a plan in and a record out.
 //!
 //! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`difference()`], [`pipe()`], [`startup()`],
-//! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose through the rooms below. An
-//! [`Observer`] gets what is going on as an [`Event`]; nothing is printed here. A [`Target`] is a
-//! command with its program found: [`CommandPlan::find`]
-//! makes it. What was measured goes into the store through [`keep`]; jobs on other machines are
-//! followed by [`fleet`].
+//! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose using the crates below. An
+//! [`Observer`] receives progress as an [`Event`]; this crate prints nothing. A [`Target`] is a command whose
+//! program was found; [`CommandPlan::find`] makes it. Measurements go into the store through [`keep`]; jobs
+//! on other machines are followed by [`fleet`].
 //!
-//! Must be called on a thread that lives until they return: what measures ends with the thread that
-//! started it. [`fathom_measure::interrupt::catch`] first, where Ctrl-C is to end with what is
-//! there.
+//! The functions must be called on a thread that lives until they return, because the measuring processes end
+//! with the thread that started them. Call [`fathom_measure::interrupt::catch`] first if Ctrl-C should end
+//! with a partial result.
 
 pub mod bench;
 pub mod bisect;
@@ -73,11 +72,11 @@ pub use why::{AttachPlan, DifferencePlan, Differs, Explained, WhyPlan, attached,
 
 use fathom_measure::MeasureError;
 
-/// A record, and what went wrong before it was complete.
+/// A record, and the failure that ended it early, if any.
 #[derive(Debug)]
 pub struct Conducted<R> {
-    /// What was measured; all of it if nothing went wrong.
+    /// The measurements; complete if nothing failed.
     pub record: R,
-    /// Why measuring ended early, if it did so by a failure.
+    /// Why measuring ended early, if a failure ended it.
     pub failure: Option<MeasureError>,
 }

@@ -1,28 +1,27 @@
-//! Does a program do less because its output goes to `/dev/null`? Pure.
+//! Detects programs that do less because their output goes to `/dev/null`. Pure functions.
 //!
-//! GNU grep compares its standard output with `/dev/null`, and if that is what it is, the first match
-//! in a file answers all that is asked of it: 15 reads of a file of 27 MB instead of 285. GNU tar
-//! doesn't even open the files then: 25 ms instead of 108. So the last run to warm up writes to a
-//! pipe, whose bytes are counted, and is held against the runs that count.
+//! GNU grep checks whether its standard output is `/dev/null`, and if so stops at the first match in a file:
+//! 15 reads of a file of 27 MB instead of 285. GNU tar then doesn't even open the files: 25 ms instead of
+//! 108. Therefore the last warm-up run writes to a pipe whose bytes are counted, and is compared with the
+//! counted runs.
 
 use fathom_measure::WarmUp;
 use fathom_model::quantity::format_bytes;
 use fathom_model::{Run, Warning};
 
-/// All runs must have read or written less than this part of what the run with the pipe did: what
-/// a program prints may vary by some bytes, such as a time.
+/// All runs must have read or written less than this part of what the run with the pipe did: output may vary
+/// by some bytes, such as a printed time.
 const LESS: f64 = 0.5;
-/// Less than this is read by the loader alone: a first run may well read another file of that size.
+/// The loader alone can read this much: a first run may well read another file of that size.
 const FEWEST_READ: u64 = 256 << 10;
 
-/// What must be known of benchmark number `index`, if its runs did less than the one whose output
-/// went to a pipe.
+/// Returns a warning if the runs of benchmark `index` did less than the run whose output went to a pipe.
 pub(crate) fn warning(index: usize, warmups: &[WarmUp], runs: &[Run]) -> Option<Warning> {
     let piped = warmups
         .iter()
         .rfind(|warmup| warmup.run.benchmark == index && warmup.piped_bytes.is_some())?;
     let (to_pipe, io) = (piped.piped_bytes?, piped.run.io?);
-    // Only what printed something can take an interest in where that goes.
+    // Only a program that printed something can depend on where its output goes.
     if to_pipe == 0 || !piped.run.exit.is_success() {
         return None;
     }
@@ -45,8 +44,8 @@ pub(crate) fn warning(index: usize, warmups: &[WarmUp], runs: &[Run]) -> Option<
         id: "less_for_null".to_string(),
         benchmark: Some(index),
         message: format!(
-            "{verb} {now} with its output to /dev/null, and {then} to a pipe (in the warm-up run): \
-             to time all of its work, use --output pipe"
+            "{verb} {now} when its output goes to /dev/null, but {then} when it goes to a pipe (in the warm-up \
+             run): to time all of its work, use --output pipe"
         ),
     })
 }
@@ -103,13 +102,13 @@ mod tests {
             "{}",
             said.message
         );
-        // A file of the loader's size is no sign of it.
+        // A file of the loader's size is not evidence.
         assert!(warning(0, &warmup(9_000, 5, Some(5)), &[run(3_000, 5)]).is_none());
     }
 
     #[test]
     fn what_was_written_elsewhere_is_no_output() {
-        // The first run made a file; what it printed, all runs print.
+        // The first run created a file; all runs print the same output.
         assert!(warning(0, &warmup(0, 5_000, Some(3)), &[run(0, 3)]).is_none());
         assert!(warning(0, &warmup(0, 5_000, Some(0)), &[run(0, 0)]).is_none());
     }

@@ -1,4 +1,4 @@
-//! `--require-quiet`: no measuring while the machine is busy.
+//! `--require-quiet`: doesn't measure while the machine is busy.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use fathom_measure::{MeasureError, interrupt};
 
 use crate::{ConductError, Event, Observer};
 
-/// Time of one check.
+/// The duration of one check.
 const CHECK: Duration = Duration::from_millis(500);
 
 /// Waits until the machine is quiet, at most `patience`.
 ///
 /// # Errors
-/// [`ConductError::Untrusted`], naming what still disturbs; interrupted.
+/// [`ConductError::Untrusted`], naming what still disturbs the machine; or an interrupt.
 pub(crate) fn wait_until_quiet(
     patience: Duration,
     observer: &mut dyn Observer,
@@ -31,7 +31,7 @@ pub(crate) fn wait_until_quiet(
         let left = patience.saturating_sub(began.elapsed());
         if left.is_zero() {
             return Err(ConductError::Untrusted(format!(
-                "the machine is not quiet after {:.0} s: {problem}\n'fathom machine --check' says more; \
+                "the machine is still not quiet after {:.0} s: {problem}\n'fathom machine --check' says more; \
                  --require-quiet=TIME waits longer",
                 began.elapsed().as_secs_f64()
             )));

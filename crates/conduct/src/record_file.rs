@@ -1,4 +1,4 @@
-//! A complete record in a file.
+//! Writes complete records to files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,18 +6,18 @@ use std::path::Path;
 use fathom_measure::{Journal, MeasureError};
 use serde::Serialize;
 
-/// Writes a record as indented JSON with a line end beside the file and renames it, so that it is
-/// there whole or not at all.
+/// Writes a record as indented JSON with a final newline, atomically: to a temporary file that is then
+/// renamed.
 ///
 /// # Errors
-/// When it can't be written.
+/// If it can't be written.
 pub fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
     let mut bytes = Vec::new();
     write_json(record, &mut bytes)?;
     fathom_measure::write_whole(path, bytes)
 }
 
-/// Puts the complete record in the place of the one that grew.
+/// Replaces the growing record with the complete one.
 pub(crate) fn complete(journal: Journal, record: &impl Serialize) -> Result<(), MeasureError> {
     journal.finish(|out| write_json(record, out))
 }

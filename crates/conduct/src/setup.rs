@@ -1,4 +1,4 @@
-//! What the kernel tier needs on this machine, and how this program gets it.
+//! Sets up this program for the kernel tier on this machine.
 
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -10,29 +10,29 @@ use fathom_trace::detect::Availability;
 
 use crate::{ConductError, tiers};
 
-/// The capabilities that the kernel tier takes, as `setcap` reads them.
+/// The capabilities that the kernel tier needs, in the syntax of `setcap`.
 pub const CAPABILITIES: &str = "cap_bpf,cap_perfmon+ep";
-/// Their numbers.
+/// Numbers of the capabilities.
 const BPF: u32 = 39;
 const PERFMON: u32 = 38;
 
-/// How it stands.
+/// The state of the setup.
 #[derive(Debug)]
 pub struct Standing {
-    /// This program's file.
+    /// The file of this program.
     pub program: PathBuf,
-    /// Whether the kernel tier works, and why not.
+    /// Whether the kernel tier works, and if not, why.
     pub kernel: Availability,
-    /// The file has the capabilities.
+    /// Whether the file has the capabilities.
     pub is_set_up: bool,
-    /// What keeps capabilities of the file from having an effect, a sentence each.
+    /// Reasons why file capabilities have no effect, one sentence each.
     pub hindrances: Vec<String>,
 }
 
-/// Tries the kernel tier and looks at this program's file.
+/// Tries the kernel tier and inspects this program's file.
 ///
 /// # Errors
-/// When this program's file isn't known.
+/// If the path of this program's file is unknown.
 pub fn standing() -> Result<Standing, ConductError> {
     let program = std::env::current_exe().map_err(|error| {
         ConductError::Failed(format!("this program's file isn't known: {error}"))
@@ -44,7 +44,7 @@ pub fn standing() -> Result<Standing, ConductError> {
     let mut hindrances = of_process(&status);
     if is_nosuid(&program) {
         hindrances.push(format!(
-            "{} is on a file system that is mounted nosuid: capabilities of files have no effect there",
+            "{} is on a file system that is mounted nosuid, where capabilities of files have no effect",
             program.display()
         ));
     }
@@ -56,7 +56,7 @@ pub fn standing() -> Result<Standing, ConductError> {
     })
 }
 
-/// What a process with this `/proc/PID/status` can't get by capabilities of a file.
+/// Returns the reasons why a process with this `/proc/PID/status` can't gain file capabilities.
 fn of_process(status: &str) -> Vec<String> {
     let value = |key: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key))?;
@@ -73,7 +73,7 @@ fn of_process(status: &str) -> Vec<String> {
     let lacks = |bit: u32| bounds.is_some_and(|bounds| bounds & (1 << bit) == 0);
     if lacks(BPF) || lacks(PERFMON) {
         found.push(
-            "this session may never have CAP_BPF and CAP_PERFMON, as in a container: add the capabilities BPF and \
+            "this session can never get CAP_BPF and CAP_PERFMON, as in a container: add the capabilities BPF and \
              PERFMON to it"
                 .to_owned(),
         );
@@ -81,13 +81,13 @@ fn of_process(status: &str) -> Vec<String> {
     found
 }
 
-/// Whether the file gives both capabilities to whoever runs it.
+/// Reports whether the file grants both capabilities to everyone who runs it.
 fn is_set_up(program: &Path) -> bool {
     let Ok(path) = CString::new(program.as_os_str().as_bytes()) else {
         return false;
     };
     let mut value = [0_u8; 64];
-    // SAFETY: the path and the name end with 0, and the kernel writes at most the length that it is given.
+    // SAFETY: the path and the name are NUL-terminated, and the kernel writes at most the given length.
     let length = unsafe {
         libc::getxattr(
             path.as_ptr(),
@@ -99,8 +99,8 @@ fn is_set_up(program: &Path) -> bool {
     usize::try_from(length).is_ok_and(|length| gives_both(&value[..length]))
 }
 
-/// `struct vfs_cap_data`: a word with the version and the effective bit, then two pairs of permitted and
-/// inheritable, the lower bits first.
+/// Parses `struct vfs_cap_data`: a word with the version and the effective bit, then two pairs of permitted
+/// and inheritable bits, the lower ones first.
 fn gives_both(value: &[u8]) -> bool {
     let word = |at: usize| {
         let bytes = value.get(4 * at..4 * at + 4)?;
@@ -119,16 +119,16 @@ fn is_nosuid(program: &Path) -> bool {
     let Ok(path) = CString::new(program.as_os_str().as_bytes()) else {
         return false;
     };
-    // SAFETY: a live structure that the kernel fills, for a path that ends with 0.
+    // SAFETY: the kernel fills a live structure, for a NUL-terminated path.
     unsafe {
         let mut about: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &raw mut about) == 0 && about.f_flag & libc::ST_NOSUID != 0
     }
 }
 
-/// What is run to set it up, or to undo that; by `sudo` unless this is root.
+/// Returns the command that sets up the file or undoes that; with `sudo` unless this process is root.
 pub fn command(program: &Path, undo: bool) -> Vec<String> {
-    // SAFETY: asks for a number.
+    // SAFETY: the call only returns a number.
     let is_root = unsafe { libc::geteuid() } == 0;
     let sudo = (!is_root).then(|| "sudo".to_owned());
     let what = if undo { "-r" } else { CAPABILITIES };
@@ -137,10 +137,10 @@ pub fn command(program: &Path, undo: bool) -> Vec<String> {
     sudo.into_iter().chain(setcap).chain([path]).collect()
 }
 
-/// Runs it, on this terminal: it may ask for a password.
+/// Runs the command on this terminal, where it may ask for a password.
 ///
 /// # Errors
-/// When it can't be run or fails.
+/// If it can't be run or fails.
 pub fn run(words: &[String]) -> Result<(), ConductError> {
     let failed = |why: String| ConductError::Failed(format!("{}: {why}", words.join(" ")));
     let (program, arguments) = words.split_first().expect("a program");
@@ -149,16 +149,16 @@ pub fn run(words: &[String]) -> Result<(), ConductError> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(failed(status.to_string())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(failed(format!(
-            "there is no {program} here; Debian has setcap in libcap2-bin, Fedora in libcap"
+            "{program} is not installed; Debian has setcap in libcap2-bin, Fedora in libcap"
         ))),
         Err(error) => Err(failed(error.to_string())),
     }
 }
 
-/// What a new process of this program finds, now that its file is another.
+/// Reports whether a new process of this program can use the kernel tier, after its file has changed.
 ///
 /// # Errors
-/// When it can't be run.
+/// If it can't be run.
 pub fn works_now(program: &Path) -> Result<bool, ConductError> {
     let output = Command::new(program).args(["why", "--tiers"]).output();
     let output = output.map_err(|error| {
@@ -174,7 +174,7 @@ pub fn works_now(program: &Path) -> Result<bool, ConductError> {
 mod tests {
     use super::*;
 
-    /// What `setcap cap_bpf,cap_perfmon+ep` writes, as `getfattr -e hex` shows it.
+    /// The bytes that `setcap cap_bpf,cap_perfmon+ep` writes, as shown by `getfattr -e hex`.
     const BOTH: [u8; 20] = [
         1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0,
     ];

@@ -1,4 +1,4 @@
-//! `store`: what is in one, names, pruning, bundles. Also how a verb that reads opens one.
+//! `store`: contents, names, pruning, and bundles. Also opens stores for verbs that read them.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
@@ -13,7 +13,7 @@ use fathom_store::{
 
 use crate::ConductError;
 
-/// The store that is meant in `here`: `--store`, `FATHOM_STORE`, the project's, the user's own.
+/// Returns the location of the store for `here`: from `--store`, `FATHOM_STORE`, the project, or the user.
 ///
 /// # Errors
 /// An invalid address, or no place for a store.
@@ -22,10 +22,10 @@ pub fn place(asked: Option<&str>, here: &Path) -> Result<Location, Error> {
     location::which(asked, project.as_deref(), variables::get)
 }
 
-/// Opens it for a verb that reads or changes what is there: none is made.
+/// Opens an existing store for a verb that reads or changes it; never creates one.
 ///
 /// # Errors
-/// Those of [`Store::open`], [`Error::Missing`] among them.
+/// Errors of [`Store::open`], including [`Error::Missing`].
 pub fn open(asked: Option<&str>, here: &Path) -> Result<Store, Error> {
     let options = Options {
         create: false,
@@ -34,10 +34,10 @@ pub fn open(asked: Option<&str>, here: &Path) -> Result<Store, Error> {
     Store::open_with(&place(asked, here)?, options)
 }
 
-/// What is in a store.
+/// Returns the contents of a store.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn info(store: &mut Store) -> Result<StoreRecord, Error> {
     let info = store.info()?;
     Ok(StoreRecord {
@@ -61,11 +61,11 @@ pub fn info(store: &mut Store) -> Result<StoreRecord, Error> {
     })
 }
 
-/// The records that somebody means: `@-1`, a label, the beginning of an id or of a revision, else
-/// what git calls a revision (`HEAD~1`, a tag, a branch).
+/// Finds the records that a word names: `@-1`, a label, the beginning of an id or of a revision, or any name
+/// of a revision that git resolves (`HEAD~1`, a tag, a branch).
 ///
 /// # Errors
-/// [`Error::NotFound`] where nothing fits; [`Error::Ambiguous`].
+/// [`Error::NotFound`] if nothing matches; [`Error::Ambiguous`].
 pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Error> {
     let not_found = match store.find(asked) {
         Err(error @ Error::NotFound { .. }) => error,
@@ -89,8 +89,7 @@ pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Er
     }
 }
 
-/// Gives records a label, or takes it away; yields the records that are meant as they are now, and how many
-/// were changed.
+/// Adds a label to records, or removes it. Returns the updated records, and how many changed.
 ///
 /// # Errors
 /// An invalid label, or records that don't exist.
@@ -114,7 +113,7 @@ pub fn tag(
     Ok((now, changed))
 }
 
-/// From which time on `before` reaches back: a date, or an age such as `90d`.
+/// Parses the time limit of `before`: a date, or an age such as `90d`.
 pub fn before(text: &str, now: i64) -> Option<i64> {
     if let Some(time) = date::parse(text) {
         return Some(time);
@@ -129,10 +128,10 @@ pub fn before(text: &str, now: i64) -> Option<i64> {
     Some(now - number.checked_mul(days * 86_400_000)?)
 }
 
-/// The records that would lose their runs; they do if `now` says so.
+/// Returns the records that would lose their runs; removes the runs if `now` is true.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn prune(store: &mut Store, which: &Prune, now: bool) -> Result<Vec<Head>, Error> {
     let found = store.prunable(which)?;
     if now && !found.is_empty() {
@@ -141,10 +140,10 @@ pub fn prune(store: &mut Store, which: &Prune, now: bool) -> Result<Vec<Head>, E
     Ok(found)
 }
 
-/// Writes records into a new file; all if none is named. Yields how many.
+/// Writes records into a new file; all if none is named. Returns the number of records.
 ///
 /// # Errors
-/// A file that is there already or can't be written; those of the store.
+/// A file that already exists or can't be written; errors of the store.
 pub fn bundle(
     store: &mut Store,
     here: &Path,
@@ -165,7 +164,7 @@ pub fn bundle(
     if path.exists() {
         let path = path.display();
         return Err(ConductError::Refused(format!(
-            "{path} is there already; name a file that is new"
+            "{path} already exists; choose a new file"
         )));
     }
     let failed = |source| Error::File {
@@ -183,11 +182,11 @@ pub fn bundle(
     Ok(heads.len())
 }
 
-/// Loads bundles into a store, which is made if it isn't there.
+/// Loads bundles into a store, creating it if necessary.
 ///
 /// # Errors
-/// A file that is not a complete bundle; those of the store. What was loaded before stays: loading again
-/// does no harm.
+/// A file that is not a complete bundle; errors of the store. Records loaded before the error stay: loading
+/// again does no harm.
 pub fn load(
     asked: Option<&str>,
     here: &Path,

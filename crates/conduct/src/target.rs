@@ -1,4 +1,4 @@
-//! One command with everything that belongs to it: words, shell, files, variables, directory.
+//! A command with everything that belongs to it: words, shell, files, variables, directory.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -11,22 +11,22 @@ use fathom_store::variables;
 
 use crate::redaction;
 
-/// Where programs are looked for where nothing says where.
+/// The default search path for programs.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A command that is ready to be run: its program was found, and its input is there.
+/// A command that is ready to run: its program was found, and its input exists.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// For the record.
+    /// The description for the record.
     pub benchmark: Benchmark,
-    /// For the executor.
+    /// The command line for the executor.
     pub command: CommandLine,
-    /// What is run around it.
+    /// Commands to run around it.
     pub hooks: Hooks,
 }
 
 impl Target {
-    /// The words, with the program as it was found, so that the same file is observed as was timed.
+    /// Returns the words, with the program's resolved path, so that the same file is observed as was timed.
     pub(crate) fn words_as_found(&self) -> Vec<OsString> {
         let mut words = self.command.arguments.clone();
         words[0] = self.command.program.clone().into_os_string();
@@ -34,36 +34,36 @@ impl Target {
     }
 }
 
-/// A command that is to be found.
+/// A command whose program hasn't been looked up yet.
 #[derive(Debug, Clone)]
 pub struct CommandPlan {
-    /// As it was given, for people.
+    /// The command as given, for display.
     pub text: String,
-    /// Program and arguments, the shell's included; at least one.
+    /// Program and arguments, including those of the shell; at least one.
     pub words: Vec<OsString>,
     /// The shell that interprets it, if any.
     pub shell: Option<Vec<String>>,
-    /// Parameters that were filled in.
+    /// The parameters that were filled in.
     pub parameters: Vec<(String, String)>,
-    /// Working directory.
+    /// The working directory.
     pub directory: Option<PathBuf>,
-    /// Variables that are added to the environment.
+    /// Variables to add to the environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Standard input.
+    /// The source of standard input.
     pub input: Input,
-    /// Standard output.
+    /// The destination of standard output.
     pub output: Output,
-    /// What standard output must be.
+    /// The required standard output.
     pub expect: Option<Expectation>,
-    /// Let it write to the terminal.
+    /// Let the command write to the terminal.
     pub show_output: bool,
 }
 
 impl CommandPlan {
-    /// Finds the program, and checks that the input is there. There are no hooks yet.
+    /// Finds the program, and checks that the input exists. The result has no hooks yet.
     ///
     /// # Errors
-    /// When one of them is not there or may not be used.
+    /// If the program or the input doesn't exist or may not be used.
     pub fn find(self) -> Result<Target, MeasureError> {
         if let Some(directory) = &self.directory
             && !directory.is_dir()
@@ -131,7 +131,7 @@ impl CommandPlan {
                 .map(|(name, value)| (text(name), text(value)))
                 .map(|(name, value)| {
                     let shown = match variables::is_withheld(&name) {
-                        // A password may be in it.
+                        // The value may contain a password.
                         true => redaction::whole(&value),
                         false => redaction::value(&name, &value),
                     };
@@ -142,9 +142,8 @@ impl CommandPlan {
     }
 }
 
-/// Whether a file can be input. A named pipe without a writer is opened when the command begins,
-/// after
-/// `--prepare`, which may start one.
+/// Checks that a file can be used as input. A named pipe without a writer is opened when the command starts,
+/// after `--prepare`, which may start the writer.
 fn readable(path: &Path) -> std::io::Result<()> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_dir() {
@@ -156,13 +155,13 @@ fn readable(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The words as bytes, if text would lose something of them.
+/// Returns the words as bytes, if a conversion to text would lose information.
 fn bytes_if_lossy(words: &[OsString]) -> Option<Vec<Vec<u8>>> {
     let is_lossy = words.iter().any(|word| word.to_str().is_none());
     is_lossy.then(|| words.iter().map(|word| word.as_bytes().to_vec()).collect())
 }
 
-/// Says of a program that isn't found that it was looked for in a PATH of the user's own.
+/// Adds to the error of a program that isn't found that a PATH set by the user was searched.
 fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> MeasureError {
     let path = variables.iter().find(|(name, _)| name == "PATH");
     match (error, path) {
@@ -171,9 +170,7 @@ fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> Mea
             let path = path.to_string_lossy();
             MeasureError::NoSuchProgram {
                 name,
-                hint: Some(format!(
-                    "{hint}; it was looked for in the PATH of --env, {path:?}"
-                )),
+                hint: Some(format!("{hint}; the PATH of --env was searched: {path:?}")),
             }
         }
         (error, _) => error,

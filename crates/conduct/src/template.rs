@@ -1,4 +1,4 @@
-//! A command that is run on several versions of a program.
+//! A command to run on several versions of a program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use crate::{BenchPlan, CommandPlan, ConductError, Observer, RunTerms, Target, be
 /// How revisions are built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Builds {
-    /// The command, run by a shell in the files of each revision; none if these are enough.
+    /// The build command, run by a shell in the files of each revision; `None` if no build is needed.
     pub command: Option<String>,
-    /// How much room builds may take, see [`crate::worktrees::Worktrees::open`].
+    /// The space that builds may take in bytes, see [`crate::worktrees::Worktrees::open`].
     pub cache_bytes: u64,
-    /// Build again what was built, or failed, before.
+    /// Build again even if a build exists or failed before.
     pub again: bool,
 }
 
-/// A command with places for a version: `{version}`, `{revision}`, `{repo}`.
+/// A command with placeholders for a version: `{version}`, `{revision}`, `{repo}`.
 #[derive(Debug, Clone)]
 pub struct Template {
     /// The command; its directory is relative to the version's files.
     pub command: CommandPlan,
-    /// What is run around it.
+    /// Commands to run around it.
     pub hooks: Hooks,
 }
 
 impl Template {
-    /// What follows the revisions where this is typed again: ` --build make -- ./tool FILE`.
+    /// Returns what follows the revisions in a suggested command line: ` --build make -- ./tool FILE`.
     pub(crate) fn typed(&self, builds: &Builds) -> String {
         let build = builds.command.as_deref().map_or_else(String::new, |build| {
             format!(" --build {}", shell_words::quote(build))
@@ -40,14 +40,14 @@ impl Template {
     }
 }
 
-/// What is filled in.
+/// The values for the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Filled<'f> {
-    /// Name of the version.
+    /// The name of the version.
     pub(crate) version: &'f str,
-    /// Full id of the revision, where there is one.
+    /// The full id of the revision, if there is one.
     pub(crate) revision: Option<&'f str>,
-    /// The user's own tree, where there is one.
+    /// The user's own work tree, if there is one.
     pub(crate) repository: Option<&'f Path>,
 }
 
@@ -71,16 +71,16 @@ impl Filled<'_> {
         })
     }
 
-    /// Into a line that a shell interprets. A tag may be named `$(reboot)`, and no quotes hold
-    /// wherever the place stands in the line.
+    /// Fills in a line that a shell interprets. A tag may be named `$(reboot)`, and quoting can't be relied
+    /// on because the placeholder may be anywhere in the line.
     ///
     /// # Errors
-    /// Which name has what a shell would interpret.
+    /// The name that contains characters a shell would interpret.
     pub(crate) fn into_shell_line(self, line: &str) -> Result<String, String> {
         for (place, value) in self.places() {
             if line.contains(place) && !value.chars().all(is_plain) {
                 return Err(format!(
-                    "{place} is {value:?} here, and a shell would not take that as one word: it is not filled in"
+                    "{place} is {value:?} here, which a shell would not read as one word, so it is not substituted"
                 ));
             }
         }
@@ -93,13 +93,13 @@ impl Filled<'_> {
     }
 }
 
-/// What no shell interprets anywhere in a line.
+/// Reports whether no shell interprets the character, anywhere in a line.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "/._-+@:,=%".contains(character)
 }
 
 impl Template {
-    /// The command on a version whose files are in `folder`, its program found.
+    /// Returns the command for a version whose files are in `folder`, with its program resolved.
     ///
     /// # Errors
     /// Why it can't be run there.
@@ -158,14 +158,13 @@ fn filled_line(words: &[OsString], filled: Filled<'_>) -> Result<Vec<OsString>, 
     Ok(words)
 }
 
-/// The run of a command that was tried once, or why it can't be measured: an old version may lack
-/// an option.
+/// The trial run of a command, or why it can't be measured: an old version may lack an option.
 pub(crate) type Tried = Result<Run, String>;
 
-/// Runs it once, for nothing but to see whether that works.
+/// Runs the command once, only to check that it works.
 ///
 /// # Errors
-/// What would keep any command from being run.
+/// Errors that would keep any command from running.
 pub(crate) fn try_once(
     target: &Target,
     ignore_failure: &IgnoreFailure,
@@ -202,13 +201,13 @@ pub(crate) fn try_once(
     }
 }
 
-/// Whether values of this metric have ratios, as far as one run shows: 0 has none.
+/// Reports whether values of this metric have ratios, as far as one run shows: a value of 0 has none.
 pub(crate) fn has_ratio(metric: Option<Metric>, run: &Run) -> bool {
     let metric = metric.unwrap_or(Metric::Wall);
     metric.of(run).is_some_and(|value| value > 0.0)
 }
 
-/// The error with the end of what the command wrote to standard error.
+/// Formats the error with the end of the command's standard error.
 fn said(error: &MeasureError) -> String {
     const LINES: usize = 5;
     let (MeasureError::RunFailed { stderr, .. } | MeasureError::HookFailed { stderr, .. }) = error
@@ -243,7 +242,7 @@ mod tests {
         for hostile in ["$(reboot)", "a;b", "a b", "`x`", "a'b", "a\"b", "a&b", "*"] {
             assert!(of(hostile).into_shell_line(line).is_err(), "{hostile}");
         }
-        // What isn't used does no harm.
+        // A value that isn't used does no harm.
         assert!(of("v1").into_shell_line(line).is_ok());
         assert!(of("v1").into_shell_line("cat {repo}/x").is_err());
     }

@@ -1,4 +1,4 @@
-//! The CPU limit of Fathom's own control group, which stops what it runs.
+//! The CPU limit of Fathom's own control group, which throttles the commands it runs.
 
 use std::path::Path;
 
@@ -6,25 +6,25 @@ use fathom_measure::cgroup::CpuGroups;
 use fathom_model::quantity::{cpu_share, short_time};
 use fathom_model::{PipeNote, Warning};
 
-/// CPUs that the own group and those above it allow; `None` without a limit.
+/// Returns the number of CPUs that this control group and its ancestors allow; `None` without a limit.
 pub(crate) fn limit() -> Option<f64> {
     CpuGroups::of(Path::new("/"))?.limit()
 }
 
-/// That runs were stopped by it, and how long, from what each of them has
-/// ([`fathom_model::Run::throttled_ns`]): of all commands together, which share it.
+/// Returns a warning if runs were throttled, with the total for all commands together, because they share the
+/// limit. Uses [`fathom_model::Run::throttled_ns`] of each run.
 pub(crate) fn warning(runs: &[Option<u64>]) -> Option<Warning> {
     of(runs, limit())
 }
 
-/// What it stopped of a session whose runs nobody counts one by one.
+/// The throttling of a session whose runs aren't counted individually.
 pub(crate) struct Throttling {
     groups: Option<CpuGroups>,
     before_ns: u64,
 }
 
 impl Throttling {
-    /// From now on.
+    /// Starts counting.
     pub(crate) fn begin() -> Throttling {
         let groups = CpuGroups::of(Path::new("/"));
         Throttling {
@@ -33,7 +33,7 @@ impl Throttling {
         }
     }
 
-    /// What a pipeline's readers must know of it.
+    /// Returns a note about throttling for a pipeline's record.
     pub(crate) fn note(&self) -> Option<PipeNote> {
         let groups = self.groups.as_ref()?;
         let ns = groups.throttled_ns().saturating_sub(self.before_ns);
@@ -41,7 +41,8 @@ impl Throttling {
             id: "throttled".to_string(),
             stage: None,
             message: format!(
-                "throttled by this group's CPU limit{}: {} in all while it was measured; raise it or use fewer CPUs",
+                "throttled by this group's CPU limit{}: {} in all during the measurement; raise the limit or use \
+                 fewer CPUs",
                 in_brackets(groups.limit()),
                 short_time(ns as f64 / 1e9)
             ),
@@ -66,7 +67,8 @@ fn of(runs: &[Option<u64>], limit: Option<f64>) -> Option<Warning> {
         id: "throttled".to_string(),
         benchmark: None,
         message: format!(
-            "throttled by this group's CPU limit{limit}: in {} of {} runs, {} in all; raise it or use fewer CPUs",
+            "throttled by this group's CPU limit{limit}: in {} of {} runs, {} in all; raise the limit or use fewer \
+             CPUs",
             throttled.len(),
             runs.len(),
             short_time(total as f64 / 1e9)

@@ -1,24 +1,24 @@
-//! Which ways of observing this machine allows, and which of them is used.
+//! Which tiers this machine permits, and which of them is used.
 
 use fathom_trace::Tier;
 use fathom_trace::detect::{self, Availability};
 
 use crate::{ConductError, cache};
 
-/// Where the tiers that were found to work are kept.
+/// The cache file for the tiers that were found to work.
 const FILE: &str = "tiers.json";
 
-/// Every tier, best first, as it was found before, or tried now.
+/// Every tier, best first, from the cache or from a test now.
 #[derive(Debug)]
 pub(crate) struct Tiers {
-    /// Best first.
+    /// All tiers, best first.
     pub all: Vec<Availability>,
-    /// What was found before may hold no more: a limit that no stamp holds.
+    /// Whether this is from the cache, and may be outdated by a limit that the stamp doesn't include.
     pub is_kept: bool,
 }
 
 impl Tiers {
-    /// As an earlier call found them; tried now where none did.
+    /// Returns the cached tiers; tests them if there are none.
     pub(crate) fn known() -> Tiers {
         match cache::load(FILE, &cache::rights_stamp()) {
             Some(all) => Tiers { all, is_kept: true },
@@ -26,7 +26,7 @@ impl Tiers {
         }
     }
 
-    /// As they are now, which takes 30 ms.
+    /// Tests the tiers, which takes 30 ms.
     pub(crate) fn tried() -> Tiers {
         Tiers {
             all: detect::detect(),
@@ -34,7 +34,7 @@ impl Tiers {
         }
     }
 
-    /// The same, for later calls.
+    /// Tests the tiers and caches the result for later calls.
     pub(crate) fn tried_and_kept() -> Tiers {
         Tiers {
             all: detect(),
@@ -42,12 +42,12 @@ impl Tiers {
         }
     }
 
-    /// Whether this one works here.
+    /// Reports whether this tier works here.
     pub(crate) fn allows(&self, tier: Tier) -> bool {
         self.all.iter().any(|one| one.tier == tier && one.available)
     }
 
-    /// The best of those in `among`.
+    /// Returns the best tier in `among`.
     ///
     /// # Errors
     /// Why each of them does not work.
@@ -59,7 +59,7 @@ impl Tiers {
         }
     }
 
-    /// Refuses a tier that does not work here.
+    /// Returns an error for a tier that doesn't work here.
     pub(crate) fn check(&self, wanted: Tier) -> Result<(), ConductError> {
         match self.all.iter().find(|one| one.tier == wanted) {
             Some(found) if !found.available => Err(ConductError::Untrusted(format!(
@@ -71,7 +71,7 @@ impl Tiers {
     }
 }
 
-/// Tries every tier, which takes 30 ms, and keeps the answer.
+/// Tests every tier, which takes 30 ms, and caches the result.
 pub fn detect() -> Vec<Availability> {
     let all = detect::detect();
     cache::store(FILE, &cache::rights_stamp(), &all);

@@ -1,4 +1,4 @@
-//! The end of the time ends what is being run, and what was measured by then is there.
+//! The deadline ends the running command, and the results until then are available.
 #![cfg(target_os = "linux")]
 
 use std::time::Instant;
@@ -52,7 +52,7 @@ fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
     }
 }
 
-/// One test: the limit is the whole process's.
+/// A single test, because the limit applies to the whole process.
 #[test]
 fn a_deadline_ends_the_run_that_is_on_and_holds_for_nothing_after_it() {
     let mut starts = 0;

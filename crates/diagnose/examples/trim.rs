@@ -1,7 +1,7 @@
-//! Trims recorded observations: leaves out the rows that no finding needs.
+//! Trims recorded observations by removing rows that no finding needs.
 //!
-//! `cargo run -p fathom-diagnose --example trim -- FROM TO` reads each `*.json.gz` of the folder
-//! `FROM` and writes what is left of it into the folder `TO`. `corpus/record.py` calls it.
+//! `cargo run -p fathom-diagnose --example trim -- FROM TO` reads each `*.json.gz` in the folder `FROM` and
+//! writes the trimmed version into the folder `TO`. `corpus/record.py` calls it.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -21,17 +21,17 @@ use flate2::write::GzEncoder;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// A file that is no larger is kept as it is; 1,000 of them are 4 MB.
+/// Files up to this size are kept as they are; 1,000 of them are 4 MB.
 const SMALL_BYTES: usize = 4_000;
-/// One that is still larger after the first trimming is trimmed to what has the same findings.
+/// A file still larger after the first trimming is trimmed further, until only the findings are the same.
 const LARGE_BYTES: usize = 30_000;
-/// One that is still larger after that is left out.
+/// A file still larger after that is skipped.
 const TOO_LARGE_BYTES: usize = 450_000;
-/// Parts of a list that are tried, the smallest first.
+/// The parts of a list that are tried, smallest first.
 const PARTS: [f64; 6] = [0.0, 0.03, 0.1, 0.25, 0.5, 0.75];
-/// By so much a part of the account or a predicted saving may differ, of the wall time.
+/// By how much of the wall time a part of the account or a predicted saving may differ.
 const NEAR: f64 = 0.01;
-/// The same for large files; at last only the findings are the same, in their order.
+/// The same for large files; in the last step, only the findings and their order must be the same.
 const NEAR_ENOUGH: [f64; 2] = [0.2, f64::INFINITY];
 
 fn main() -> ExitCode {
@@ -86,7 +86,7 @@ fn packed(observation: &Observation) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// The list by list smallest observation that is diagnosed alike.
+/// Returns the smallest observation with the same diagnosis, found list by list.
 fn trimmed(whole: &Observation, near: f64) -> Result<Vec<u8>> {
     let mut best = packed(whole)?;
     if best.len() <= SMALL_BYTES {
@@ -112,7 +112,7 @@ fn trimmed(whole: &Observation, near: f64) -> Result<Vec<u8>> {
 
 type Cut = fn(&mut Trace, f64);
 
-/// What can be cut of each list, the largest lists first.
+/// The lists that can be cut, largest first.
 const LISTS: [Cut; 10] = [
     |trace, part| {
         if let Some(stacks) = &mut trace.stacks {
@@ -151,7 +151,7 @@ const LISTS: [Cut; 10] = [
     },
 ];
 
-/// Keeps this part of a list, the heaviest of it, in its order.
+/// Keeps this part of a list: its heaviest entries, in their order.
 fn keep<T>(list: &mut Vec<T>, part: f64, weight: impl Fn(&T) -> u64) {
     let count = (list.len() as f64 * part) as usize;
     let mut weights: Vec<u64> = list.iter().map(&weight).collect();
@@ -163,7 +163,7 @@ fn keep<T>(list: &mut Vec<T>, part: f64, weight: impl Fn(&T) -> u64) {
     list.retain(|row| weight(row) >= limit);
 }
 
-/// Leaves out the paths and frames that no row leads to.
+/// Removes paths and frames that no row refers to.
 fn without_unused(stacks: &mut Stacks) {
     let whole = std::mem::take(&mut stacks.tree);
     for row in &mut stacks.rows {

@@ -1,90 +1,91 @@
-//! Which system call is for what? The one table of the crate: whatever asks what a call does asks
-//! here.
+//! A table of what each system call is for. It is the only one in this crate; every question about what a
+//! call does is answered from it.
 //!
-//! What the arguments of a call mean, by its number, is in [`fathom_trace::calls`], and so is which
-//! calls poll: the tracer has to know.
+//! The meaning of a call's arguments, by its number, is in [`fathom_trace::calls`], and so is the list of
+//! polling calls, because the tracer needs them.
 
 use std::sync::LazyLock;
 
 use fathom_model::TimeCategory;
 pub(crate) use fathom_trace::calls::is_poll;
 
-/// Takes bytes from a descriptor.
+/// Reads bytes from a descriptor.
 const READ: u32 = 1;
-/// Puts bytes into a descriptor.
+/// Writes bytes to a descriptor.
 const WRITE: u32 = 1 << 1;
 /// Copies from file to file within the kernel.
 const COPY: u32 = 1 << 2;
 /// The kernel counts it as a read and as a write.
 const COUNTED_AS_BOTH: u32 = 1 << 3;
-/// Moves bytes through a socket; a message a call.
+/// Moves bytes through a socket; one message per call.
 const MESSAGE: u32 = 1 << 4;
-/// Only sockets have it.
+/// Works only on sockets.
 const SOCKET: u32 = 1 << 5;
 /// Waits until data is on the disk.
 const SYNC: u32 = 1 << 6;
 /// Opens a file.
 const OPEN: u32 = 1 << 7;
-/// Asks what is at a path, or of an open file.
+/// Queries what is at a path, or an open file.
 const ASK_PATH: u32 = 1 << 8;
-/// Gives the names in a folder.
+/// Returns the names in a folder.
 const LIST_FOLDER: u32 = 1 << 9;
-/// Takes the longer the more the folder holds that it changes.
+/// Takes longer the more entries the changed folder has.
 const CHANGE_FOLDER: u32 = 1 << 10;
-/// Takes a name out of a folder.
+/// Removes a name from a folder.
 const REMOVE: u32 = 1 << 11;
-/// Makes a path be there or not, or changes what is at it: a failure is no search.
+/// Creates or removes a path, or changes what is at it: a failure is not part of a search.
 const CHANGE_PATH: u32 = 1 << 12;
-/// Waits for the file system's own data, its folders and its journal, or until what a file held
-/// before is on the disk or gone.
+/// Waits for the file system's own data (folders and journal), or until a file's previous contents are on the
+/// disk or gone.
 const JOURNAL: u32 = 1 << 13;
-/// Opens and closes a file, and puts it in place of standard output as shells do.
+/// Opens and closes a file, and makes it standard output as shells do.
 const REDIRECT: u32 = 1 << 14;
 /// What a loader does for each library.
 const LOAD: u32 = 1 << 15;
-/// What runtimes ask of a file that they have opened, and its end.
+/// Calls that runtimes make on a file they opened, and to close it.
 const AROUND_READ: u32 = 1 << 16;
-/// On an open descriptor, or on none, and only asks or sets: no walk needs many of them.
+/// Works on an open descriptor, or on none, and only queries or sets something: no loop needs many of them.
 const SETTING: u32 = 1 << 17;
-/// Gives memory back, or moves it.
+/// Releases or moves memory.
 const GIVE_BACK: u32 = 1 << 18;
-/// Makes a thread, or a process.
+/// Creates a thread or a process.
 const MAKE_THREAD: u32 = 1 << 19;
 /// Waits for a child, or until it runs a program.
 const CHILD_WAIT: u32 = 1 << 20;
-/// Waits for a time.
+/// Waits for a duration.
 const SLEEP: u32 = 1 << 21;
-/// Waits for signals: of the end of a child, where there are children. No sleep: no time ends it.
+/// Waits for signals: if there are children, for the end of a child. It is not a sleep, because no duration
+/// ends it.
 const SIGNAL_WAIT: u32 = 1 << 22;
-/// Waits for a lock in memory, or lets go of one.
+/// Waits for a lock in memory, or releases one.
 const LOCK: u32 = 1 << 23;
-/// Locks a file. `fcntl` never waits for anything else.
+/// Locks a file. Locks are the only thing that `fcntl` waits for.
 const FILE_LOCK: u32 = 1 << 24;
-/// Goes through all of its descriptors in each call.
+/// Scans all of its descriptors in each call.
 const SCAN: u32 = 1 << 25;
-/// Asks for the time, or for what was used.
+/// Queries the time, or resource usage.
 const CLOCK: u32 = 1 << 26;
-/// Takes bytes from its first descriptor and gives them to another, which the trace counts for no
+/// Reads bytes from its first descriptor and passes them to another; the trace counts these bytes for neither
 /// file.
 const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
-/// Puts bytes into its first descriptor, likewise.
+/// Writes bytes to its first descriptor within the kernel; the trace counts them for neither file.
 const PUT_WITHIN_KERNEL: u32 = 1 << 28;
-/// Reads on from where the descriptor is: waits where the bytes come from another program.
+/// Reads on from the descriptor's position: it waits if the bytes come from another program.
 const READ_ON: u32 = 1 << 29;
-/// Waits for somebody, whatever its descriptor is.
+/// Waits for another process, whatever its descriptor is.
 const AWAIT: u32 = 1 << 30;
-/// Takes a connection that somebody made.
+/// Accepts a connection.
 const ACCEPT: u32 = 1 << 31;
-/// What takes a name out of a folder does all of this.
+/// The flags of calls that remove a name from a folder.
 const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
-/// A call's name, how many times as long as the simplest call it takes in the kernel, what it does.
+/// A call's name, its kernel time as a multiple of the simplest call's, and its flags.
 ///
-/// The times are a rough guide, on an ordinary machine, for where only the time of all calls
-/// together is known.
+/// The times are rough values from an ordinary machine, used when only the time of all calls together is
+/// known.
 type Row = (&'static str, f64, u32);
 
-/// All calls that something is known of, by what CPU time in them counts as.
+/// All known calls, by the category of CPU time spent in them.
 const CALLS: &[(TimeCategory, &[Row])] = &[
     (
         TimeCategory::KernelIo,
@@ -106,7 +107,7 @@ const CALLS: &[(TimeCategory, &[Row])] = &[
             ("recvfrom", 3.0, READ | MESSAGE | SOCKET | AWAIT),
             ("recvmsg", 3.0, READ | MESSAGE | SOCKET | AWAIT),
             ("recvmmsg", 3.0, READ | MESSAGE | SOCKET),
-            // To send wakes the other side; what is there already is only taken.
+            // Sending wakes the receiver; receiving only takes data that is already there.
             ("sendto", 10.0, WRITE | MESSAGE | SOCKET),
             ("sendmsg", 10.0, WRITE | MESSAGE | SOCKET),
             ("sendmmsg", 10.0, WRITE | MESSAGE | SOCKET),
@@ -242,14 +243,14 @@ const CALLS: &[(TimeCategory, &[Row])] = &[
             ("futex_wake", 1.0, LOCK),
             ("semop", 1.0, LOCK),
             ("semtimedop", 1.0, LOCK),
-            // Those that the vDSO doesn't serve add up the threads' times.
+            // Clocks that the vDSO doesn't serve add up the threads' times.
             ("clock_gettime", 3.0, CLOCK),
             ("gettimeofday", 3.0, CLOCK),
             ("time", 3.0, CLOCK),
             ("times", 3.0, CLOCK),
             ("getrusage", 3.0, CLOCK),
             ("clock_getres", 3.0, CLOCK),
-            // It looks for who else could run.
+            // It looks for another thread to run.
             ("sched_yield", 4.0, 0),
             ("eventfd2", 1.0, 0),
             ("epoll_ctl", 1.0, 0),
@@ -276,7 +277,7 @@ const CALLS: &[(TimeCategory, &[Row])] = &[
     ),
 ];
 
-/// What is known of one call.
+/// The entry for one call.
 #[derive(Clone, Copy)]
 struct Call {
     on_cpu: TimeCategory,
@@ -284,18 +285,18 @@ struct Call {
     does: u32,
 }
 
-/// Number of buckets in the table below, larger than the number of names.
+/// The number of buckets in the table below, larger than the number of names.
 const BUCKETS: usize = 1024;
 
-/// The bucket of a name: by its length and both ends, which tell nearly all names apart.
+/// Returns the bucket of a name, from its length and both ends, which distinguish nearly all names.
 fn bucket(name: &str) -> usize {
     let bytes = name.as_bytes();
     let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
     (bytes.len() * 97 + end(bytes.first()) * 31 + end(bytes.last()) * 7) % BUCKETS
 }
 
-/// Asked for some hundred times for each row of a trace. In a debug build hashing took two thirds of a
-/// diagnosis, and a search in sorted names as much.
+/// Looked up some hundred times for each row of a trace. In a debug build, hashing took two thirds of a
+/// diagnosis, and a binary search of sorted names took as long.
 static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
     let mut buckets = vec![Vec::new(); BUCKETS];
     for &(on_cpu, rows) in CALLS {
@@ -311,7 +312,7 @@ static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
     buckets
 });
 
-/// A call that only the 32-bit table has is known by its name there.
+/// A call that exists only in the 32-bit table is listed under its name there.
 fn find(call: &str) -> Call {
     let name = call.strip_suffix(" (32-bit)").unwrap_or(call);
     for (known, found) in &BY_NAME[bucket(name)] {
@@ -330,30 +331,30 @@ fn does(call: &str, what: u32) -> bool {
     find(call).does & what != 0
 }
 
-/// How many times as long as the simplest call this one takes in the kernel.
+/// Returns the kernel time of this call as a multiple of the simplest call's.
 pub(crate) fn weight(call: &str) -> f64 {
     find(call).weight
 }
 
-/// What CPU time in this call counts as.
+/// Returns the category of CPU time in this call.
 pub(crate) fn on_cpu(call: &str) -> TimeCategory {
     find(call).on_cpu
 }
 
-/// Whether it is about files by their names.
+/// Reports whether it operates on files by name.
 pub(crate) fn is_on_files(call: &str) -> bool {
     on_cpu(call) == TimeCategory::KernelFiles
 }
 
-/// Whether it takes memory or gives it back.
+/// Reports whether it allocates or releases memory.
 pub(crate) fn is_memory(call: &str) -> bool {
     on_cpu(call) == TimeCategory::KernelMemory
 }
 
-/// Questions about calls by their names, each answered by the table.
+/// Defines queries about calls by name, each answered from the table.
 macro_rules! questions {
     ($($question:ident: $what:ident,)*) => {$(
-        /// See the flag.
+        /// See the flag of the same name.
         pub(crate) fn $question(call: &str) -> bool {
             does(call, $what)
         }
@@ -394,17 +395,17 @@ questions! {
     is_accept: ACCEPT,
 }
 
-/// Whether a call asks what a path leads to, and changes nothing.
+/// Reports whether a call queries what is at a path without changing anything.
 pub fn asks_about_path(call: &str) -> bool {
     does(call, ASK_PATH)
 }
 
-/// Whether it moves bytes through a descriptor.
+/// Reports whether it moves bytes through a descriptor.
 pub(crate) fn moves_bytes(call: &str) -> bool {
     does(call, READ | WRITE)
 }
 
-/// Whether the kernel counts it for `/proc/PID/io` as a read or a write.
+/// Reports whether the kernel counts it as a read or a write in `/proc/PID/io`.
 pub(crate) fn is_counted(call: &str) -> bool {
     does(call, READ | WRITE) && !does(call, MESSAGE) || does(call, COUNTED_AS_BOTH)
 }

@@ -1,4 +1,4 @@
-//! What a mechanism asks for: a finding, and which pieces of the account would go with its cause.
+//! What a mechanism claims: a finding, and the pieces of the account that would disappear with its cause.
 
 use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,7 @@ use crate::thresholds as t;
 /// Part of a wait from which on it is said how long a CPU was waited for after it.
 const DELAYS_WORTH_A_WORD: f64 = 0.05;
 
-/// A row of the trace, by its place there.
+/// A row of the trace, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Row {
     Call(usize),
@@ -23,13 +23,13 @@ pub(crate) enum Row {
 /// A piece of the account.
 #[derive(Debug, Clone)]
 pub(crate) enum Atoms {
-    /// Calls or waits, with the part of each that is meant, 0 to 1.
+    /// Calls or waits, with the claimed part of each, 0 to 1.
     Rows { rows: Vec<Row>, part: f64 },
     /// Any time of this category.
     Of(TimeCategory),
 }
 
-/// Time that would go of a piece.
+/// The time that a piece would lose.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub of: Atoms,
@@ -37,7 +37,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The rows of calls that it is of.
+    /// Returns the rows of its calls.
     pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         let rows = match &self.of {
             Atoms::Rows { rows, .. } => rows.as_slice(),
@@ -49,7 +49,7 @@ impl Piece {
         })
     }
 
-    /// What calls that fit cost.
+    /// Selects the cost of the matching calls.
     pub(crate) fn of_calls(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
         let rows = analysis.trace.syscalls.iter().enumerate();
         let rows = rows.filter(|(_, row)| fits(row));
@@ -84,7 +84,7 @@ impl Piece {
         }
     }
 
-    /// So much of the waits that fit, with what each counts as.
+    /// Selects this part of the matching waits, by their categories.
     pub(crate) fn of_waits(
         analysis: &Analysis<'_>,
         ns: f64,
@@ -98,25 +98,26 @@ impl Piece {
     }
 }
 
-/// A finding before it is known how much of what it asks for nobody else holds.
+/// A finding before it is known how much of its claimed time no other finding holds.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub finding: Finding,
-    /// What is known of where its time is. What is missing to its saving is asked of the parts that
-    /// are declared for it.
+    /// The known locations of its time. If they don't cover its saving, the rest is taken from the categories
+    /// declared for the finding.
     pub pieces: Vec<Piece>,
-    /// What decides whether it is reported, ns: all of it, or the part that was measured.
+    /// The time in ns that decides whether it is reported: all of it, or the measured part.
     pub weight_ns: f64,
-    /// From where on it is, where a variant asks for more than is declared of the finding.
+    /// Its reporting threshold, if a variant requires more than the finding declares.
     pub least: Option<Least>,
     /// Of its saving: what nobody saw to go with the cause, ns. Perhaps nothing of that is saved.
     pub guessed_ns: f64,
-    /// What of it is a model of an untraced run.
+    /// The part of it that is a model of an untraced run.
     modelled: Option<&'static str>,
 }
 
 impl Claim {
-    /// `saving_ns`: time of an untraced run that goes to this cause and could be saved.
+    /// Creates a claim. `saving_ns`: the time of an untraced run that is due to this cause and could be
+    /// saved.
     pub(crate) fn new(
         id: FindingId,
         analysis: &Analysis<'_>,
@@ -157,7 +158,7 @@ impl Claim {
         }
     }
 
-    /// What of it decides whether it is reported.
+    /// Sets the time that decides whether it is reported.
     pub(crate) fn weighing(mut self, ns: f64) -> Self {
         self.weight_ns = ns;
         self
@@ -169,27 +170,27 @@ impl Claim {
         self
     }
 
-    /// From where on it is reported.
+    /// Sets the reporting threshold.
     pub(crate) fn least(mut self, least: Least) -> Self {
         self.least = Some(least);
         self
     }
 
-    /// Its time is that of waits that tracing doesn't make longer.
+    /// Marks its time as waits that tracing doesn't lengthen.
     pub(crate) fn observed(mut self) -> Self {
         self.modelled = None;
         self
     }
 
-    /// What it takes is CPU time, of whose end only so much wall time would be saved.
+    /// Marks its saving as CPU time, of which at most this much wall time would be saved.
     pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_cpu_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
         self
     }
 
-    /// What it takes is time by which pieces of the work are late, of whose end the whole would
-    /// save only so much wall time.
+    /// Marks its saving as latency of parts of the work, of which at most this much wall time would be saved
+    /// in total.
     pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_latency_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
@@ -202,7 +203,7 @@ impl Claim {
         self
     }
 
-    /// A number that not every tier knows.
+    /// Adds a number that not every tier knows.
     pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
         match number {
             Some(number) => self.evidence(name, number as f64, unit),
@@ -241,7 +242,7 @@ impl Claim {
         self
     }
 
-    /// Of what its time is, as far as that is known.
+    /// Sets the known locations of its time.
     pub(crate) fn pieces(mut self, pieces: Vec<Piece>) -> Self {
         self.pieces = pieces;
         self
@@ -257,7 +258,7 @@ impl Claim {
         self
     }
 
-    /// It is held against what this takes at least, where that was measured.
+    /// Adds the minimum cost of this on the machine, if it was measured.
     pub(crate) fn takes_here(self, what: &str, seconds: Option<f64>) -> Self {
         self.limit(seconds.map(|s| format!("{what} takes {} here", time(s * 1e9))))
     }
@@ -272,7 +273,7 @@ impl Claim {
         self
     }
 
-    /// The descriptor, and what it is of.
+    /// Sets the descriptor and its path.
     pub(crate) fn on(
         mut self,
         fd: impl Into<Option<i32>>,
@@ -283,14 +284,14 @@ impl Claim {
         self
     }
 
-    /// With a sentence more.
+    /// Appends a sentence.
     pub(crate) fn with(mut self, sentence: &str) -> Self {
         self.finding.statement += " ";
         self.finding.statement += sentence;
         self
     }
 
-    /// With one more, where that is known.
+    /// Appends a sentence, if there is one.
     pub(crate) fn with_if(self, sentence: Option<String>) -> Self {
         match sentence {
             Some(sentence) => self.with(&sentence),
@@ -298,7 +299,7 @@ impl Claim {
         }
     }
 
-    /// The finding. Where its times are a model, its statement says so.
+    /// Returns the finding. If its times are modelled, its statement says so.
     pub(crate) fn finish(mut self) -> Finding {
         if let Some(what) = self.modelled {
             let statement = self.finding.statement.trim_end_matches('.');
@@ -322,37 +323,37 @@ impl DerefMut for Claim {
     }
 }
 
-/// From where on it is worth reporting. A variant of a finding may ask for more.
+/// The threshold from which a finding is worth reporting. A variant of a finding may require more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Least {
     pub ns: f64,
-    /// Of the wall time without what other programs had the CPU for.
+    /// A share of the wall time excluding the time other programs had the CPU.
     pub share: f64,
-    /// Of all the wall time.
+    /// A share of the whole wall time.
     pub of_wall: f64,
 }
 
 impl Least {
-    /// However little it is.
+    /// No threshold.
     pub(crate) const NONE: Least = Least {
         ns: 0.0,
         share: 0.0,
         of_wall: 0.0,
     };
-    /// What the program does itself.
+    /// The threshold for work of the program itself.
     pub(crate) const OF_WORK: Least = Least {
         ns: t::LEAST_SAVING_NS,
         share: t::LEAST_SHARE,
         of_wall: 0.0,
     };
-    /// Waiting, which is a part of life in a pipeline.
+    /// The threshold for waiting, which is normal in a pipeline.
     pub(crate) const OF_WAITING: Least = Least {
         ns: t::LEAST_SAVING_NS,
         share: t::LEAST_WAIT_SHARE,
         of_wall: t::LEAST_WAIT_OF_WALL,
     };
 
-    /// Of something that sound programs do too, for up to this part of their time.
+    /// The threshold for something that well-behaved programs also do, for up to this share of their time.
     pub(crate) const fn share(share: f64) -> Least {
         Least {
             share,
@@ -360,8 +361,8 @@ impl Least {
         }
     }
 
-    /// The same where something else is known to go: of what is left. What little is noticed of the whole
-    /// isn't reported then either.
+    /// The same, relative to the time that remains after something else is known to disappear. The smallest
+    /// reportable share of the whole still applies.
     pub(crate) fn is_reached_in_rest(self, analysis: &Analysis<'_>, ns: f64, gone_ns: f64) -> bool {
         let rest = (1.0 - analysis.share(gone_ns)).max(f64::MIN_POSITIVE);
         let least = Self {
@@ -371,7 +372,7 @@ impl Least {
         least.is_reached(analysis, ns)
     }
 
-    /// Whether so much time is worth reporting.
+    /// Reports whether this much time is worth reporting.
     pub(crate) fn is_reached(self, analysis: &Analysis<'_>, ns: f64) -> bool {
         ns >= self.ns && analysis.share(ns) >= self.share && analysis.of_wall(ns) >= self.of_wall
     }

@@ -1,43 +1,42 @@
-//! How is CPU time divided between a program's own code and the kernel's work for it?
+//! Divides CPU time between a program's own code and the kernel's work for it.
 
 use crate::thresholds as t;
 
-/// CPU time in two parts: that of the program's own code, and the kernel's.
+/// CPU time in two parts: the program's own code, and the kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CpuSplit {
     pub own: f64,
     pub kernel: f64,
 }
 
-/// How far a program's own code is from what it took in another run, as a standard deviation: the
-/// CPU's clock, and caches that neighbours share.
+/// The standard deviation of a program's own code between runs, due to the CPU's clock and to caches shared
+/// with other programs.
 const OWN_SCATTER: f64 = 0.06;
-/// The same of the kernel's work for it. Of a program that touched memory, its faults took 4 to 18
-/// % longer in the observed run, beyond what tracing them cost, and its own code 1 %.
+/// The same for the kernel's work. For a program that accessed memory, page faults took 4 to 18 % longer in
+/// the observed run, beyond the cost of tracing, and its own code 1 %.
 const KERNEL_SCATTER: f64 = 0.1;
 
-/// What makes CPU time in the kernel differ between runs that do the same.
+/// Why CPU time in the kernel differs between identical runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uncertainty {
-    /// What the tracer was measured to add: as unsure as it is long, ns.
+    /// The measured overhead of the tracer in ns, which is as uncertain as it is large.
     pub tracer_ns: f64,
     /// How often threads left their CPU to wait.
     pub waits: f64,
 }
 
-/// By what own code and kernel are to be multiplied beyond `factor`, by which the timed runs had
-/// more CPU time than the observed one without the tracer's part: what that comes to is a part's by
-/// how unsure the part is.
+/// Returns the factors for own code and kernel in addition to `factor`, the ratio of the timed runs' CPU time
+/// to that of the observed run without the tracer's part. The difference is distributed by how uncertain each
+/// part is.
 pub(crate) fn parts(observed: CpuSplit, unsure: Uncertainty, factor: f64) -> CpuSplit {
     let of_own = (OWN_SCATTER * observed.own).powi(2);
     let of_kernel = (KERNEL_SCATTER * observed.kernel).powi(2)
         + unsure.tracer_ns.powi(2)
-        // On a virtual machine, where the hypervisor gives a CPU that was idle its timer back, 4400
-        // reads from a disk took 190 ms of CPU time, and 115 while the profile's own timer was
-        // running.
+        // On a virtual machine, where the hypervisor must restore the timer of a CPU that was idle, 4400 disk
+        // reads took 190 ms of CPU time, and only 115 ms while the profile's own timer was running.
         + (t::SWITCH_NS * unsure.waits).powi(2);
     let all = observed.own + observed.kernel;
-    // Where there is next to nothing in the kernel, no more of it can be missing.
+    // If next to nothing is in the kernel, little can be missing there.
     let of_kernel = of_kernel.min(observed.kernel.powi(2));
     let missing = (factor - 1.0) * all / (of_own + of_kernel).max(1.0);
     let part = |ns: f64, share: f64| match ns * factor {
@@ -76,7 +75,7 @@ mod tests {
             own: 210e6,
             kernel: 414e6,
         };
-        // 18 ms more than the timed runs, with faults whose tracing was measured to cost 59 ms.
+        // 18 ms more than the timed runs, with faults whose tracing was measured at 59 ms.
         let factor = 606.0 / 624.0;
         let parts = parts(observed, unsure(59e6, 0.0), factor);
         let own = observed.own * factor * parts.own;

@@ -1,4 +1,4 @@
-//! What is behind a descriptor number?
+//! Determines what is behind a descriptor number.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -8,20 +8,21 @@ use fathom_trace::{DescriptorKind, FileRow, Socket, SocketEnd, SocketFamily, Tra
 use crate::calls;
 use crate::use_names::{is_nearly_all, name_of_all};
 
-/// An open for each two calls is one for each record: some write a record in two pieces.
+/// One open for every two calls counts as one for each record, because some programs write a record in two
+/// pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
 
-/// Whether a socket's address is one of the file system, or an abstract one, and no host's.
+/// Reports whether a socket's address is in the file system or abstract, rather than that of a host.
 pub(crate) fn is_path(peer: &str) -> bool {
     ["/", "./", "@"].iter().any(|start| peer.starts_with(start))
 }
 
-/// Whether a socket's peer is on this machine.
+/// Reports whether a socket's peer is on this machine.
 pub(crate) fn is_local(peer: &str) -> bool {
     is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
 }
 
-/// What a descriptor leads to, as far as waiting on it differs.
+/// The kind of object behind a descriptor, as far as it matters for waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitKind {
     Pipe,
@@ -40,7 +41,7 @@ impl WaitKind {
         match kind {
             DescriptorKind::Terminal(_) => Self::Terminal,
             DescriptorKind::File(_) => Self::File,
-            // Both ends of a pair are made by one process, for itself or its children: no network.
+            // One process creates both ends of a pair, for itself or its children, so it is not a network.
             DescriptorKind::Pipe(_) | DescriptorKind::NamedPipe(_) | DescriptorKind::SocketPair => {
                 Self::Pipe
             }
@@ -56,15 +57,16 @@ impl WaitKind {
 pub(crate) struct Descriptors<'a> {
     names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     root: Option<u32>,
-    /// Descriptors that were more things than are named, and what else their process has.
+    /// Descriptors that were reused for more objects than are named, with the kind of another object their
+    /// process has.
     reused: HashMap<(u32, i32), WaitKind>,
-    /// Files by the descriptor that moved their bytes, most calls first.
+    /// The files behind each descriptor, most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
-    /// What each was while so much went through it, most calls first.
+    /// The objects behind each descriptor with the amounts moved, most calls first.
     uses: HashMap<(u32, i32), Vec<&'a UseRow>>,
-    /// Ports and paths at which somebody of the tree answers.
+    /// Ports and paths at which a process of the tree accepts connections.
     answering: HashSet<&'a str>,
-    /// Calls that moved bytes, or would have.
+    /// The number of calls that moved bytes, or would have.
     moving: HashMap<(u32, i32), u64>,
 }
 
@@ -82,9 +84,9 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What was behind a descriptor in words: the one file, the one that most calls were made on,
-    /// or how many there were and one of them. `None` if nothing is known of it. Where far more
-    /// calls were made than are known by file, as on sockets, it is what it last was.
+    /// Describes what was behind a descriptor: the only file, the one with most calls, or how many there were
+    /// and one of them. `None` if nothing is known about it. If far more calls were made than are known by
+    /// file, as on sockets, describes the last object.
     pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().map(DescriptorKind::to_string);
         let used = self.uses(pid, fd);
@@ -96,13 +98,12 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it was while calls moved something through it, most calls first.
+    /// Returns the objects through which calls moved data on this descriptor, most calls first.
     pub(crate) fn uses(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         self.uses.get(&(pid, fd)).map_or(&[], Vec::as_slice)
     }
 
-    /// What it was besides the one thing that nearly all calls went to; nothing if it was no such
-    /// one.
+    /// Returns the objects other than the one that got nearly all calls; empty if there is no such one.
     pub(crate) fn strays(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         match self.uses(pid, fd) {
             [first, others @ ..] if is_nearly_all(first, others) => others,
@@ -110,12 +111,12 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Its names in order.
+    /// Returns its names in order.
     pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [DescriptorKind] {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
     }
 
-    /// What it is for a call that waits.
+    /// Returns the object that a call on it waits for.
     pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a DescriptorKind> {
         let kind = self.waited_for(pid, fd);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
@@ -124,21 +125,21 @@ impl<'a> Descriptors<'a> {
         both.find(|name| WaitKind::of(name) == kind)
     }
 
-    /// Reads from sockets on this number, which may have been files before; `None` if that isn't
-    /// divided.
+    /// Returns the number of reads from sockets on this descriptor, which may have been files before; `None`
+    /// if they aren't counted separately.
     pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
         let files = self.files.get(&(pid, fd))?.iter();
         let sockets = files.filter(|file| WaitKind::of(&file.name) == WaitKind::Socket);
         Some(sockets.map(|file| file.reads).sum())
     }
 
-    /// Whether it is a named pipe whose other end no process of the tree uses.
+    /// Reports whether it is a named pipe whose other end no process of the tree uses.
     pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
         let name = self.waited_for_name(pid, fd);
         name.is_some_and(|name| self.is_fifo_to_others(name, reads))
     }
 
-    /// The same of what is known by its name.
+    /// The same, for a descriptor known by its name.
     pub(crate) fn is_fifo_to_others(&self, name: &DescriptorKind, reads: bool) -> bool {
         let DescriptorKind::NamedPipe(_) = name else {
             return false;
@@ -152,34 +153,34 @@ impl<'a> Descriptors<'a> {
         !(if reads { written } else { read })
     }
 
-    /// Whom a socket was connected to, as people write it.
+    /// Returns the peer of a socket, formatted for display.
     pub(crate) fn peer(&self, pid: u32, fd: i32) -> Option<&'a str> {
         peer_of(self.waited_for_name(pid, fd)?)
     }
 
-    /// Whether it is a socket to a program of this machine: no network is in between.
+    /// Reports whether it is a socket to a program on this machine, without a network in between.
     pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
         self.peer(pid, fd).is_some_and(is_local)
     }
 
-    /// Whether somebody of the tree answers at a socket of its own.
+    /// Reports whether a process of the tree accepts connections.
     pub(crate) fn accepts(&self) -> bool {
         let mut names = self.names.values().flat_map(|names| names.iter());
         names.any(is_accepted)
     }
 
-    /// Whether somebody of the tree answers at this address of this machine.
+    /// Reports whether a process of the tree accepts connections at this local address.
     pub(crate) fn answers_at(&self, peer: &str) -> bool {
         is_local(peer) && self.answering.contains(door(peer))
     }
 
-    /// Whether it is a socket of somebody who connected.
+    /// Reports whether it is an accepted connection.
     pub(crate) fn is_accepted(&self, pid: u32, fd: i32) -> bool {
         self.waited_for_name(pid, fd).is_some_and(is_accepted)
     }
 
-    /// Whether a small write to this socket may wait for the acknowledgement of the one before it:
-    /// TCP, unless it was asked otherwise. So does one that nobody knows.
+    /// Reports whether a small write to this socket may wait for the acknowledgement of the previous one:
+    /// true for TCP unless disabled, and for unknown sockets.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
         match self.waited_for_name(pid, fd) {
             Some(DescriptorKind::Socket(socket)) => match &socket.end {
@@ -191,8 +192,8 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it is for a call that waits: nothing waits for a file, so what else it has been counts,
-    /// and of several things the one that most calls went to.
+    /// Returns its kind for a call that waits: calls don't wait for files, so its other uses count, and of
+    /// several, the one with most calls.
     pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> WaitKind {
         let kinds = || self.names(pid, fd).iter().map(WaitKind::of);
         let waitable = |kind: &WaitKind| !matches!(kind, WaitKind::File | WaitKind::Unknown);
@@ -206,8 +207,8 @@ impl<'a> Descriptors<'a> {
             .unwrap_or(WaitKind::Unknown)
     }
 
-    /// What most of the calls that moved something moved it through, where that is known: a number
-    /// may have been a pipe for a moment and then one file after another.
+    /// Returns the kind of object through which most calls moved data, if known: a number may have been a
+    /// pipe for a moment and then one file after another.
     pub(crate) fn mostly(&self, pid: u32, fd: i32) -> WaitKind {
         match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
             Some(file) => WaitKind::of(&file.name),
@@ -215,7 +216,7 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Whether what a call moves goes through a socket.
+    /// Reports whether a call moves data through a socket.
     pub(crate) fn is_socket(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let by_name = calls::is_message(call);
         match fd.map(|fd| self.waited_for(pid, fd)) {
@@ -224,7 +225,7 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// What it last was, or mostly, where it was too many things to be kept in order.
+    /// Returns its last kind, or its most frequent one if it was reused too often to be kept in order.
     pub(crate) fn last(&self, pid: u32, fd: i32) -> WaitKind {
         if self.reused.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
@@ -234,34 +235,34 @@ impl<'a> Descriptors<'a> {
             .map_or(WaitKind::Unknown, WaitKind::of)
     }
 
-    /// Whether descriptor 0 or 1 of this process can be that of the whole command: the command's
-    /// own is of the same kind. A pipe inside of the tree has no such counterpart.
+    /// Reports whether descriptor 0 or 1 of this process can be that of the whole command, judging by its
+    /// kind. A pipe inside of the tree has no such counterpart.
     pub(crate) fn is_of_command(&self, pid: u32, fd: i32) -> bool {
         let Some(root) = self.root else { return false };
         if pid == root {
             return true;
         }
         let first = |pid| self.names(pid, fd).first().map(WaitKind::of);
-        // A child begins with the command's own, and gets its pipe after that. Nobody waits for a
-        // file.
+        // A child starts with the command's own descriptor, and gets its pipe later. Calls don't wait for
+        // files.
         let is_another =
             first(root) == Some(WaitKind::File) && self.waited_for(pid, fd) == WaitKind::Pipe;
         first(root) == first(pid) && !is_another
     }
 
-    /// Whether `fd` is the command's standard input.
+    /// Reports whether `fd` is the command's standard input.
     pub(crate) fn is_input(&self, pid: u32, fd: i32) -> bool {
         fd == 0 || self.is_alias(pid, fd, &["/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"])
     }
 
-    /// Whether `fd` is standard output or standard error.
+    /// Reports whether `fd` is standard output or standard error.
     pub(crate) fn is_output(&self, pid: u32, fd: i32) -> bool {
         let aliases = ["/dev/stdout", "/proc/self/fd/1", "/dev/fd/1", "/dev/stderr"];
         fd == 1 || fd == 2 || self.is_alias(pid, fd, &aliases)
     }
 
-    /// Whether `fd` is a file that is opened anew for about every call that moves its bytes,
-    /// whatever else the number has been: `echo x >> file` in a shell does so with standard output.
+    /// Reports whether `fd` is a file that is opened again for about every call that moves its bytes,
+    /// whatever else the number was used for: `echo x >> file` in a shell does this with standard output.
     pub(crate) fn is_reopened_file(&self, pid: u32, fd: i32) -> bool {
         let on_fd = self.files.get(&(pid, fd)).into_iter().flatten();
         let files = on_fd.filter(|file| WaitKind::of(&file.name) == WaitKind::File);
@@ -271,7 +272,7 @@ impl<'a> Descriptors<'a> {
         opens > 0 && opens * OPENS_FOR_EACH_CALL >= calls
     }
 
-    /// How often what `fd` was was opened, where that is known.
+    /// Returns how often the objects behind `fd` were opened, if known.
     pub(crate) fn opens(&self, pid: u32, fd: i32) -> Option<u64> {
         let on_fd = self.files.get(&(pid, fd))?.iter();
         Some(on_fd.map(|file| file.opens).sum())
@@ -283,7 +284,7 @@ impl<'a> Descriptors<'a> {
     }
 }
 
-/// Whom a socket is connected to.
+/// Returns the peer of a socket.
 pub(crate) fn peer_of(name: &DescriptorKind) -> Option<&str> {
     match name {
         DescriptorKind::Socket(Socket {
@@ -294,8 +295,8 @@ pub(crate) fn peer_of(name: &DescriptorKind) -> Option<&str> {
     }
 }
 
-/// Whether what is asked through it is answered through it: a socket that is connected, or that
-/// sends to whom it wants.
+/// Reports whether requests sent through it are answered through it: true for a connected socket, and for one
+/// that sends to any address.
 pub(crate) fn takes_answers(name: &DescriptorKind) -> bool {
     match name {
         DescriptorKind::Socket(socket) => match &socket.end {
@@ -307,7 +308,7 @@ pub(crate) fn takes_answers(name: &DescriptorKind) -> bool {
     }
 }
 
-/// The trace has those of one descriptor by their calls, most first.
+/// Groups the uses by descriptor; the trace already orders those of one descriptor by calls, most first.
 fn uses(trace: &Trace) -> HashMap<(u32, i32), Vec<&UseRow>> {
     let mut uses: HashMap<(u32, i32), Vec<&UseRow>> = HashMap::new();
     for row in &trace.uses {
@@ -330,11 +331,11 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
     files
 }
 
-/// Of an address of this machine the port, of which it may have several names; or the path.
+/// Returns the port of an address of this machine, which may have several names; or the path.
 fn door(address: &str) -> &str {
     match is_path(address) {
         true => address,
-        // What the socket was asked for may stand behind it.
+        // The socket's options may follow the address.
         false => {
             let bare = address.split(' ').next().unwrap_or(address);
             bare.rsplit(':').next().unwrap_or(bare)
@@ -352,7 +353,7 @@ fn answering(trace: &Trace) -> HashSet<&str> {
         .collect()
 }
 
-/// At which address a socket was accepted.
+/// Returns the address at which a socket was accepted.
 fn accepted_at(name: &DescriptorKind) -> Option<&str> {
     match name {
         DescriptorKind::Socket(Socket {
@@ -374,8 +375,8 @@ fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
     moving
 }
 
-/// A number that was reused for many files may also have been a socket or pipe; if the process
-/// had one, waits on the number are taken for it.
+/// Finds descriptors that were reused for many files. Such a number may also have been a socket or pipe; if
+/// the process had one, waits on the number are attributed to it.
 fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
     let mut of_process: HashMap<u32, WaitKind> = HashMap::new();
     for file in &trace.files {

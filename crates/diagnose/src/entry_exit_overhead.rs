@@ -1,16 +1,15 @@
-//! What do calls and faults cost beside the time in which the tracer sees them?
+//! Estimates what calls and faults cost outside the time that the tracer sees.
 //!
-//! The tracer sees a call from its last clock reading on the way in to its first one on the way
-//! out. The way into the kernel and back is missing, and a part of the tracer's own work is in it.
-//! Two measurements say what that comes to for each call, and both scatter:
+//! For a call, the tracer sees the time from its last clock reading on entry to its first one on exit. The
+//! entry into the kernel and the exit are missing, and a part of the tracer's own work is included. Two
+//! measurements give the resulting error per call, and both are noisy:
 //!
-//! - the tracer tries cheap calls and faults of its own right before the run, on a machine whose
-//!   speed moves;
-//! - the kernel counts, at each tick of its timer in the timed runs, whether the program was in the
-//!   kernel, which says how long all of them took when nobody traced.
+//! - the tracer makes cheap calls and faults itself right before the run, on a machine whose speed varies;
+//! - at each timer tick of the timed runs, the kernel counts whether the program was in the kernel, which
+//!   gives the total time of all calls without tracing.
 //!
-//! They are averaged, each by what it is worth: a program of a million cheap calls is measured by
-//! the ticks, one of a thousand by the tracer's own calls.
+//! They are averaged, weighted by their precision: a program with a million cheap calls is measured by the
+//! ticks, one with a thousand by the tracer's own calls.
 
 use fathom_model::Run;
 use fathom_trace::{SyscallRow, Trace};
@@ -19,53 +18,50 @@ use crate::cpu_split::{self, CpuSplit, Uncertainty};
 use crate::faults;
 use crate::ticks::{self, Ticks};
 
-/// The way in and out of a call. 45 ns with 2.9 million writes of `ppbert` 0.8.3, whose whole CPU
-/// time falls by 1.04 s without them.
+/// The entry and exit of a call. It is 45 ns with 2.9 million writes of `ppbert` 0.8.3, whose total CPU time
+/// drops by 1.04 s without them.
 pub(crate) const ENTRY_EXIT_NS: f64 = 45.0;
 
-/// What ticks charge to the program of each call, where nobody measured it: 49 ns of the calls of a
-/// program that knew their time (43 million one-byte reads on the third machine). 23 to 31 on the
-/// first two, with a program that took its own clock readings, 5 to 13 ns of each call, for the
-/// calls'.
+/// The part of each call that ticks charge to the program, if it wasn't measured: 49 ns for a program that
+/// timed its own calls (43 million one-byte reads on the third machine). On the first two machines, 23 to 31
+/// ns, with a program that attributed its own clock readings, 5 to 13 ns of each call, to the calls.
 const UNTICKED_CALL: Unticked = Unticked {
     each_ns: 40.0,
     scatter_ns: 10.0,
 };
-/// Of what was measured.
+/// The standard deviation if it was measured.
 const LATE_CALL_SCATTER_NS: f64 = 5.0;
 
-/// The same of each first touch of a page: 74 to 105 ns (200 000 in each run, 75 runs) on two
-/// machines, 190 on a third.
+/// The same for the first access to a page: 74 to 105 ns (200 000 in each of 75 runs) on two machines, 190 on
+/// a third.
 const UNTICKED_FAULT: Unticked = Unticked {
     each_ns: 85.0,
     scatter_ns: 60.0,
 };
-/// Of what was measured.
+/// The standard deviation if it was measured.
 const LATE_FAULT_SCATTER_NS: f64 = 35.0;
 
-/// How far the tracer's own cheap calls are from those of a program, as a standard deviation: 20 to
-/// 30 ns, as what it computes between them differs; 60 on a machine whose neighbours come and go.
+/// The standard deviation of the tracer's own cheap calls from those of a program: 20 to 30 ns, depending on
+/// what it computes between them; 60 on a machine with varying load from others.
 const OWN_CALLS_SCATTER_NS: f64 = 45.0;
 
-/// The same for faults: of those before the run, and of those before and after it by what was seen
-/// of the program's.
+/// The same for faults: for those before the run, and for those both before and after it, adjusted to the
+/// program's faults.
 const OWN_FAULTS_SCATTER_NS: f64 = 80.0;
 const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 25.0;
 
-/// The same where most calls come through the 32-bit entry, of which the tracer makes none: it took
-/// 0.1 to 6 us.
+/// The same if most calls use the 32-bit entry, which the tracer's own calls don't: it took 0.1 to 6 us.
 const FOREIGN_CALLS_SCATTER_NS: f64 = 10_000.0;
 const MOST_AROUND_FOREIGN_NS: f64 = 20_000.0;
 
-/// What is more than that is something else, such as the memory that the kernel takes back at the
-/// end.
+/// A larger value is due to something else, such as the kernel reclaiming memory at the end.
 const MOST_AROUND_NS: f64 = 400.0;
 
-/// Fewer ticks say nothing of how time is divided.
+/// With fewer ticks, the division of time is unknown.
 const ENOUGH_TICKS: f64 = 50.0;
 
-/// CPU time that the calls of a row cost: what is neither asleep nor waiting for a CPU, and what
-/// they take beside the timed part. 0 where calls aren't timed.
+/// Returns the CPU time of a row's calls: the time neither asleep nor waiting for a CPU, and the part outside
+/// the timed interval. 0 if calls aren't timed.
 pub(crate) fn cpu_in_calls(row: &SyscallRow, around_ns: f64) -> f64 {
     match row.total_ns {
         0 => 0.0,
@@ -78,31 +74,29 @@ fn timed(row: &SyscallRow) -> f64 {
     row.total_ns.saturating_sub(waits) as f64
 }
 
-/// What calls and faults take beside what the trace says of them.
+/// The cost of calls and faults in addition to what the trace shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct EntryExitOverhead {
-    /// What a call takes beside its timed part, ns; negative where the tracer's part in that is
+    /// The cost of a call outside its timed interval, ns; negative if the tracer's part in the interval is
     /// longer.
     pub call_ns: f64,
-    /// What a fault takes beside what the tracer's own faults took, ns; negative where that was too
-    /// much.
+    /// The cost of a fault in addition to that of the tracer's own faults, ns; negative if those took longer.
     pub fault_ns: f64,
 }
 
-/// What ticks charge to the program of each call or fault, and how far that may be off, as a
-/// standard deviation.
+/// The part of each call or fault that ticks charge to the program, with its standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Unticked {
     each_ns: f64,
     scatter_ns: f64,
 }
 
-/// As the tracer's own calls and faults have it, of which the tracer's part in the faults came true
-/// by `fault_tracing` (0 to 1), and the ticks of the timed runs: what these say more or less is
-/// shared among calls and faults by how uncertain each of the sums is.
+/// Combines the tracer's own calls and faults, of whose cost `fault_tracing` (0 to 1) actually occurred, with
+/// the ticks of the timed runs. The difference is distributed between calls and faults by the uncertainty of
+/// each sum.
 ///
-/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns, and `cpu_factor` what
-/// the timed runs' is of it.
+/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns, and `cpu_factor` is the ratio
+/// of the timed runs' CPU time to it.
 pub(crate) fn of(
     trace: &Trace,
     runs: &[Run],
@@ -116,7 +110,7 @@ pub(crate) fn of(
     };
     let calls = calls(trace);
     let faults = timed_faults(trace);
-    // Without their time, faults would be taken for calls.
+    // If the faults' time were unknown, it would be attributed to calls.
     let faults_known =
         trace.fault_overhead.is_some() || trace.accounts.minor_faults as f64 * 50.0 < calls;
     let ticks = Ticks::of_runs(runs);
@@ -140,8 +134,8 @@ pub(crate) fn of(
         each_ns,
         scatter_ns: LATE_CALL_SCATTER_NS,
     });
-    // A tick that comes due on the way back to the program waits until it is there: that way is
-    // counted as the program's own.
+    // A tick that comes due on the way back to the program is delivered there, so that part counts as the
+    // program's own.
     let unticked = calls * of_call.each_ns + faults * of_fault.each_ns;
     let in_kernel = ticks::system_of(runs, own_cpu_timed) + unticked;
     let scatter = own_cpu_timed * (share * (1.0 - share) / ticks.count()).sqrt();
@@ -169,7 +163,7 @@ pub(crate) fn of(
     }
 }
 
-/// What makes the kernel's part of the traced run differ from that of others.
+/// Returns the reasons why the kernel's part of the traced run may differ from that of others.
 pub(crate) fn uncertainty(trace: &Trace, fault_tracing: f64) -> Uncertainty {
     let threads = trace.threads.iter();
     let waits: u64 = threads.filter_map(|thread| thread.voluntary_switches).sum();
@@ -196,7 +190,7 @@ fn timed_faults(trace: &Trace) -> f64 {
     }
 }
 
-/// What all faults took, by what the tracer's own faults took.
+/// Returns the time of all faults, based on the tracer's own faults.
 fn ns_in_faults(trace: &Trace, fault_tracing: f64) -> f64 {
     let of = |thread| faults::untraced_ns(trace, thread, fault_tracing);
     trace.threads.iter().filter_map(of).sum()
@@ -234,13 +228,13 @@ mod tests {
 
     #[test]
     fn a_million_cheap_calls_are_measured_by_the_ticks() {
-        // 240 ms in the kernel by the ticks, and 40 ms on the ways back; 400 ms as the tracer saw
-        // it, and 20 less by its own calls, which are believed by a sixth.
+        // 240 ms in the kernel according to the ticks, and 40 ms on the way back; 400 ms according to the
+        // tracer, minus 20 by its own calls, which get a weight of a sixth.
         let mut trace = trace(1_000_000, 400, -20.0);
         let around = |trace: &Trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
         let reported = around(&trace);
         assert!((-115.0..-105.0).contains(&reported), "{reported}");
-        // Where the ways back were measured to take 30 ns more.
+        // If the way back was measured to take 30 ns more.
         trace.call_overhead.as_mut().unwrap().tick_skid_ns = Some(70.0);
         let later = around(&trace) - reported;
         assert!((24.0..32.0).contains(&later), "{later}");
@@ -248,9 +242,8 @@ mod tests {
 
     #[test]
     fn faults_are_measured_by_the_ticks_too_where_there_are_many() {
-        // 200 000 faults that took 1.9 us each by the tracer's own, and 1.755 by the ticks, of
-        // which 85 ns were counted as the program's: of the 145 between them two thirds are
-        // believed.
+        // 200 000 faults of 1.9 us each according to the tracer's own, and of 1.755 according to the ticks,
+        // of which 85 ns counted as the program's. Two thirds of the difference of 145 are accepted.
         let mut trace = trace(1_000, 1, -20.0);
         trace.fault_overhead = Some(fathom_trace::FaultOverhead {
             outside_ns: 100.0,
@@ -265,8 +258,7 @@ mod tests {
         let edges = of(&trace, &runs(15, 266, 334), 1.0, 600e6, 1.0);
         assert!((-105.0..-85.0).contains(&edges.fault_ns), "{edges:?}");
         assert!((-21.0..-19.0).contains(&edges.call_ns), "{edges:?}");
-        // Of a run that took longer than the timed ones, by 40 ms in the kernel, that much is no
-        // edge.
+        // For a run whose kernel time was 40 ms longer than that of the timed ones, that much isn't overhead.
         trace.threads[0].fault_ns = Some(400 * MS);
         let longer = of(&trace, &runs(15, 266, 334), 1.0, 640e6, 600.0 / 640.0);
         let more = longer.fault_ns - edges.fault_ns;
@@ -275,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_foreign_way_into_the_kernel_is_measured_by_the_ticks_alone() {
-        // 500 000 calls of which the tracer saw 250 ms, and the kernel charged 3.1 s.
+        // 500 000 calls, of which the tracer saw 250 ms, while the kernel charged 3.1 s.
         let mut trace = trace(500_000, 250, -20.0);
         let around = |trace: &Trace| of(trace, &runs(3, 50, 3_100), 1.0, 3_150e6, 1.0).call_ns;
         assert_eq!(around(&trace), MOST_AROUND_NS);

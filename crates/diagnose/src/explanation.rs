@@ -1,4 +1,4 @@
-//! The whole answer of `why`: what was timed and observed of a command, as one record.
+//! The whole result of `why` as one record: the timing and observation of a command.
 
 use fathom_model::{
     Environment, Estimate, Exit, Explaining, Explanation, Metric, ObservedProcess, Run,
@@ -10,25 +10,25 @@ use crate::observation::Observation;
 use crate::thresholds as t;
 use crate::{diagnose, phases, process_rows, timeline};
 
-/// More than a picture can show; the page merges what is shorter than a pixel.
+/// More than a chart can show; the page merges intervals shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
 
-/// What is known of the command beside what was observed.
+/// Facts about the command other than the observation.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// The command as it was given.
+    /// The command as given.
     pub command: String,
-    /// Its arguments, program first.
+    /// Its arguments, starting with the program.
     pub arguments: Vec<String>,
-    /// When timing began, RFC 3339, UTC.
+    /// The time at which timing began, RFC 3339, UTC.
     pub started_at: String,
-    /// Where.
+    /// The environment.
     pub environment: Environment,
-    /// Median wall time of the empty program in seconds.
+    /// The median wall time of the empty program in seconds.
     pub floor: Option<Estimate>,
 }
 
-/// Explains what was observed. Pure: the same observation has the same explanation.
+/// Explains an observation. Pure: the same observation gives the same explanation.
 pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
     let trace = &observation.trace;
     let diagnosis = diagnose(observation);
@@ -75,7 +75,7 @@ pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
     }
 }
 
-/// The runs in a few numbers. `floor`: median wall time of the empty program in seconds.
+/// Summarizes the runs. `floor`: median wall time of the empty program in seconds.
 pub fn timed_runs(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
     let summary = |metric: Metric| {
         let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
@@ -90,7 +90,7 @@ pub fn timed_runs(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
     }
 }
 
-/// Of no run at all.
+/// The summary of zero runs.
 const NOTHING: Estimate = Estimate {
     value: 0.0,
     low: 0.0,
@@ -98,14 +98,14 @@ const NOTHING: Estimate = Estimate {
     level: 0.0,
 };
 
-/// Whether times are quoted that were observed at this slow-down (observed time by timed time), as
-/// it is shown: with two digits. Beyond that they are only quoted as modelled.
+/// Reports whether observed times are quoted at this slowdown (observed time divided by timed time, with two
+/// digits, as shown). Above that, only modelled times are quoted.
 pub fn is_quotable(slowdown: f64) -> bool {
     (slowdown * 100.0).round() <= t::MOST_LIKE_UNTRACED * 100.0
 }
 
-/// How much longer the observed run took than the median of the timed ones, waiting for a CPU
-/// included in both: what a reader gets who divides the two.
+/// Returns how many times as long the observed run took as the median of the timed ones, including waits for
+/// a CPU in both: the quotient a reader would compute.
 fn slowdown(timed: &TimedRuns, trace: &Trace) -> f64 {
     match timed.wall.value {
         timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
@@ -113,7 +113,7 @@ fn slowdown(timed: &TimedRuns, trace: &Trace) -> f64 {
     }
 }
 
-/// How the timed runs ended, if not all of them ended well; else how the observed one did.
+/// Describes how the timed runs ended, if any ended badly; otherwise how the observed one did.
 fn end_of(runs: &[Run], trace: &Trace) -> String {
     let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
     let Some(first) = bad.first() else {
@@ -130,7 +130,7 @@ fn end_of(runs: &[Run], trace: &Trace) -> String {
     format!("{how} in {} of {} runs", bad.len(), runs.len())
 }
 
-/// How an observed run ended; empty if well.
+/// Describes how an observed run ended; empty if it succeeded.
 pub fn end_in_words(end: &End) -> String {
     match end {
         End {
@@ -147,7 +147,7 @@ pub fn end_in_words(end: &End) -> String {
     }
 }
 
-/// What was lost, in words.
+/// Describes what was lost.
 fn losses(lost: &Losses) -> Vec<String> {
     lost_in_words([
         (
@@ -165,7 +165,7 @@ fn losses(lost: &Losses) -> Vec<String> {
     ])
 }
 
-/// A sentence for each kind of which anything was lost.
+/// Returns a sentence for each kind with losses.
 pub(crate) fn lost_in_words<const N: usize>(kinds: [(u64, &str); N]) -> Vec<String> {
     kinds
         .into_iter()

@@ -1,4 +1,4 @@
-//! Traces made up for tests: a process, its threads, calls and waits.
+//! Synthetic traces for tests: a process, its threads, calls and waits.
 
 use fathom_model::{Exit, Finding, Run};
 use fathom_stacks::Frame;
@@ -13,8 +13,7 @@ use crate::runtimes::Language;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
 
-/// Holds the words of a variant that no recorded trace has, in a snapshot beside those of the recorded
-/// ones.
+/// Checks the text of a variant that no recorded trace has, in a snapshot next to those of the recorded ones.
 pub(crate) fn hold_words(variant: &str, finding: &Finding) {
     let names = finding.evidence.iter();
     let names: Vec<String> = names
@@ -45,8 +44,8 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// A command of one thread that runs this long and computes all the time, up to what the
-    /// waits that are added take.
+    /// Creates a single-threaded command that runs this long and computes all the time, except during the
+    /// waits that are added.
     pub(crate) fn new(milliseconds: u64) -> Self {
         let duration_ns = milliseconds * MS;
         let trace = Trace {
@@ -72,7 +71,7 @@ impl Fake {
         fake
     }
 
-    /// A process; its threads are added separately.
+    /// Adds a process; its threads are added separately.
     pub(crate) fn process(
         &mut self,
         pid: u32,
@@ -97,7 +96,7 @@ impl Fake {
         });
     }
 
-    /// A thread with its begin, end and CPU time in milliseconds.
+    /// Adds a thread with its beginning, end and CPU time in milliseconds.
     pub(crate) fn thread(&mut self, pid: u32, tid: u32, from: u64, to: u64, cpu: u64) {
         self.trace.threads.push(Thread {
             pid,
@@ -111,7 +110,7 @@ impl Fake {
         });
     }
 
-    /// Stacks that the command's first thread had for so many ms, one each ms, outermost frame first.
+    /// Adds stacks of the command's first thread, one per ms for this many ms, outermost frame first.
     pub(crate) fn stack(
         &mut self,
         activity: Activity,
@@ -135,7 +134,7 @@ impl Fake {
         });
     }
 
-    /// Samples that found a thread in a function, one each ms.
+    /// Adds samples that found a thread in a function, one per ms.
     pub(crate) fn in_function(&mut self, tid: u32, file: &str, function: &str, samples: u64) {
         let pid = self.pid_of(tid);
         let profile = self.trace.profile.get_or_insert_with(|| Profile {
@@ -153,13 +152,13 @@ impl Fake {
         });
     }
 
-    /// A child with one thread.
+    /// Adds a child with one thread.
     pub(crate) fn child(&mut self, pid: u32, from: u64, to: u64, cpu: u64) {
         self.process(pid, Some(ROOT), "child", from, to);
         self.thread(pid, pid, from, to, cpu);
     }
 
-    /// Calls of the main thread that take this much CPU time each.
+    /// Adds calls of the main thread that take this much CPU time each.
     pub(crate) fn calls(
         &mut self,
         name: &str,
@@ -200,7 +199,7 @@ impl Fake {
         self.trace.syscalls.last_mut().expect("just pushed")
     }
 
-    /// Waits of the main thread of one length, in microseconds. The CPU time shrinks by them.
+    /// Adds waits of the main thread of the same length, in microseconds. The CPU time is reduced by them.
     pub(crate) fn waits(
         &mut self,
         call: Option<&str>,
@@ -244,8 +243,8 @@ impl Fake {
         }
     }
 
-    /// One wait in its place: from, woken, back on a CPU, in milliseconds. The CPU time shrinks by
-    /// it.
+    /// Adds one wait to the timeline: start, wake-up, and return to a CPU, in milliseconds. The CPU time is
+    /// reduced by it.
     pub(crate) fn wait_for(
         &mut self,
         tid: u32,
@@ -282,7 +281,7 @@ impl Fake {
             .map_or(ROOT, |t| t.pid)
     }
 
-    /// What a descriptor of the command is.
+    /// Sets what a descriptor of the command refers to.
     pub(crate) fn descriptor(&mut self, fd: i32, name: &str) {
         self.descriptor_of(ROOT, fd, name);
     }
@@ -320,13 +319,13 @@ impl Fake {
         });
     }
 
-    /// An untraced run as long as the trace.
+    /// Returns an untraced run as long as the trace.
     pub(crate) fn run(&self) -> Run {
         let cpu = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         run(self.trace.duration_ns, cpu)
     }
 
-    /// CPU times and an untraced run as long as the trace, then the findings.
+    /// Adds CPU times and an untraced run as long as the trace, and returns the findings.
     pub(crate) fn findings(&mut self) -> Vec<Finding> {
         let cpu: u64 = self.trace.threads.iter().filter_map(|t| t.on_cpu_ns).sum();
         self.trace.accounts.user_ns = cpu;
@@ -357,7 +356,7 @@ impl Fake {
     }
 }
 
-/// A timed run that ended well.
+/// Returns a successful timed run.
 pub(crate) fn run(wall_ns: u64, cpu_ns: u64) -> Run {
     Run {
         benchmark: 0,

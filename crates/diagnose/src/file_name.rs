@@ -1,6 +1,6 @@
 //! Names of files without their folders.
 
-/// `gzip` of `/usr/bin/gzip`.
+/// Returns `gzip` for `/usr/bin/gzip`.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,11 +1,10 @@
-//! The intervals off the CPU: those of each thread, and which part of one was a wait.
+//! The off-CPU intervals of each thread, and the part of an interval that was a wait.
 
 use std::collections::HashMap;
 
 use fathom_trace::{Cause, Interval, Trace};
 
-/// The intervals of each thread that have a length, the first one first; none where the trace doesn't have
-/// them in order.
+/// Returns the nonempty intervals of each thread in order; empty if the trace doesn't have them in order.
 pub(crate) fn by_thread(trace: &Trace) -> HashMap<u32, Vec<&Interval>> {
     let mut of: HashMap<u32, Vec<&Interval>> = HashMap::new();
     let all = trace.timeline.iter().flatten();
@@ -18,7 +17,7 @@ pub(crate) fn by_thread(trace: &Trace) -> HashMap<u32, Vec<&Interval>> {
     of
 }
 
-/// When a wait was over and only a CPU was missing.
+/// Returns when a wait was over and only a CPU was missing.
 pub(crate) fn woken_ns(interval: &Interval) -> u64 {
     match (interval.cause, interval.woken_ns) {
         (Cause::Preempted | Cause::Ready, _) => interval.from_ns,

@@ -1,4 +1,4 @@
-//! The table of descriptors: what went through which file, pipe or socket?
+//! The table of descriptors: what went through each file, pipe or socket.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,18 @@ use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
 use crate::use_names::name_of_all;
 
-/// Of a descriptor that was several things each gets a row that has this part of its calls, bytes
-/// or time.
+/// If a descriptor was reused, each object with at least this part of its calls, bytes or time gets a row.
 const PART_OF_ITS_OWN: f64 = 0.05;
 
-/// So many at most; the others are one row.
+/// The maximum number of such rows; the other objects share one row.
 const MOST_OF_THEIR_OWN: usize = 6;
 
 /// Calls of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Side {
-    /// As traced.
+    /// The traced amounts.
     flow: Flow,
-    /// In time of an untraced run, ns; `None` where it isn't known.
+    /// The time in an untraced run, ns; `None` if unknown.
     total_ns: Option<u64>,
     blocked_ns: Option<u64>,
 }
@@ -40,8 +39,8 @@ impl Side {
         self.blocked_ns = plus(self.blocked_ns, blocked_of(analysis, row));
     }
 
-    /// What of it went through one thing: `flow`, and as much of the untraced time as that has of
-    /// the traced.
+    /// Returns the part that went through one object: `flow`, and the same share of the untraced time as of
+    /// the traced time.
     fn part(&self, flow: Flow) -> Self {
         let share = |all: Option<u64>, part: u64, of: u64| {
             all.map(|all| (all as f64 * part as f64 / of.max(1) as f64) as u64)
@@ -65,11 +64,11 @@ impl Side {
     }
 }
 
-/// All calls on one descriptor, or on one of the things that it was.
+/// All calls on one descriptor, or on one of its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sum {
     read: Side,
-    /// What writes, and what moves bytes otherwise.
+    /// Writes, and other calls that move bytes.
     written: Side,
     sought: Side,
 }
@@ -104,7 +103,7 @@ impl Sum {
         [&self.read, &self.written, &self.sought]
     }
 
-    /// Calls, bytes and time as traced.
+    /// Returns calls, bytes and time as traced.
     fn sizes(&self) -> [u64; 3] {
         let sum = |of: fn(&Flow) -> u64| self.sides().iter().map(|side| of(&side.flow)).sum();
         [sum(|f| f.calls), sum(|f| f.bytes), sum(|f| f.total_ns)]
@@ -132,11 +131,10 @@ impl Sum {
     }
 }
 
-/// Descriptors with what went through them, most time first. Names of a folder are not what it
-/// holds: calls that list it are among the calls, not here.
+/// Returns descriptors with the traffic through them, most time first. Listing a folder doesn't count as
+/// reading its content: those calls appear among the calls, not here.
 ///
-/// A descriptor that was several things has a row for each that got a part worth reporting, and one
-/// for the others.
+/// A reused descriptor has a row for each object with a part worth reporting, and one for the others.
 pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
     for call in &analysis.trace.syscalls {
@@ -195,7 +193,7 @@ fn of_descriptor(analysis: &Analysis<'_>, pid: u32, fd: i32, sum: Sum) -> Vec<Io
     };
     let name = match of_others * 2 >= calls {
         true => name_of_all(&others),
-        // Most of them are of calls that are not divided by what the descriptor was.
+        // Most of the calls aren't split by object.
         false => last(),
     };
     rows.push(rest.row(pid, fd, name.unwrap_or_default()));

@@ -1,10 +1,10 @@
-//! How much CPU time does the kernel take outside of calls and page faults?
+//! Estimates the CPU time that the kernel takes outside of calls and page faults.
 //!
-//! Exceptions and the signals that they become, interrupts, and what a call leaves for the way back
-//! into own code, such as to close the file of an `accept4` that got none: no call and no fault holds
-//! it, so that it looks like own code. Two clocks know better: samples of own code, of which the
-//! kernel has none, and the kernel's ticks. What both of them have less of own code than what calls
-//! and faults leave is the kernel's.
+//! This includes exceptions and the signals they become, interrupts, and work that a call defers to its
+//! return to own code, such as closing the file of an `accept4` that got no connection. It is in no call and
+//! no fault, so it looks like own code. Two clocks show it: samples of own code, which don't include the
+//! kernel, and the kernel's ticks. The amount by which both show less own code than the calls and faults
+//! leave is the kernel's.
 
 use std::collections::HashMap;
 
@@ -14,16 +14,16 @@ use fathom_trace::{Tier, Trace};
 use crate::thread_times::ThreadTimes;
 use crate::ticks::TICK_NS;
 
-/// By so many standard deviations samples must be too few, and ticks in the kernel too many.
+/// The number of standard deviations by which samples must be too few, and kernel ticks too many.
 const SURE: f64 = 4.0;
-/// Below this part of the CPU time it is what interrupts take of everybody, and what samples miss.
+/// Below this part of the CPU time, it is due to ordinary interrupts and to what samples miss.
 const LEAST_SHARE: f64 = 0.05;
-/// What the ways into the kernel and out of it may take beyond what was measured, of each call and
-/// fault: all that a cheap call takes in a virtual machine within another.
+/// How much longer the entry and exit of each call and fault may take than measured: the total cost of a
+/// cheap call in a nested virtual machine.
 const ENTRY_UNSURE_NS: f64 = 225.0;
 
-/// Sets it apart from own code. `tracer_ns`: what the tracer added, which is in the kernel, too, and
-/// is taken out of own code elsewhere.
+/// Separates it from own code. `tracer_ns`: what the tracer added, which is in the kernel, too, and is
+/// removed from own code elsewhere.
 pub(crate) fn set_apart(trace: &Trace, tracer_ns: f64, threads: &mut [ThreadTimes]) {
     let Some(profile) = trace.profile.as_ref().filter(|it| it.lost == 0) else {
         return;
@@ -79,8 +79,8 @@ mod tests {
     use crate::fake::{Fake, MS};
     use crate::sums::Sums;
 
-    /// 500 ms on a CPU, of which calls and faults left `own_ms`; how much of it is the kernel's, ms,
-    /// where samples saw `sampled` and ticks charged the kernel `system`.
+    /// Returns the kernel's part in ms for 500 ms on a CPU, of which calls and faults left `own_ms`, samples
+    /// saw `sampled`, and ticks charged `system` to the kernel.
     fn outside(own_ms: u64, sampled: u64, system: u64, tracer: u64) -> u64 {
         let mut fake = Fake::new(500);
         let tid = fake.trace.threads[0].tid;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn what_neither_samples_nor_ticks_have_in_own_code_is_the_kernels() {
         assert_eq!(outside(400, 100, 420, 0), 300);
-        // Each of the two may be the smaller one; what the tracer added is its own.
+        // Either of the two may be smaller; the tracer's part is excluded.
         assert_eq!(outside(400, 100, 350, 0), 250);
         assert_eq!(outside(400, 100, 420, 50), 250);
     }

@@ -1,11 +1,11 @@
-//! Time account and trace in, findings out: pure functions.
+//! Turns time accounts and traces into findings: pure functions.
 //!
 //! An [`Observation`] is a traced run together with the untraced, timed runs of the same command.
-//! [`diagnose`] says where the wall time of the traced run went and names what can be changed and
-//! what that would save, in time of an untraced run. Nothing here touches the machine.
+//! [`diagnose`] shows where the wall time of the traced run went, and names what can be changed and what that
+//! would save, in time of an untraced run. Nothing here accesses the machine.
 //!
-//! [`explanation()`] puts it together with the tables of [`fathom_model::Explanation`]. [`pipeline`]
-//! and [`startup`] read the traces of those verbs.
+//! [`explanation()`] combines this with the tables of [`fathom_model::Explanation`]. [`pipeline`] and
+//! [`startup`] evaluate the traces of those verbs.
 
 mod analysis;
 mod calls;
@@ -62,36 +62,35 @@ pub use runtimes::{Asked, Language, asked_by_hand, joined, lacks_names};
 pub use second_run::add_calls;
 pub use timeline::timeline;
 
-/// What is made of an observation.
+/// The diagnosis of an observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// Where the median wall time of the untraced runs goes, along the critical path of the traced
-    /// one. The parts add up to it. Without parts where a trace has no times to make them from
-    /// (stops tier).
+    /// The division of the untraced runs' median wall time, along the critical path of the traced run. The
+    /// parts add up to it. Empty if the trace has no times (stops tier).
     pub account: TimeAccount,
-    /// The largest pieces of the account, with their objects and places in the code, most time
-    /// first.
+    /// The largest pieces of the account, with their objects and locations in the code, most time first.
     pub whereabouts: Vec<WhereRow>,
-    /// The ways through the code that the time went.
+    /// The call paths in which the time was spent.
     pub paths: Vec<CodePaths>,
-    /// Where the time of each thread went, in the order in which they began.
+    /// The division of each thread's time, in order of their start.
     pub threads: Vec<ThreadAccount>,
-    /// What can be changed, by the time that could be saved, most first. Empty for a clean program.
+    /// Possible improvements, ordered by the time they could save, most first. Empty for a clean program.
     pub findings: Vec<Finding>,
-    /// Descriptors with what went through them, most time first.
+    /// Descriptors with the traffic through them, most time first.
     pub io: Vec<IoRow>,
-    /// Calls by name over all threads, most time first.
+    /// System calls by name over all threads, most time first.
     pub calls: Vec<CallRow>,
-    /// In which functions the own code of all threads was; `None` where nothing was sampled.
+    /// The functions in which all threads spent their own code's time; `None` without samples.
     pub own_code: Option<OwnCode>,
-    /// What must be known to trust the answer, a sentence each: that the machine was busy, say.
+    /// Warnings about how far the answer can be trusted, one sentence each; for instance that the machine was
+    /// busy.
     pub warnings: Vec<String>,
 }
 
 /// Accounts for the time and names the causes.
 ///
-/// The critical path begins at the end of the command and follows what was waited for: a child, a
-/// thread that is joined, the other end of a pipe of the tree. Other waits are shown as such.
+/// The critical path begins at the end of the command and follows waits to what they were for: a child, a
+/// joined thread, the other end of a pipe of the tree. Other waits are shown as such.
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let (whereabouts, paths) = whereabouts::rows_and_paths(&analysis);
@@ -115,14 +114,13 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     }
 }
 
-/// How large each finding would be, whether it is large enough to be reported or not, in ns of an untraced
+/// Returns how large each finding would be, whether it is large enough to report or not, in ns of an untraced
 /// run.
 pub fn sizes(observation: &Observation) -> BTreeMap<FindingId, u64> {
     findings::sizes(&Analysis::new(observation))
 }
 
-/// What is found. Nobody knows what a run that was cut off would have taken, so nothing is
-/// known to be saved by it.
+/// Returns the findings. For a run that was cut off, the total time is unknown, so no savings are known.
 fn found(analysis: &Analysis<'_>) -> Vec<Finding> {
     let mut found = findings::all(analysis);
     if analysis.is_cut_off() {

@@ -1,6 +1,6 @@
-//! Numbers in words, as statements of findings have them.
+//! Numbers as text, as used in the statements of findings.
 
-/// A time in words, three digits.
+/// Formats a duration with three digits.
 pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns >= 1e9 => (ns / 1e9, "s"),
@@ -18,7 +18,7 @@ pub(crate) fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// A number of bytes in words, in the units of the tables.
+/// Formats a number of bytes, in the units of the tables.
 pub(crate) fn bytes(number: f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let power = (number.max(1.0).log2() / 10.0).floor() as usize;
@@ -31,7 +31,7 @@ pub(crate) fn bytes(number: f64) -> String {
     )
 }
 
-/// A count with its thousands separated.
+/// Formats a count with thousands separators.
 pub(crate) fn count(n: u64) -> String {
     fathom_model::quantity::format_count(n as f64)
 }

@@ -1,4 +1,4 @@
-//! What a diagnosis is made from.
+//! The input of a diagnosis.
 
 use std::collections::BTreeMap;
 
@@ -8,58 +8,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::runtimes::Language;
 
-/// A command that was timed and traced: all that a diagnosis is made from. It is kept as JSON where
-/// a diagnosis is to be made again, in tests.
+/// A command that was timed and traced: the complete input of a diagnosis. It can be stored as JSON to repeat
+/// a diagnosis in tests.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The traced run.
     pub trace: Trace,
-    /// Untraced runs of the same command; their times are the times. May be empty: the trace then
-    /// stands in for them.
+    /// Untraced runs of the same command; the reported times come from these. If empty, the trace is used
+    /// instead.
     pub timed: Vec<Run>,
-    /// Wall time of the empty program on this machine in seconds.
+    /// Wall time of the empty program on this machine, in seconds.
     pub floor_seconds: Option<f64>,
-    /// CPUs that the command may use, at least 1.
+    /// Number of CPUs that the command may use, at least 1.
     pub cpus: usize,
     /// What this machine can do at best.
     pub limits: Limits,
-    /// CPUs that the command's control group may use (0.4 is 40 ms in each 100), if it is limited.
+    /// The CPU limit of the command's control group, in CPUs (0.4 is 40 ms in each 100), if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit: Option<f64>,
-    /// What the command's program is written in, if the caller knows better than by its name.
+    /// The language of the command's program, if the caller knows better than by its name.
     pub language: Option<Language>,
-    /// What the other programs of the tree are written in, likewise.
+    /// The languages of the other programs of the tree, if the caller knows them.
     pub languages: Languages,
-    /// Whether a variable of the command's environment makes its runtime write each line at once, as
+    /// Whether an environment variable of the command makes its runtime write each line at once, as
     /// `PYTHONUNBUFFERED` does.
     #[serde(rename = "python_unbuffered")]
     pub unbuffered_by_variable: bool,
-    /// Samples of a further run, where the traced one was too short for its own to name a function.
-    /// They say in which functions own code is, and nothing of threads.
+    /// Samples of a further run, if the traced one was too short for its own samples to name a function. They
+    /// show in which functions the program's own code runs, but not in which threads.
     #[serde(default)]
     pub more_samples: Option<Profile>,
 }
 
-/// What probes of this machine measured. What is absent is modelled by an ordinary value.
+/// Results of probes of this machine. A missing value is replaced by a typical one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes that one thread copies in a second.
+    /// Bytes that one thread copies per second.
     pub memory_bandwidth: Option<f64>,
     /// The cheapest call into the kernel and back, in seconds.
     pub syscall_seconds: Option<f64>,
-    /// To make, execute and await the empty program, in seconds.
+    /// Time to create, execute and wait for the empty program, in seconds.
     pub spawn_seconds: Option<f64>,
-    /// To touch a page of memory for the first time, in seconds.
+    /// Time to touch a page of memory for the first time, in seconds.
     pub page_fault_seconds: Option<f64>,
-    /// To ask for a file by a name that the kernel has in its cache, in seconds.
+    /// Time to look up a file by a name that the kernel has in its cache, in seconds.
     pub lookup_seconds: Option<f64>,
     /// The cheapest call through the 32-bit entry of x86 and back, in seconds.
     pub entry_32_seconds: Option<f64>,
-    /// What calls take here that change nothing, by their names, in seconds with the way into the kernel
-    /// and back; of those whose number is to be told from the time that they took.
+    /// Time per call without effect, by call name, in seconds including entry to and return from the kernel;
+    /// only calls whose number can be derived from their total time.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub call_seconds: BTreeMap<String, f64>,
 }
 
-/// What programs are written in, by the path under which the trace knows them.
+/// The languages of programs, by their path in the trace.
 pub type Languages = BTreeMap<String, Language>;

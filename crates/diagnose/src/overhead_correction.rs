@@ -1,17 +1,16 @@
-//! Where does the time of an untraced run go, by the account of a traced one?
+//! Derives where the time of an untraced run goes from the account of a traced run.
 //!
-//! Tracing makes calls and computing longer, and no sleep, no timer and no wait for somebody
-//! outside the tree. So those waits stay as they were traced, the tracer's own work is taken out,
-//! and CPU time becomes that of the untraced runs. What is then missing to their wall time is, in
-//! this order:
+//! Tracing makes calls and computing longer, but not sleeps, timers or waits for something outside the tree.
+//! Those waits therefore stay as they were traced, the tracer's own work is subtracted, and CPU time is
+//! scaled to that of the untraced runs. The remainder of their wall time is assigned, in this order, to:
 //!
-//! - what they waited for a CPU, as far as the kernel counted that, and of it what the CPU limit of
-//!   their control group took;
-//! - CPU time that the kernel charged them and that is in no part yet: too much was taken for the
-//!   tracer's;
-//! - waits for somebody outside, as far as nobody in the tree can have been on a CPU: who sets the
-//!   pace is waited for longer by one who is quicker himself;
-//! - unaccounted, and no less of that than the tracer left.
+//! - waiting for a CPU, as far as the kernel counted that, and within it the time that the CPU limit of their
+//!   control group took;
+//! - CPU time that the kernel charged to them and that is not in any part yet: too much was attributed to the
+//!   tracer;
+//! - waits for something outside, as far as no process of the tree can have been on a CPU: if the other side
+//!   sets the pace, a faster run waits longer for it;
+//! - unaccounted time, at least as much as the tracer left.
 
 use std::collections::HashMap;
 
@@ -20,32 +19,33 @@ use fathom_model::{TimeAccount, TimeCategory};
 use crate::cpu_split::CpuSplit;
 use crate::sums::Sums;
 
-/// What is known of the untraced runs, and of the tracer. All in nanoseconds.
+/// What is known about the untraced runs and the tracer, in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     /// Median wall time.
     pub wall_ns: f64,
-    /// Their CPU time divided by the traced run's, the tracer's work left out.
+    /// The untraced runs' CPU time divided by the traced run's, without the tracer's work.
     pub cpu_factor: f64,
-    /// By what the program's own part is to be multiplied beyond that, and the kernel's.
+    /// Further factors for the program's own part and for the kernel's.
     pub parts: CpuSplit,
-    /// What the tracer added to the calls on the critical path.
+    /// Time that the tracer added to the calls on the critical path.
     pub tracing_ns: f64,
-    /// What it added to the page faults there, which their time holds.
+    /// Time that the tracer added to the page faults on the critical path; included in their times.
     pub tracing_faults_ns: f64,
-    /// Part of the traced run's waits for a CPU in which the tracer held it back, 0 to 1.
+    /// Fraction of the traced run's waits for a CPU that the tracer caused, 0 to 1.
     pub held_back: f64,
-    /// What one thread of theirs waited for a CPU; 0 if that isn't known.
+    /// How long one thread of the untraced runs waited for a CPU; 0 if unknown.
     pub queued_ns: f64,
-    /// For how long the CPU limit of their control group stopped them; 0 without one.
+    /// How long the CPU limit of their control group stopped the untraced runs; 0 without a limit.
     pub throttled_ns: f64,
-    /// CPU time of all their processes.
+    /// CPU time of all processes of an untraced run.
     pub cpu_ns: f64,
-    /// Part of it that is on the critical path, 0 to 1, if it is as in the traced run.
+    /// Fraction of `cpu_ns` that is on the critical path, 0 to 1, if it is as in the traced run.
     pub on_path: f64,
 }
 
-/// Nobody outside the tree gets slower when it is traced.
+/// Returns whether tracing leaves the length of these waits unchanged: they are for something outside the
+/// tree.
 fn keeps_its_length(spent: TimeCategory) -> bool {
     matches!(
         spent,
@@ -60,11 +60,11 @@ fn keeps_its_length(spent: TimeCategory) -> bool {
     )
 }
 
-/// By how much waits for others may be longer in the timed runs, as a part of them: for a disk of a
-/// virtual machine they were 5 to 20 % in most hours, and 46 % where neighbours were at it.
+/// How much longer waits for others may be in the timed runs, as a fraction: for the disk of a virtual
+/// machine it was 5 to 20 % in most hours, and 46 % while neighbours used the disk.
 const PACE_SCATTER: f64 = 0.5;
 
-/// How long these waits are is decided outside of the tree, and may differ from run to run.
+/// The length of these waits is decided outside the tree and may differ from run to run.
 fn is_paced_outside(spent: TimeCategory) -> bool {
     matches!(
         spent,
@@ -77,8 +77,8 @@ fn is_paced_outside(spent: TimeCategory) -> bool {
     )
 }
 
-/// Where only calls are traced: what the kernel charged the untraced runs and how long it stopped
-/// them for their group's limit, and nothing else of what they waited for.
+/// The account if only calls are traced: what the kernel charged to the untraced runs and how long it stopped
+/// them for their group's limit. Their other waits are unknown.
 pub(crate) fn charged(known: Known, in_kernel: f64) -> TimeAccount {
     let wall_ns = known.wall_ns;
     let busy_ns = known.cpu_ns.min(wall_ns);
@@ -94,14 +94,14 @@ pub(crate) fn takes_cpu(spent: TimeCategory) -> bool {
     spent == TimeCategory::UserCode || spent.is_in_kernel()
 }
 
-/// All parts of an account that are time on a CPU.
+/// The sum of an account's parts that are time on a CPU.
 pub(crate) fn on_cpu_ns(account: &TimeAccount) -> f64 {
     let parts = account.parts.iter();
     let on_cpu = parts.filter(|part| takes_cpu(part.spent));
     on_cpu.map(|part| part.ns).sum::<u64>() as f64
 }
 
-/// The account of an untraced run, and the factor by which each part of the traced one became its.
+/// Returns the account of an untraced run, and the factor from each part of the traced account to its own.
 pub(crate) fn account(
     traced: &TimeAccount,
     known: Known,
@@ -113,8 +113,8 @@ pub(crate) fn account(
         let parts = traced.parts.iter().filter(|part| wanted(part.spent));
         parts.map(|part| (part.spent, part.ns as f64)).collect()
     };
-    // The tracer works outside of the times of calls: as if the program itself had computed. Only
-    // what is more than the program ever computed was in the calls.
+    // The tracer works outside the times of calls, as if the program itself had computed. Only the excess
+    // over the program's computing was in the calls.
     let in_kernel: f64 = of(&TimeCategory::is_in_kernel)
         .iter()
         .map(|part| part.1)
@@ -135,8 +135,8 @@ pub(crate) fn account(
         let fills = matches!(spent, TimeCategory::Ready | TimeCategory::Unaccounted);
         !keeps_its_length(spent) && !takes_cpu(spent) && !fills
     };
-    // CPU time is what the kernel charged; how long locks and disks were waited for depends on who
-    // else was at them.
+    // CPU time is what the kernel charged; the length of waits for locks and disks depends on what else used
+    // them.
     let on_cpu: Vec<(TimeCategory, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
     for parts in [of(&keeps_its_length), on_cpu, of(&bends)] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
@@ -146,7 +146,7 @@ pub(crate) fn account(
         }
         room -= total * fit;
     }
-    // Never more than was measured, in either kind of run.
+    // Never more than was measured in either kind of run.
     let queued = known.queued_ns.max(known.throttled_ns);
     let traced_ready = ns(TimeCategory::Ready) * (1.0 - known.held_back);
     let ready = traced_ready.max(queued).min(room);
@@ -155,8 +155,8 @@ pub(crate) fn account(
     sums.add(TimeCategory::Ready, ready - throttled);
     room -= ready + ns(TimeCategory::Unaccounted);
     let traced_cpu: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
-    // Where the observed run had more of it, as threads have that search for work longer, that may
-    // have been beside the path.
+    // If the observed run used more CPU time, as with threads that spin longer in search of work, the excess
+    // may have been off the critical path.
     let on_path = match known.cpu_factor < 1.0 {
         true => known
             .on_path
@@ -166,8 +166,8 @@ pub(crate) fn account(
     };
     let most = (traced_cpu * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
-    // Nobody in the tree was on a CPU for at least so long. It waited for others for as much longer
-    // as it was quicker, and somewhat more: their pace is not the same in each run.
+    // For at least this long no process of the tree was on a CPU. It waited for others longer by as much as
+    // it was quicker, and somewhat more: their pace differs between runs.
     let waited = known.wall_ns - known.cpu_ns - ready;
     let wants_cpu = |spent| matches!(spent, TimeCategory::Ready | TimeCategory::Throttled);
     let reported = sums.of(|spent| !takes_cpu(spent) && !wants_cpu(spent));
@@ -226,7 +226,7 @@ mod tests {
         };
         let (account, _) = account(&traced_cpu, known);
         assert_eq!(account.ns(TimeCategory::UserCode), 318);
-        // Of one thread alone nothing more is known than what it was charged.
+        // With one thread alone, the only known figure is the time it was charged.
         let alone = Known {
             cpu_ns: 214.0,
             on_path: 1.0,
@@ -326,7 +326,7 @@ mod tests {
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(TimeCategory::WaitingForInput), 900);
         assert_eq!(account.ns(TimeCategory::UserCode), 100);
-        // Where it is no quicker, nobody knows what it was, but for half of what others took.
+        // If the run is not quicker, the time is unaccounted, except for half of the waits for others.
         let slow = Known {
             tracing_ns: 0.0,
             cpu_ns: 400.0,
@@ -336,7 +336,7 @@ mod tests {
             self::account(&traced, slow).0.ns(TimeCategory::Unaccounted),
             100
         );
-        // Nor where others of the tree may have been on a CPU meanwhile.
+        // The same applies if other processes of the tree may have been on a CPU meanwhile.
         let (account, _) = self::account(
             &traced,
             Known {
@@ -361,7 +361,7 @@ mod tests {
         let (parts, _) = account(&traced, limited);
         assert_eq!(parts.ns(TimeCategory::Throttled), 450);
         assert_eq!(parts.ns(TimeCategory::Ready), 50);
-        // Several CPUs were stopped at once: no more than the path can have waited.
+        // Several CPUs were throttled at once: count no more than the critical path can have waited.
         let more = Known {
             throttled_ns: 2000.0,
             ..limited

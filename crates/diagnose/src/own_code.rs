@@ -1,14 +1,14 @@
-//! In which functions is the program's own code?
+//! The functions in which the program's own code runs.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{FunctionShare, OwnCode};
 use fathom_trace::Profile;
 
-/// Functions that are shown; what is below is a few samples each.
+/// The most functions shown; those below have only a few samples each.
 const MOST_FUNCTIONS: usize = 60;
 
-/// The functions of all threads, most first; `None` where no sample was in own code.
+/// Returns the functions of all threads, most samples first, or `None` if no sample was in own code.
 pub(crate) fn of(profile: &Profile) -> Option<OwnCode> {
     let all: u64 = profile.functions.iter().map(|row| row.samples).sum();
     let mut sums: BTreeMap<(&str, Option<&str>), u64> = BTreeMap::new();

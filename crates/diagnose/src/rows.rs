@@ -16,8 +16,8 @@ pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// What the calls of a row take an untraced run, on a CPU and asleep. Where calls are traced by
-/// stopping at them nobody knows: the stops are in their times.
+/// Returns the time that the calls of a row take in an untraced run, on a CPU and asleep. Unknown if calls
+/// are traced by stopping at them: the stops are in their times.
 pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = analysis.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
@@ -25,8 +25,7 @@ pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> 
     timed.then(|| cpu as u64 + blocked_of(analysis, row).unwrap_or(0))
 }
 
-/// The same of waiting: in a run that tracing made longer the waits for what it slowed are longer
-/// too.
+/// The same for waiting: in a run that tracing lengthened, waits for slowed processes are longer too.
 pub(crate) fn blocked_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     Some(analysis.untraced(row.blocked_ns? as f64) as u64)
 }
@@ -55,7 +54,7 @@ pub(crate) fn call_rows(analysis: &Analysis<'_>) -> Vec<CallRow> {
     rows
 }
 
-/// How a process ended; nothing where only that it did is known.
+/// Describes how a process ended; empty if only the fact is known.
 fn in_words(trace: &Trace, process: &Process) -> String {
     match process.end {
         Some(End {
@@ -93,7 +92,7 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
                     .collect()
             })
             .collect(),
-        // What outlived the command is ended after it.
+        // Processes that outlived the command end after it.
         from_ns: process.started_ns.min(trace.duration_ns),
         to_ns: process
             .ended_ns
@@ -104,8 +103,8 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
     trace.processes.iter().map(row).collect()
 }
 
-/// The start of the command: what it executed, its first output, its end. None of a process that
-/// ran already.
+/// Returns the phases of the command: what it executed, its first output, its end. Empty for a process that
+/// was already running.
 pub fn phases(trace: &Trace) -> Vec<Phase> {
     if trace.attached.is_some() {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! Time added up by what it was spent on.
+//! Time summed by category.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{AccountPart, TimeAccount, TimeCategory};
 
-/// Sums by what time was spent on, in nanoseconds.
+/// Sums of time by category, in nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Sums(BTreeMap<TimeCategory, f64>);
 
@@ -19,7 +19,7 @@ impl Sums {
         self.0.get(&spent).copied().unwrap_or(0.0)
     }
 
-    /// Takes out up to `ns` and returns how much it was.
+    /// Removes up to `ns` and returns the amount removed.
     pub(crate) fn take(&mut self, spent: TimeCategory, ns: f64) -> f64 {
         let Some(there) = self.0.get_mut(&spent) else {
             return 0.0;
@@ -43,19 +43,19 @@ impl Sums {
         }
     }
 
-    /// Of the parts that `fit`.
+    /// Returns the sum of the parts that `fit`.
     pub(crate) fn of(&self, fit: impl Fn(TimeCategory) -> bool) -> f64 {
         let parts = self.iter().filter(|(spent, _)| fit(*spent));
         parts.map(|(_, ns)| ns).sum()
     }
 
-    /// Of these parts.
+    /// Returns the sum of these parts.
     pub(crate) fn of_any(&self, parts: &[TimeCategory]) -> f64 {
         parts.iter().map(|part| self.get(*part)).sum()
     }
 
-    /// Makes the parts that `fit` longer by `ns` together, each by its share, and returns by how
-    /// much: not at all where there are none.
+    /// Lengthens the parts that `fit` by `ns` in total, in proportion to their size, and returns the amount
+    /// added: zero if there are none.
     pub(crate) fn lengthen(&mut self, fit: impl Fn(TimeCategory) -> bool, ns: f64) -> f64 {
         let total = self.of(&fit);
         if total <= 0.0 || ns <= 0.0 {
@@ -66,7 +66,7 @@ impl Sums {
         ns
     }
 
-    /// Makes the sum `ns` by making all parts longer or shorter alike; nothing stays nothing.
+    /// Scales all parts so that their sum is `ns`; a sum of zero stays zero.
     pub(crate) fn stretch_to(&mut self, ns: f64) {
         let total = self.total();
         if total > 0.0 {
@@ -74,8 +74,8 @@ impl Sums {
         }
     }
 
-    /// Makes the sum exactly `wall_ns`: what is missing is unaccounted; what is too much, which
-    /// clocks read at different moments bring about, goes from all parts alike.
+    /// Makes the sum exactly `wall_ns`: a deficit becomes unaccounted time; an excess, which results from
+    /// clocks that are read at different moments, is taken from all parts in proportion.
     pub(crate) fn into_account(mut self, wall_ns: u64) -> TimeAccount {
         let (total, wall) = (self.total(), wall_ns as f64);
         if total > wall {
@@ -97,7 +97,7 @@ impl Sums {
     }
 }
 
-/// Rounding leaves a few nanoseconds too many or too few: the largest part takes them.
+/// Corrects rounding errors of a few nanoseconds in the largest part.
 fn settle_rounding(parts: &mut [AccountPart], wall_ns: u64) {
     let sum: u64 = parts.iter().map(|part| part.ns).sum();
     if let Some(first) = parts.first_mut() {

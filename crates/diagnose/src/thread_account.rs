@@ -1,4 +1,4 @@
-//! Where did the time of each thread go?
+//! Determines where the time of each thread went.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::faults;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 
-/// Share of the time "on a CPU" that the hypervisor gave to others: what the switches say less
-/// what the kernel charged. Below 2 % it's interrupts and rounding; above
-/// 30 % the switches are not to be believed.
+/// Returns the share of the time "on a CPU" that the hypervisor gave to others: the time by context switches
+/// minus the time charged by the kernel. Below 2 % it's interrupts and rounding; above 30 % the switches are
+/// not reliable.
 fn stolen_share(trace: &Trace) -> f64 {
     let on_cpu: f64 = trace
         .threads
@@ -31,8 +31,8 @@ fn stolen_share(trace: &Trace) -> f64 {
         .map(|ns| ns as f64)
         .sum();
     let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-    // The clock of a thread that is on a CPU goes on while the host has taken it; its CPU time does
-    // not.
+    // While the host has taken the CPU of a running thread, the thread's clock advances but its CPU time
+    // doesn't.
     let by_the_clock = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
     if !by_the_clock || on_cpu <= 0.0 || charged <= 0.0 {
         return 0.0;
@@ -45,16 +45,16 @@ fn stolen_share(trace: &Trace) -> f64 {
     }
 }
 
-/// What the trace of one run doesn't show.
+/// Inputs that the trace of one run doesn't show.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimates {
-    /// What calls and faults take beside their timed parts.
+    /// The cost of calls and faults outside their timed parts.
     pub entry_exit: EntryExitOverhead,
-    /// The kernel's part of the CPU time, 0 to 1, where no calls are traced.
+    /// The kernel's part of the CPU time, 0 to 1, if no calls are traced.
     pub kernel_share: f64,
 }
 
-/// The times of all threads, in the trace's order.
+/// Returns the times of all threads, in the trace's order.
 pub(crate) fn times(
     trace: &Trace,
     classifier: &Classifier<'_>,
@@ -95,7 +95,7 @@ pub(crate) fn times(
         let life_ns = (to_ns - thread.started_ns) as f64;
         let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
-        // Samples show what was waited for; how long in all, the kernel's own counts know better.
+        // Samples show what was waited for; the kernel's own counters are more accurate for the total.
         let ready = thread.ready_ns.map(|ns| ns as f64);
         let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_samples));
         if let Some(ready) = ready {
@@ -109,8 +109,8 @@ pub(crate) fn times(
         ) {
             calls.add_scaled(ready, taken_up.share);
         }
-        // A switch that was missed leaves a clock reading in the sum: no thread runs longer than
-        // it lives and isn't off the CPU.
+        // A missed switch leaves a clock reading in the sum: a thread can't run longer than it lives minus
+        // its time off the CPU.
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(TimeCategory::Stolen, on_cpu - ran);
@@ -141,7 +141,7 @@ pub(crate) fn times(
                     (ran - in_faults) * (1.0 - kernel_share),
                 );
                 sums.add(TimeCategory::Kernel, ran * kernel_share);
-                // Running or ready: what no account says was run was waited for.
+                // Running or ready: time that the accounts don't count as running was spent waiting.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
                 sums.add(TimeCategory::Ready, ready.unwrap_or(looked - on_cpu));
             }
@@ -160,18 +160,18 @@ pub(crate) fn times(
     trace.threads.iter().map(times).collect()
 }
 
-/// Time on a CPU that looked like waiting for one.
+/// Time on a CPU that was recorded as waiting for one.
 #[derive(Debug, Clone, Copy, Default)]
 struct TakenUp {
     ns: f64,
-    /// Part of what looked like waiting, 0 to 1.
+    /// Fraction of the recorded waiting, 0 to 1.
     share: f64,
 }
 
-/// Takes out of the waits for a CPU what the kernel itself counts as running: where an idle CPU
-/// takes up a thread, the switch is shown some microseconds after the kernel began to charge the
-/// thread. 12 us for each wait on the virtual machine that this was made on, 4 % of a program that
-/// reads from its disk.
+/// Removes from the waits for a CPU the time that the kernel itself counts as running: when an idle CPU picks
+/// up a thread, the switch is reported some microseconds after the kernel began to charge the thread. That
+/// was 12 us for each wait on the virtual machine where this was developed, 4 % of a program that reads from
+/// its disk.
 fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mut Sums) -> TakenUp {
     let Some(queued) = thread.ready_ns.filter(|_| trace.tier == Some(Tier::Kernel)) else {
         return TakenUp::default();
@@ -184,7 +184,7 @@ fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mu
     }
 }
 
-/// The accounts of all threads for the explanation.
+/// Returns the accounts of all threads for the explanation.
 pub(crate) fn all(trace: &Trace, threads: &[ThreadTimes]) -> Vec<ThreadAccount> {
     let account = |(thread, times): (&fathom_trace::Thread, &ThreadTimes)| ThreadAccount {
         pid: times.pid,
@@ -235,7 +235,7 @@ mod tests {
             TimeCategory::UserCode,
         ]
         .map(ms);
-        // 10 ms of the calls seemed to be on a CPU; 8 more were.
+        // By their times 10 ms of the calls were on a CPU; 8 more really were.
         assert_eq!(reported, [40, 2, 18, 40]);
     }
 

@@ -1,8 +1,8 @@
-//! The time of one thread: from when to when, and what it was spent on.
+//! The time of one thread: from when to when, and by category.
 
 use crate::sums::Sums;
 
-/// When a thread began and ended, and what its time was spent on.
+/// When a thread began and ended, and its time by category.
 #[derive(Debug, Clone)]
 pub(crate) struct ThreadTimes {
     pub pid: u32,
@@ -10,10 +10,10 @@ pub(crate) struct ThreadTimes {
     pub from_ns: u64,
     pub to_ns: u64,
     pub on_cpu_ns: f64,
-    /// Part of what looks like waiting for a CPU that is; the rest is work, see
+    /// Fraction of the recorded waits for a CPU that really are; the rest is work, see
     /// `charged_before_switch`.
     pub truly_ready: f64,
-    /// Whether a runtime made it for itself.
+    /// Whether a runtime created the thread for itself.
     pub of_runtime: bool,
     pub sums: Sums,
 }

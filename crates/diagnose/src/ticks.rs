@@ -1,15 +1,15 @@
-//! How was CPU time divided between the program's own code and the kernel, by the kernel's timer?
+//! How the kernel's timer divided CPU time between the program's own code and the kernel.
 //!
-//! At each tick the kernel charges whole milliseconds to where the program just was. One short
-//! run's division is chance; that of all timed runs together is an estimate with a known error.
+//! At each tick the kernel charges whole milliseconds to the code that was running. The division of one short
+//! run is chance; that of all timed runs together is an estimate with a known error.
 
 use fathom_model::Run;
 use fathom_trace::{Tier, Trace};
 
-/// Time from one tick to the next, ns, at 250 Hz, which most kernels have.
+/// Time between ticks, ns, at 250 Hz, the rate of most kernels.
 pub(crate) const TICK_NS: f64 = 4e6;
 
-/// CPU time of some runs, by ticks.
+/// CPU time of a number of runs, as counted by ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Ticks {
     user_ns: f64,
@@ -37,24 +37,24 @@ impl Ticks {
         self.user_ns + self.system_ns
     }
 
-    /// About how many there were.
+    /// Returns the approximate number of ticks.
     pub(crate) fn count(self) -> f64 {
         self.cpu_ns() / TICK_NS
     }
 
-    /// The kernel's part of the time, 0 to 1.
+    /// Returns the kernel's part of the time, 0 to 1.
     pub(crate) fn system_share(self) -> f64 {
         self.system_ns / self.cpu_ns().max(1.0)
     }
 }
 
-/// How far what runs that took longer had more of may be from how all of it was divided, as a
-/// standard deviation of the kernel's part.
+/// Prior standard deviation of the kernel's part of the extra time in longer runs, relative to its part of
+/// all time.
 const SLOPE_SCATTER: f64 = 0.5;
 
-/// The kernel's part, ns, of a run that took so much CPU time. Where neighbours come and go the
-/// longest runs differ most in the kernel (0.6 to 0.9 of what they took more, of a program that had
-/// 0.2 there): a line through the runs says, as far as their ticks can.
+/// Estimates the kernel's part, in ns, of a run with this much CPU time. With varying load from other
+/// programs the longest runs differ most in the kernel (0.6 to 0.9 of their extra time, in a program whose
+/// overall share was 0.2): a line is fitted through the runs, as far as their ticks allow.
 pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
     let all = Ticks::of_runs(runs);
     let share = all.system_share();
@@ -70,14 +70,13 @@ pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
     (share * cpu_ns + slope * (cpu_ns - mean)).clamp(0.0, cpu_ns)
 }
 
-/// The kernel's part of CPU time, 0 to 1, for the tiers that see no calls.
+/// Returns the kernel's part of CPU time, 0 to 1, for tiers that don't trace calls.
 pub(crate) fn kernel_share(trace: &Trace, runs: &[Run]) -> f64 {
     if !trace.tier.is_some_and(Tier::only_samples) {
         return 0.0;
     }
     let timed = Ticks::of_runs(runs);
-    // As if there had been one tick more of each kind: no tick at all says nothing, one says
-    // little.
+    // Assumes one additional tick of each kind: no ticks at all prove nothing, and one proves little.
     Ticks {
         user_ns: timed.user_ns + trace.accounts.user_ns as f64 + TICK_NS,
         system_ns: timed.system_ns + trace.accounts.system_ns as f64 + TICK_NS,
@@ -121,7 +120,7 @@ mod tests {
         };
         assert_eq!(ms(&[(800, 200); 9], 1000.0), 200.0);
         assert_eq!(ms(&[(800, 200); 9], 500.0), 100.0);
-        // Three runs took 300 ms more, all of it in the kernel: by all ticks alone it would be 273.
+        // Three runs took 300 ms longer, all of it in the kernel: the ticks alone would give 273.
         let mut runs = vec![(800, 200); 6];
         runs.extend([(800, 500); 3]);
         assert!(

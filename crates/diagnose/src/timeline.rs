@@ -1,4 +1,4 @@
-//! What did each thread do when, for the picture?
+//! What each thread did over time, for the picture.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
 use crate::intervals::woken_ns;
 
-/// Stretches of all threads in the order of thread and time, at most about `most`.
+/// Returns the stretches of all threads, ordered by thread and time, at most about `most`.
 ///
-/// Between two waits a thread is on a CPU ([`TimeCategory::UserCode`], kernel work included). Waits that
-/// are shorter than a picture can show are folded into what surrounds them: the shortest length
-/// is raised until all fit. Empty if the trace has no timeline.
+/// Between two waits a thread is on a CPU ([`TimeCategory::UserCode`], kernel work included). Waits that are
+/// too short for a picture are merged into their surroundings: the minimum length is raised until all fit.
+/// Empty if the trace has no timeline.
 pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
     let Some(intervals) = &trace.timeline else {
         return Vec::new();
@@ -79,7 +79,7 @@ struct Line {
 }
 
 impl Line {
-    /// Up to `to`, this. Joined with what came before if it is the same.
+    /// Adds a stretch up to `to`, merged with the previous one if it is the same.
     fn push(&mut self, to: u64, spent: TimeCategory, detail: Option<String>) {
         if to <= self.at {
             return;

@@ -1,5 +1,5 @@
-//! What differs between the recorded pairs of the corpus: a program with one known cause, `slow`, and
-//! its repaired twin, `fast`.
+//! Tests for the differences between the recorded pairs of the corpus: a program with one known cause,
+//! `slow`, and its repaired twin, `fast`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ fn read(path: &Path) -> Observation {
     serde_json::from_reader(GzDecoder::new(file)).expect("a recorded trace is an observation")
 }
 
-/// The paths of `fast` and `slow` by what they have in common.
+/// Returns the paths of `fast` and `slow` by their common name.
 fn pairs(kind: &str) -> BTreeMap<String, [PathBuf; 2]> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let entries = fs::read_dir(&folder).expect("traces are recorded");
@@ -42,7 +42,8 @@ fn ns(milliseconds: f64) -> i64 {
     (milliseconds * 1e6).round() as i64
 }
 
-/// Rows of the wall time and what is not explained are the difference of the medians, exactly.
+/// Asserts that the rows of the wall time plus the unexplained part are exactly the difference of the
+/// medians.
 fn assert_adds_up(name: &str, difference: &Difference, accounts: &[TimeAccount; 2]) {
     let rows: i64 = difference.parts().map(|row| ns(row.milliseconds)).sum();
     let whole = accounts[1].wall_ns as i64 - accounts[0].wall_ns as i64;
@@ -69,14 +70,14 @@ fn assert_rows_are_known(name: &str, difference: &Difference) {
     }
 }
 
-/// Every so many pairs: a debug build takes a minute for all.
+/// Checks every `every`th pair: in a debug build all of them take a minute.
 fn check(kind: &str, every: usize) {
     for (name, paths) in pairs(kind).into_iter().step_by(every) {
         let [fast, slow] = paths.map(|path| read(&path));
         let (there, accounts) = between(&fast, &slow);
         assert_adds_up(&name, &there, &accounts);
         assert_rows_are_known(&name, &there);
-        // The other way round all is the opposite, to the nanosecond.
+        // In the other direction every value is negated, to the nanosecond.
         let (back, _) = between(&slow, &fast);
         let values = |difference: &Difference| {
             let rows = difference.rows.iter();

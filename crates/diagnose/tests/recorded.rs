@@ -1,8 +1,7 @@
-//! Recorded traces of the corpus: what is diagnosed of them changes on purpose only.
+//! Recorded traces of the corpus: guards against unintended changes of their diagnosis.
 //!
-//! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` is what was timed and traced of one run, made
-//! by `corpus/record.py`. FINDING is what `slow` is known to suffer from; `fast` is its repaired
-//! twin.
+//! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` contains the timings and the trace of one run, made by
+//! `corpus/record.py`. FINDING is the known problem of `slow`; `fast` is its repaired twin.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +14,7 @@ use fathom_diagnose::{Diagnosis, Observation, diagnose};
 use fathom_model::{Finding, TimeAccount, TimeCategory};
 use flate2::read::GzDecoder;
 
-/// A recorded run and what is found in it.
+/// A recorded run and its findings.
 struct Case {
     finding: String,
     /// Program, side and kind.
@@ -28,7 +27,7 @@ fn read(path: &Path) -> Observation {
     let mut text = Vec::new();
     let mut unpacked = GzDecoder::new(file);
     unpacked.read_to_end(&mut text).expect("it is compressed");
-    // Not from the reader: byte by byte that takes a debug build several times as long.
+    // Not from the reader: reading byte by byte takes several times as long in a debug build.
     serde_json::from_slice(&text).expect("a recorded trace is an observation")
 }
 
@@ -37,8 +36,7 @@ fn cases() -> Vec<Case> {
     let entries = fs::read_dir(&folder).expect("traces are recorded");
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    // All cores, and none that is done with its half early: a debug build takes a minute for all of
-    // them on one.
+    // Use all cores and keep them equally busy: in a debug build all cases take a minute on one core.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let mut cases: Vec<Case> = std::thread::scope(|scope| {
@@ -106,7 +104,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     for (finding, text) in texts {
         insta::assert_snapshot!(format!("diagnosed__{finding}"), text);
     }
-    // A finding's words have a file of their own, so that new words touch no number.
+    // A finding's texts have their own file, so that new texts don't change any number.
     for (id, variants) in wordings {
         let all: Vec<String> = variants.into_values().collect();
         insta::assert_snapshot!(format!("words__{id}"), all.join("\n"));
@@ -116,7 +114,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     assert!(within * 100 >= pairs * 88, "{within} of {pairs}");
 }
 
-/// The parts of each account are its whole.
+/// Asserts that the parts of each account add up to the whole.
 fn assert_adds_up(case: &Case) {
     let sum = |account: &TimeAccount| account.parts.iter().map(|part| part.ns).sum::<u64>();
     let account = &case.diagnosis.account;
@@ -161,7 +159,7 @@ fn within_intervals(all: &[Case]) -> (usize, usize) {
     (within, pairs)
 }
 
-/// What findings have of the account: no time twice, and none that it doesn't hold. Each as a line.
+/// Returns a line for each violation: findings must not count any time twice, nor exceed the account.
 fn beyond_account(case: &Case) -> Vec<String> {
     let Diagnosis {
         account, findings, ..
@@ -176,7 +174,7 @@ fn beyond_account(case: &Case) -> Vec<String> {
         if of_parts != finding.could_win_ns {
             wrong.push(format!("{} isn't its parts: {of_parts}", savings(finding)));
         }
-        // What saves CPU time beside the critical path isn't in the account.
+        // CPU time saved off the critical path isn't in the account.
         let on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
         let counts_elsewhere = finding.statement.contains(" counts with ");
         let says_another = (stated(finding) - 100.0 * finding.share).abs() > 1.0;
@@ -200,7 +198,7 @@ fn beyond_account(case: &Case) -> Vec<String> {
     wrong.into_iter().map(named).collect()
 }
 
-/// The share that a statement ends with, per cent.
+/// Returns the share at the end of a statement, in per cent.
 fn stated(finding: &Finding) -> f64 {
     let (before, _) = finding
         .statement
@@ -210,7 +208,7 @@ fn stated(finding: &Finding) -> f64 {
     number.parse().expect("a number")
 }
 
-/// Microseconds, which every processor rounds alike.
+/// Converts to microseconds, which round the same on every processor.
 fn us(ns: u64) -> u64 {
     ns / 1_000
 }
@@ -255,8 +253,8 @@ fn wording(finding: &Finding) -> String {
     )
 }
 
-/// The words without what differs from program to program: numbers with their units, names and
-/// paths. Whoever says the same of another program is the same variant.
+/// Returns the text without the parts that differ between programs: numbers with their units, names and
+/// paths. Texts that are equal after this are the same variant.
 fn variant(words: &str) -> String {
     let is_own = |word: &str| {
         let marks = ['`', '/', '\u{2026}'];
@@ -275,7 +273,7 @@ fn variant(words: &str) -> String {
     format!("{}{}", kept.join(" "), advice_of(rest))
 }
 
-/// The advice alone: evidence and limits that a machine has or hasn't are no other words.
+/// Returns the advice alone: evidence and limits vary with the machine and don't make another variant.
 fn advice_of(rest: &str) -> &str {
     rest.split("\nevidence: ").next().unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! Recorded runs of programs whose runtime does much beside their own work: is it named?
+//! Recorded runs of programs whose runtime does much additional work: checks that it is named.
 //!
-//! `tests/runtimes/NAME.json.gz` is what was timed and traced of the program beside it, with stacks,
-//! on two CPUs that other programs wanted too. README.md there says how.
+//! `tests/runtimes/NAME.json.gz` contains the timings and the trace, with stacks, of the program next to it,
+//! on two CPUs that other programs also used. README.md there describes how.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,14 +20,14 @@ fn recorded(name: &str) -> Diagnosis {
     diagnose(&serde_json::from_slice(&text).expect("it is an observation"))
 }
 
-/// Rows of a kind of time in which a runtime does this.
+/// Returns the rows of a kind of time in which a runtime does this work.
 fn rows(diagnosis: &Diagnosis, kind: TimeCategory, role: ThreadRole) -> Vec<&WhereRow> {
     let rows = diagnosis.whereabouts.iter();
     rows.filter(|row| row.kind == kind && row.role == Some(role))
         .collect()
 }
 
-/// Their part of that kind of time, 0 to 1.
+/// Returns their fraction of that kind of time, 0 to 1.
 fn part(diagnosis: &Diagnosis, kind: TimeCategory, role: ThreadRole) -> f64 {
     let ns = rows(diagnosis, kind, role).into_iter().map(|row| row.ns);
     ns.sum::<u64>() as f64 / diagnosis.account.ns(kind) as f64
@@ -37,7 +37,7 @@ fn ids(diagnosis: &Diagnosis) -> Vec<FindingId> {
     diagnosis.findings.iter().map(|it| it.id).collect()
 }
 
-/// Whether rows say that this changes them.
+/// Returns whether the rows name this as changing them.
 fn are_changed_by(rows: &[&WhereRow], what: &str) -> bool {
     let says = |row: &&WhereRow| row.changed_by.iter().any(|it| it == what);
     !rows.is_empty() && rows.iter().all(says)
@@ -91,7 +91,7 @@ fn barriers_with_more_threads_than_cpus_are_idling_and_the_advice_names_the_vari
             openmp.whereabouts
         );
     }
-    // Who is waited for is known, so that nobody seems to queue.
+    // The thread that is waited for is known, so this doesn't look like queueing for a lock.
     let locks = openmp.account.ns(TimeCategory::Locks) as f64;
     assert!(
         locks < 0.1 * openmp.account.wall_ns as f64,
@@ -100,7 +100,7 @@ fn barriers_with_more_threads_than_cpus_are_idling_and_the_advice_names_the_vari
     );
     let first = openmp.findings.first().expect("a finding");
     assert_eq!(first.id, FindingId::CpuStarved);
-    // With two threads it takes a tenth.
+    // Two threads take a tenth of the time.
     assert!(first.share > 0.7, "{}", first.statement);
     assert!(
         first.advice.contains("`OMP_NUM_THREADS`"),

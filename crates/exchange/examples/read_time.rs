@@ -1,4 +1,4 @@
-//! How long a file takes to be read, and how much memory: `read_time FILE...`.
+//! Measures how long it takes to read a file, and how much memory: `read_time FILE...`.
 
 #![allow(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Where readers put what they find: the same series again adds samples, and everything is bounded.
+//! Collects what readers find: samples of a known series are appended, and everything is bounded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,14 +10,14 @@ use fathom_model::imported::{
     Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit,
 };
 
-/// With names and parameters of usual length, so many take about 200 MB.
+/// With names and parameters of usual length, this many take about 200 MB.
 const MOST_BENCHMARKS: usize = 200_000;
 /// Samples and iterations of all benchmarks: 200 MB.
 const MOST_VALUES: usize = 25_000_000;
-/// More reasons are of no use to a reader.
+/// More reasons wouldn't help the user.
 const MOST_LEFT_OUT: usize = 1000;
-/// Why a series is no measurement: nothing takes less than no time, and no program none. A tool that takes
-/// off its own time, or that a compiler left nothing to measure, writes that.
+/// Returns why a series is not a measurement: a duration can't be negative, and that of a program can't be
+/// zero. Such values come from tools that subtract their own time, or whose code was optimized away.
 fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
     if base_unit(&one.unit).1 != "seconds" {
         return None;
@@ -36,16 +36,16 @@ fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
     if share(&|value| value < 0.0) > 0.0 {
         return Some((
             what,
-            "a time below 0: the tool took off more than it measured",
+            "a time below 0: the tool subtracted more than it measured",
         ));
     }
     let reason = match one.metric.as_str() {
         "wall" => "a time of 0: nothing was measured",
-        // hey writes tenths of a millisecond.
-        "response" => "a time of 0: nothing was measured, or less than the tool can write",
+        // hey prints tenths of a millisecond.
+        "response" => "a time of 0: nothing was measured, or less than the tool's resolution",
         _ => return None,
     };
-    // Half of the runs: the median is 0, too.
+    // For half of the runs, so the median is 0, too.
     (share(&|value| value == 0.0) >= 0.5).then_some((what, reason))
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Collector {
     version: Option<String>,
     environment: BTreeMap<String, String>,
     benchmarks: Vec<Benchmark>,
-    /// Of each benchmark.
+    /// For each benchmark.
     conditions: Vec<BTreeMap<String, String>>,
     units: HashMap<String, (Option<Direction>, bool)>,
     index: HashMap<Measure, usize>,
@@ -84,7 +84,7 @@ impl Collector {
         }
     }
 
-    /// What follows was measured later, and belongs to a record of its own. The bounds are those of all.
+    /// Starts a new record for what was measured later. The bounds apply to all records together.
     pub(crate) fn next_record(&mut self) {
         let mut done = std::mem::replace(self, Collector::new(self.tool));
         self.before = std::mem::take(&mut done.before);
@@ -96,11 +96,11 @@ impl Collector {
         self.version = version.map(|version| shortened(version.to_owned()));
     }
 
-    /// The first value of a key stays; another one is counted.
+    /// Sets an environment value. The first value of a key is kept; a different one is counted.
     pub(crate) fn environment(&mut self, key: &str, value: &str) {
         match self.environment.get(key) {
             Some(old) if old == value => {}
-            Some(_) => self.left_out(key, "the file names another one before"),
+            Some(_) => self.left_out(key, "the file refers to an earlier one"),
             None if self.environment.len() < 100 => {
                 self.environment
                     .insert(shortened(key.to_owned()), shortened(value.to_owned()));
@@ -109,7 +109,8 @@ impl Collector {
         }
     }
 
-    /// What the file says of a unit, for all its figures: which way is better, and whether it is exact.
+    /// Sets the properties of a unit for all figures of the file: which direction is better, and whether
+    /// values are exact.
     pub(crate) fn unit(&mut self, unit: &str, direction: Option<Direction>, exact: bool) {
         if self.units.len() >= MOST_LEFT_OUT && !self.units.contains_key(unit) {
             return self.left_out("units", format!("more than {MOST_LEFT_OUT} are described"));
@@ -152,7 +153,7 @@ impl Collector {
         });
     }
 
-    /// Adds samples to a series; it is made where it is new.
+    /// Adds samples to a series, creating it if it is new.
     pub(crate) fn samples(
         &mut self,
         measure: Measure,
@@ -176,7 +177,7 @@ impl Collector {
         Some(at)
     }
 
-    /// Adds a series that is no other one's, also where it is called the same.
+    /// Adds a separate series, even if another has the same name.
     pub(crate) fn separate(
         &mut self,
         measure: Measure,
@@ -187,7 +188,7 @@ impl Collector {
         self.samples(measure, samples, iterations);
     }
 
-    /// What the file says of the machine: nested keys with a dot between.
+    /// Adds the file's description of the machine; nested keys are joined with dots.
     pub(crate) fn environment_of(&mut self, prefix: &str, value: &serde_json::Value) {
         match value {
             serde_json::Value::Object(map) => {
@@ -210,7 +211,7 @@ impl Collector {
         }
         if self.values + 1 + usize::from(iterations.is_some()) > MOST_VALUES {
             let name = self.benchmarks[at].name.clone();
-            self.left_out(name, "more samples than memory is spent on");
+            self.left_out(name, "more samples than the memory limit allows");
             return;
         }
         let benchmark = &mut self.benchmarks[at];
@@ -221,7 +222,7 @@ impl Collector {
         }
     }
 
-    /// The one value that a tool gives.
+    /// Adds the single value that a tool reports.
     pub(crate) fn value(&mut self, measure: Measure, value: Option<f64>) {
         let summary = Summary {
             value,
@@ -234,7 +235,7 @@ impl Collector {
         self.summary_of(measure, summary, &[]);
     }
 
-    /// A summary is never joined with another one.
+    /// Adds a summary, which is never joined with another one.
     pub(crate) fn summary_of(
         &mut self,
         measure: Measure,
@@ -267,7 +268,7 @@ impl Collector {
         self.left_out_times(&measure.name, "no finite number", bad);
         if summary.count == Some(0) {
             let what = format!("{} {}", measure.name, measure.metric);
-            self.left_out(what, "figures of no samples");
+            self.left_out(what, "figures without samples");
             return;
         }
         if (Summary {
@@ -309,7 +310,7 @@ impl Collector {
         Some(at)
     }
 
-    /// What is true of all benchmarks is the environment; else it is a parameter of each.
+    /// Moves a condition to the environment if it holds for all benchmarks, else to each one's parameters.
     fn place_conditions(&mut self) {
         let all = std::mem::take(&mut self.conditions);
         let mut keys: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
@@ -336,7 +337,7 @@ impl Collector {
         }
     }
 
-    /// Of equal series the second and further ones have their place as a parameter.
+    /// Gives the second and further of equal series their position as a parameter.
     fn place_equals(&mut self) {
         let all = &mut self.benchmarks;
         let same = |a: &Benchmark, b: &Benchmark| {
@@ -345,7 +346,7 @@ impl Collector {
                 .then_with(|| a.threads.cmp(&b.threads))
                 .then_with(|| a.parameters.cmp(&b.parameters))
         };
-        // By index: a map of 200,000 names would hold each of them twice.
+        // Sorted by index: a map of 200,000 names would hold each of them twice.
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by(|a, b| same(&all[*a], &all[*b]));
         let mut further = Vec::new();
@@ -358,7 +359,7 @@ impl Collector {
         }
     }
 
-    /// All records of a history, the newest last.
+    /// Returns all records of a history, the newest last.
     pub(crate) fn finish_all(mut self, file: &str) -> Result<Vec<Imported>, Error> {
         let before = std::mem::take(&mut self.before);
         let all = before.into_iter().chain([self]);

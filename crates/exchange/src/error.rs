@@ -1,42 +1,42 @@
-//! Why a file isn't read.
+//! Errors from reading a file.
 
 /// Why a file isn't read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No format knows it.
+    /// No known format matches.
     #[error("no known format of results; formats: {}", .0.join(", "))]
     Unknown(Vec<&'static str>),
-    /// A record of Fathom.
+    /// The file is a record of Fathom.
     #[error(
-        "this is a record of Fathom, not of another tool: `fathom export` and `fathom compare` take it as it is"
+        "this is a record of Fathom, not of another tool: `fathom export` and `fathom compare` read it directly"
     )]
     Own,
-    /// More than one format could be meant.
+    /// More than one format matches.
     #[error("could be {}; say which with --format", .0.join(" or "))]
     Ambiguous(Vec<&'static str>),
-    /// `--format` names none.
+    /// `--format` doesn't name a known format.
     #[error("no format '{0}'; formats: {list}", list = .1.join(", "))]
     NoSuchFormat(String, Vec<&'static str>),
-    /// A form that came later, or before.
+    /// An unsupported version of a format, newer or older.
     #[error("{tool}: form {found} is not known (known: {known})")]
     Version {
-        /// The tool.
+        /// The tool that wrote the file.
         tool: &'static str,
-        /// What the file says.
+        /// The version in the file.
         found: String,
-        /// What is read.
+        /// The versions that can be read.
         known: &'static str,
     },
-    /// It isn't what it looked like.
+    /// The content doesn't match the recognised format.
     #[error("{0}")]
     Malformed(String),
-    /// It would take too much memory.
+    /// Reading it would take too much memory.
     #[error("{0}")]
     TooLarge(String),
-    /// Nothing in it was measured.
+    /// It contains no measurements.
     #[error("{0}: no results in it")]
     Empty(&'static str),
-    /// It can't be read.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }

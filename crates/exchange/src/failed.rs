@@ -1,13 +1,13 @@
-//! Requests of a load test that had no good answer.
+//! Requests of a load test without a good answer.
 
 use crate::collector::{Collector, Measure};
 
-/// Their number.
+/// The number of such requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Failed(u64);
 
 impl Failed {
-    /// Answers with a status.
+    /// Counts answers with this status.
     pub(crate) fn status(&mut self, status: &str, count: u64) {
         let good = matches!(status.trim().parse(), Ok(200..=399));
         if !good {
@@ -15,17 +15,17 @@ impl Failed {
         }
     }
 
-    /// Requests that ended without one.
+    /// Counts requests without an answer.
     pub(crate) fn no_answer(&mut self, count: u64) {
         self.0 = self.0.saturating_add(count);
     }
 
-    /// A series of their number, where there are any.
+    /// Writes their number as a series, unless it is zero.
     pub(crate) fn write(self, name: &str, out: &mut Collector) {
         self.write_as(Measure::new(name, "failed_responses", ""), out);
     }
 
-    /// The same, of a test that is told from others by more than its name.
+    /// The same for a test that is identified by more than its name.
     pub(crate) fn write_as(self, measure: Measure, out: &mut Collector) {
         if self.0 > 0 {
             out.value(measure.lower(), Some(self.0 as f64));

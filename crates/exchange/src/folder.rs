@@ -15,12 +15,12 @@ use crate::read::{LARGEST_DOCUMENT, read_all};
 use fathom_model::PLACE;
 use fathom_model::imported::Imported;
 
-/// More files than a tree of results has.
+/// More files than any tree of results has.
 const MOST_FILES: usize = 100_000;
-/// All files of a folder together.
+/// Limit for all files of a folder together.
 const MOST_BYTES: u64 = 200 << 20;
 
-/// A file of a folder: its path below the folder, with `/`, and what is in it.
+/// A file in a folder: its path below the folder, with `/`, and its content.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// Path below the folder.
@@ -29,16 +29,17 @@ pub struct Entry {
     pub bytes: Vec<u8>,
 }
 
-/// What the files of a folder hold.
+/// The result of reading a folder.
 #[derive(Debug)]
 pub struct Folder {
-    /// Results.
+    /// The results read.
     pub imported: Vec<Imported>,
-    /// Files of no known format, and files that couldn't be read, with the reason.
+    /// Files of unknown formats, and files that couldn't be read, with the reason.
     pub refused: Vec<(String, Error)>,
 }
 
-/// The files below a folder, sorted. Links aren't followed. The only function here that touches the world.
+/// Returns the files below a folder, sorted, without following links. The only function of this module that
+/// does I/O.
 pub fn walk(folder: &Path) -> Result<Vec<Entry>, Error> {
     let mut folders = vec![(folder.to_owned(), String::new())];
     let (mut entries, mut total) = (Vec::new(), 0);
@@ -68,7 +69,7 @@ pub fn walk(folder: &Path) -> Result<Vec<Entry>, Error> {
     Ok(entries)
 }
 
-/// Reads the files of a folder; `folder` is its name for the records.
+/// Reads the files of a folder; `folder` is its name in the records.
 pub fn read_folder(entries: &[Entry], folder: &str, format: Option<&str>) -> Folder {
     let files: BTreeMap<&str, &[u8]> = entries
         .iter()
@@ -163,7 +164,7 @@ fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Coll
     Some(Ok(Box::new(out)))
 }
 
-/// `new` is always the last run, and `base` the one before it; others were saved under a name.
+/// `new` is always the last run, and `base` the one before it; other baselines were saved under a name.
 fn one(
     files: &Files,
     benchmark: &str,
@@ -206,7 +207,7 @@ fn one(
     Ok(())
 }
 
-/// Of several benchmarks with one name the second and further ones are told apart by their title only:
+/// If several benchmarks share a name, only the titles of the second and further ones distinguish them:
 /// `encode #2`.
 fn place(what: &Value) -> Option<&str> {
     let (_, place) = word(what, "title")?.rsplit_once(" #")?;

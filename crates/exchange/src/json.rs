@@ -1,4 +1,4 @@
-//! JSON of other tools: bounded before it is parsed, with the `NaN` and `Infinity` that some write.
+//! JSON of other tools: bounded before it is parsed, including the `NaN` and `Infinity` that some write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::{Error, malformed};
 
-/// What a parsed document may take; with the text (64 MB) it stays under 400 MB.
+/// Limit for a parsed document's memory; with the text (64 MB) it stays under 400 MB.
 const MOST_MEMORY: usize = 300 << 20;
 
 /// Parses a document. `NaN` and infinities become `null`.
@@ -15,7 +15,7 @@ pub(crate) fn document(bytes: &[u8]) -> Result<Value, Error> {
     let (memory, odd) = survey(bytes);
     if memory > MOST_MEMORY {
         return Err(Error::TooLarge(
-            "this JSON holds more values than 300 MB of memory take".to_owned(),
+            "this JSON contains more values than fit into 300 MB of memory".to_owned(),
         ));
     }
     let text = if odd {
@@ -26,8 +26,8 @@ pub(crate) fn document(bytes: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| malformed(format!("not JSON: {error}")))
 }
 
-/// What it takes at most, parsed, and whether a number is none of JSON's. A map's smallest node takes 632
-/// bytes, an array's first allocation 128.
+/// Returns the most memory that the parsed document takes, and whether it contains numbers that aren't JSON.
+/// A map's smallest node takes 632 bytes, an array's first allocation 128.
 fn survey(bytes: &[u8]) -> (usize, bool) {
     let (mut memory, mut odd) = (0, false);
     outside_strings(bytes, |at, byte| match byte {
@@ -63,7 +63,8 @@ fn without_odd_numbers(bytes: &[u8]) -> Vec<u8> {
         if start < filled {
             continue;
         }
-        // `nan` and `inf` are one byte shorter than `null`: a lone digit is as good, but means something.
+        // `nan` and `inf` are one byte shorter than `null`: a single digit would fit, but would mean
+        // something.
         let null: &[u8] = if end - start >= 4 { b"null" } else { b"[]" };
         text[start..end].fill(b' ');
         text[start..start + null.len()].copy_from_slice(null);
@@ -107,17 +108,17 @@ pub(crate) fn number(value: &Value, key: &str) -> Option<f64> {
     value[key].as_f64()
 }
 
-/// A name without which an entry is none.
+/// Returns a required name; an entry without it is invalid.
 pub(crate) fn name<'a>(value: &'a Value, key: &str) -> Result<&'a str, Error> {
     word(value, key).ok_or_else(|| malformed(format!("an entry has no '{key}'")))
 }
 
-/// The numbers of a list; what isn't a number becomes `NaN`, which the collector counts.
+/// Returns the numbers of a list; other values become `NaN`, which the collector counts.
 pub(crate) fn numbers(list: &[Value]) -> impl Iterator<Item = f64> {
     list.iter().map(|value| value.as_f64().unwrap_or(f64::NAN))
 }
 
-/// A count, also where it is written as `1.0`.
+/// Returns a count, even if it is written as `1.0`.
 pub(crate) fn count(value: &Value, key: &str) -> Option<u64> {
     whole(&value[key])
 }
@@ -131,7 +132,7 @@ pub(crate) fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| float().map(|float| float as u64))
 }
 
-/// Figures of an object, each by the name that `name` makes of its key.
+/// Returns the figures of an object, each under the name that `name` derives from its key.
 pub(crate) fn figures(
     value: &Value,
     name: impl Fn(&str) -> Option<String>,
@@ -142,14 +143,14 @@ pub(crate) fn figures(
         .collect()
 }
 
-/// Figures under these keys, each with its own name.
+/// Returns the figures under these keys, each under its own name.
 pub(crate) fn chosen(value: &Value, keys: &[(&str, &str)]) -> BTreeMap<String, f64> {
     keys.iter()
         .filter_map(|(name, key)| Some(((*name).to_owned(), number(value, key)?)))
         .collect()
 }
 
-/// Quantiles by keys such as `p99`, `p99.9`, `p99_9` and `p999`.
+/// Returns quantiles under keys such as `p99`, `p99.9`, `p99_9` and `p999`.
 pub(crate) fn quantiles(value: &Value) -> BTreeMap<String, f64> {
     figures(value, |key| {
         let digits = key.strip_prefix('p')?.replace('_', ".");
@@ -165,7 +166,7 @@ pub(crate) fn quantiles(value: &Value) -> BTreeMap<String, f64> {
     })
 }
 
-/// A value as a parameter's text.
+/// Returns a value as the text of a parameter.
 pub(crate) fn text(value: &Value) -> String {
     value
         .as_str()
@@ -179,14 +180,14 @@ pub(crate) fn parameters(value: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Whether the head begins as JSON with one of these opening bytes.
+/// Returns whether the head begins as JSON with one of these opening bytes.
 pub(crate) fn opens(head: &[u8], with: &[u8]) -> bool {
     head.trim_ascii_start()
         .first()
         .is_some_and(|first| with.contains(first))
 }
 
-/// Whether all these words stand in the head.
+/// Returns whether the head contains all these words.
 pub(crate) fn holds(head: &[u8], words: &[&str]) -> bool {
     words
         .iter()

@@ -1,8 +1,8 @@
-//! Other tools' result files: what they hold, as records, and records in forms that they read.
+//! Reads other tools' result files as records, and writes records in forms that those tools read.
 //!
-//! [`read`] takes one file, recognises it by content and gives an [`Imported`]; [`read_folder`] takes the
-//! files of a folder, as [`walk`] finds them. Each format is a file in `formats/` and a line in `table.rs`.
-//! No more than 400 MB of memory is taken, whatever the file holds.
+//! [`read`] reads one file, recognises it by content and returns an [`Imported`]; [`read_folder`] reads the
+//! files of a folder, as found by [`walk`]. Each format is a file in `formats/` and a line in `table.rs`.
+//! Memory use stays below 400 MB for any file.
 
 mod collector;
 mod error;

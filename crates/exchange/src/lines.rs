@@ -1,13 +1,14 @@
-//! Text, line by line, with lines that are bounded.
+//! Text, line by line, with bounded lines.
 
 use std::io::BufRead;
 
 use crate::error::{Error, malformed};
 
-/// A longer line is none of results.
+/// A longer line is not part of a result file.
 pub(crate) const LONGEST: usize = 1 << 20;
 
-/// Calls for each line, without its end. Lines of any length are read, those above 1 MB refused.
+/// Calls a function for each line, without its end. Lines of any length are consumed; those above 1 MB are
+/// refused.
 pub(crate) fn each(
     input: &mut dyn BufRead,
     mut line: impl FnMut(&[u8]) -> Result<(), Error>,
@@ -46,7 +47,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The lines of a document.
+/// Returns the lines of a document.
 pub(crate) fn of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').map(trimmed)
 }
@@ -55,12 +56,12 @@ pub(crate) fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, word)
 }
 
-/// A text that is shown; what is no UTF-8 is replaced.
+/// Returns a text for display; invalid UTF-8 is replaced.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A finite number with or without thousands separators.
+/// Parses a finite number with or without thousands separators.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let value: f64 = if text.contains(',') {
         text.replace(',', "").parse()
@@ -71,7 +72,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A number with its unit behind it: `1.53ms`, `1.35k`, `30.9 µs`.
+/// Parses a number followed by its unit: `1.53ms`, `1.35k`, `30.9 µs`.
 pub(crate) fn quantity(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text
@@ -80,13 +81,13 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, &str)> {
     Some((number(&text[..end])?, text[end..].trim()))
 }
 
-/// A unit of time in nanoseconds.
+/// Returns a unit of time in nanoseconds.
 pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ps" => 1e-3,
         "ns" => 1.0,
-        // Three spellings of micro, and that of two bytes as code pages 1252, 437, 850 and 936 read it, which
-        // is what a pipe of PowerShell makes of it.
+        // Three spellings of micro, and the two-byte one as decoded by code pages 1252, 437, 850 and 936,
+        // which is how it comes out of a PowerShell pipe.
         "us" | "µs" | "μs" | "Âµs" | "┬╡s" | "┬Ás" | "碌s" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
@@ -96,7 +97,7 @@ pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
     })
 }
 
-/// A time such as `1.53ms`, in a unit of so many nanoseconds.
+/// Parses a time such as `1.53ms`, in a unit of `unit` nanoseconds.
 pub(crate) fn time(text: &str, unit: f64) -> Option<f64> {
     let (value, written) = quantity(text)?;
     Some(value * (nanoseconds(written)? / unit))

@@ -1,13 +1,13 @@
-//! What a series is called.
+//! The identity of a series.
 
 use std::collections::BTreeMap;
 
 use fathom_model::imported::{Direction, direction_of_unit};
 
-/// A name that is longer is cut.
+/// Longer names are cut.
 const LONGEST_NAME: usize = 4096;
 
-/// What a series is called; made with [`Measure::new`] and the methods.
+/// The identity of a series; created with [`Measure::new`] and the methods.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Measure {
     pub(crate) name: String,
@@ -17,7 +17,7 @@ pub(crate) struct Measure {
     pub(crate) direction: Option<Direction>,
     pub(crate) exact: bool,
     pub(crate) threads: Option<u64>,
-    /// What the file says of how it was measured: it is a parameter where the file says different things.
+    /// Measurement conditions stated in the file; they become parameters if they differ between benchmarks.
     pub(crate) conditions: BTreeMap<String, String>,
 }
 
@@ -50,7 +50,7 @@ impl Measure {
         self
     }
 
-    /// A count that is the same each time.
+    /// Marks a count that is the same each time.
     pub(crate) fn exact(mut self) -> Measure {
         self.exact = true;
         self
@@ -83,7 +83,7 @@ impl Measure {
     }
 }
 
-/// `<Query object at 0x7f2a9c0d1e50>` without the place in memory, which is another one in each run: two files
+/// Removes the memory address from `<Query object at 0x7f2a9c0d1e50>`: it differs in each run, so two files
 /// would have no series in common.
 fn without_addresses(mut text: String) -> String {
     const MARK: &str = " at 0x";
@@ -101,7 +101,7 @@ fn without_addresses(mut text: String) -> String {
     text
 }
 
-/// Cut where it is longer than a name may be.
+/// Cuts a text to the longest name allowed.
 pub(crate) fn shortened(mut text: String) -> String {
     if text.len() > LONGEST_NAME {
         let end = (0..=LONGEST_NAME)

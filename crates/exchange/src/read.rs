@@ -1,4 +1,4 @@
-//! One file: recognise it, read it.
+//! Recognises and reads one file.
 
 use std::io::{BufRead, Read};
 
@@ -8,13 +8,14 @@ use crate::table::{FORMATS, Format, Reader, names};
 use crate::utf16;
 use fathom_model::imported::{Imported, LeftOut};
 
-/// A larger document is refused; line formats may have any size.
+/// Larger documents are refused; line formats may have any size.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
-/// So much of a file is looked at to recognise it: what `pytest-codspeed` writes before its first result is 60 kB.
+/// The number of leading bytes inspected to recognise a format: `pytest-codspeed` writes 60 kB before its
+/// first result.
 const HEAD: u64 = 1 << 20;
 
-/// Reads one file; `file` is its name for the record, `format` is what `--format` says. Of a history it is the
-/// newest measurement.
+/// Reads one file; `file` is its name in the record, `format` is the value of `--format`. If the file is a
+/// history, only its newest measurement is returned.
 pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imported, Error> {
     let all = read_all(input, file, format)?;
     let last = all.len().saturating_sub(1);
@@ -22,7 +23,7 @@ pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imp
     kept.pop().ok_or(Error::Empty("the file"))
 }
 
-/// Reads one file; of a history the newest commit, with a record for each time that it was measured.
+/// Reads one file; from a history only the newest commit, with a record for each of its measurements.
 pub fn read_commit(
     input: impl BufRead,
     file: &str,
@@ -36,7 +37,7 @@ pub fn read_commit(
     }))
 }
 
-/// Those records of a history that are wanted; the last one says how many there are besides.
+/// Returns the wanted records of a history; the last one notes how many others there are.
 fn newest(all: Vec<Imported>, is_wanted: impl Fn(usize, &Imported) -> bool) -> Vec<Imported> {
     let count = all.len();
     let wanted = all.into_iter().enumerate();
@@ -46,14 +47,15 @@ fn newest(all: Vec<Imported>, is_wanted: impl Fn(usize, &Imported) -> bool) -> V
     if let Some(last) = kept.last_mut().filter(|_| others > 0) {
         last.left_out.push(LeftOut {
             what: "earlier measurements".to_owned(),
-            reason: "the file is a history, of which the newest is taken".to_owned(),
+            reason: "the file is a history; its newest measurement is used".to_owned(),
             count: others,
         });
     }
     kept
 }
 
-/// Reads one file: a record for each measurement of a history, the newest last, else one.
+/// Reads one file and returns a record for each measurement of a history, newest last, or else a single
+/// record.
 pub fn read_all(
     input: impl BufRead,
     file: &str,

@@ -1,11 +1,11 @@
-//! CSV with a header: cells by the names of their columns.
+//! CSV with a header: cells by column name.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, malformed};
 use crate::export::cell::unmarked;
 
-/// A header with more columns is none of results.
+/// A header with more columns than this is not a results file.
 const MOST_COLUMNS: usize = 1000;
 
 pub(crate) struct Row<'a> {
@@ -23,7 +23,7 @@ impl Row<'_> {
         }
     }
 
-    /// A cell that isn't empty.
+    /// Returns the cell of the named column, or `None` if it is missing or empty.
     pub(crate) fn get(&self, name: &str) -> Option<Cow<'_, str>> {
         let column = self.header.iter().position(|column| column == name)?;
         Some(self.at(column)).filter(|cell| !cell.is_empty())
@@ -33,7 +33,7 @@ impl Row<'_> {
         self.as_number(&self.get(name)?)
     }
 
-    /// A cell as a number.
+    /// Parses a cell as a number.
     pub(crate) fn as_number(&self, cell: &str) -> Option<f64> {
         crate::lines::number(&with_point(cell.trim(), self.delimiter))
     }
@@ -44,7 +44,7 @@ impl Row<'_> {
             .map(|value| value as u64)
     }
 
-    /// Names and cells that aren't empty.
+    /// Returns the names and values of all cells that aren't empty.
     pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let all = self
             .header
@@ -55,7 +55,7 @@ impl Row<'_> {
     }
 }
 
-/// Calls for each row below the header. Rows may be shorter.
+/// Calls a function for each row below the header. Rows may be shorter.
 pub(crate) fn each(
     bytes: &[u8],
     delimiter: u8,
@@ -82,8 +82,8 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// What stands between the cells of a file that begins so: a comma, and where there are more of them in its
-/// first line a semicolon or a tabulator, as spreadsheets write it.
+/// Returns the cell separator of a file with this head: a comma, or a semicolon or tab if the first line has
+/// more of them, as written by spreadsheets.
 pub fn separator(head: &[u8]) -> u8 {
     let mut lines = crate::lines::of(head);
     let line = lines.find(|line| !line.trim_ascii().is_empty());
@@ -96,13 +96,13 @@ pub fn separator(head: &[u8]) -> u8 {
             *count += 1;
         }
     }
-    // The first of equal ones.
+    // On ties, keep the first.
     counts.reverse();
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map_or(b',', |(separator, _)| separator)
 }
 
-/// A number with a point, where commas don't separate cells and it has a decimal comma.
+/// Replaces a decimal comma by a point, unless commas separate cells.
 pub fn with_point(cell: &str, separator: u8) -> Cow<'_, str> {
     let has_comma = separator != b',' && cell.matches(',').count() == 1 && !cell.contains('.');
     match has_comma {
@@ -111,7 +111,7 @@ pub fn with_point(cell: &str, separator: u8) -> Cow<'_, str> {
     }
 }
 
-/// A reader of ragged rows without a header.
+/// Returns a reader for ragged rows without a header.
 pub(crate) fn plain(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new()
         .has_headers(false)
@@ -120,7 +120,7 @@ pub(crate) fn plain(bytes: &[u8], delimiter: u8) -> csv::Reader<&[u8]> {
         .from_reader(bytes)
 }
 
-/// Names in the first line.
+/// Returns the names in the first line.
 pub(crate) fn header(head: &[u8], delimiter: u8) -> Vec<String> {
     let line = crate::lines::of(head).next().unwrap_or_default();
     let mut record = csv::ByteRecord::new();
@@ -134,7 +134,7 @@ pub(crate) fn header(head: &[u8], delimiter: u8) -> Vec<String> {
     }
 }
 
-/// Whether the first line names all these columns.
+/// Returns whether the first line names all these columns.
 pub(crate) fn names(head: &[u8], delimiter: u8, columns: &[&str]) -> bool {
     let header = header(head, delimiter);
     columns

@@ -1,4 +1,4 @@
-//! The formats, one a line.
+//! The table of formats, one per line.
 
 use std::io::BufRead;
 
@@ -12,9 +12,9 @@ use crate::formats::{
     plain, pyperf, pytest_benchmark, pytest_codspeed, tinybench, vegeta, vegeta_text, vitest, wrk,
 };
 
-/// One form of result files.
+/// An input format for result files.
 pub struct Format {
-    /// As `--format` calls it.
+    /// Its name for `--format`.
     pub name: &'static str,
     pub(crate) tool: &'static str,
     can_read: fn(&[u8]) -> bool,
@@ -23,14 +23,14 @@ pub struct Format {
 
 /// How a format is read.
 pub(crate) enum Reader {
-    /// Whole: at most 64 MB.
+    /// As a whole document: at most 64 MB.
     Document(fn(&[u8], &mut Collector) -> Result<(), Error>),
     /// Line by line: any size.
     Lines(fn(&mut dyn BufRead, &mut Collector) -> Result<(), Error>),
 }
 
 impl Format {
-    /// Whether the beginning of a file is of this format.
+    /// Returns whether the head of a file has this format.
     pub fn can_read(&self, head: &[u8]) -> bool {
         (self.can_read)(head)
     }
@@ -41,7 +41,7 @@ impl Format {
     }
 }
 
-/// What `--format` may say, and what an error lists.
+/// Returns the valid values of `--format`, as listed in errors.
 pub fn names() -> Vec<&'static str> {
     FORMATS.iter().map(|format| format.name).collect()
 }
@@ -57,7 +57,7 @@ macro_rules! format {
     };
 }
 
-/// Every format of a single file; folders of criterion and asv are beside them.
+/// Every format of a single file; the folders of criterion and asv are handled separately.
 pub static FORMATS: &[Format] = &[
     format!("hyperfine", "hyperfine", hyperfine, Document),
     format!("hyperfine-csv", "hyperfine", hyperfine_csv, Document),

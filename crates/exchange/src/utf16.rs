@@ -1,8 +1,8 @@
-//! Text in UTF-8 without a mark, whatever the file has: PowerShell's `>` writes UTF-16.
+//! Converts any input to UTF-8 without a byte order mark: PowerShell's `>` writes UTF-16.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
-/// The same bytes without a mark, or those of the same text in UTF-8 if they begin as UTF-16 does.
+/// Returns the same bytes without a byte order mark; input that begins as UTF-16 is converted to UTF-8.
 pub fn decoded<'a>(mut input: impl BufRead + 'a) -> std::io::Result<Box<dyn BufRead + 'a>> {
     let mut start = Vec::new();
     input.by_ref().take(4).read_to_end(&mut start)?;
@@ -10,7 +10,7 @@ pub fn decoded<'a>(mut input: impl BufRead + 'a) -> std::io::Result<Box<dyn BufR
         [0xef, 0xbb, 0xbf, ..] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(false)),
         [0xfe, 0xff, ..] => (2, Some(true)),
-        // Without a mark: results begin with two characters of ASCII.
+        // Without a byte order mark: results begin with two ASCII characters.
         [first, 0, second, 0] if first > 0 && second > 0 => (0, Some(false)),
         [0, first, 0, second] if first > 0 && second > 0 => (0, Some(true)),
         _ => (0, None),
@@ -32,7 +32,7 @@ struct Utf16<R> {
     input: R,
     /// Whether the high byte comes first.
     big: bool,
-    /// Bytes that are no whole character yet.
+    /// Bytes of an incomplete character.
     rest: Vec<u8>,
     text: Cursor<Vec<u8>>,
 }
@@ -49,7 +49,7 @@ impl<R: BufRead> Read for Utf16<R> {
 }
 
 impl<R: BufRead> Utf16<R> {
-    /// Decodes what is buffered; false at the end.
+    /// Decodes the buffered bytes; returns false at the end.
     fn more(&mut self) -> std::io::Result<bool> {
         let bytes = self.input.fill_buf()?;
         let (read, ends) = (bytes.len(), bytes.is_empty());
@@ -60,7 +60,7 @@ impl<R: BufRead> Utf16<R> {
             false => u16::from_le_bytes([pair[0], pair[1]]),
         };
         let mut units: Vec<u16> = self.rest.chunks_exact(2).map(unit).collect();
-        // The first half of a pair waits for the second one.
+        // The first half of a surrogate pair waits for the second one.
         let halved = units
             .last()
             .is_some_and(|last| (0xd800..0xdc00).contains(last));

@@ -1,26 +1,26 @@
-//! XML of other tools: bounded before it is parsed. The parser is linear in what it is given here, and cubic
-//! in namespaces, quadratic in the attributes of an element.
+//! XML of other tools: bounded before it is parsed. The parser is linear in what it is given here, but cubic
+//! in namespaces and quadratic in the attributes of an element.
 
 use roxmltree::{Document, ParsingOptions};
 
 use crate::error::{Error, malformed};
 use crate::lines::find;
 
-/// What a parsed document may take; with the text (64 MB) and what is found in it, it stays under 400 MB.
+/// Limit for a parsed document's memory; with the text (64 MB) and the results it stays under 400 MB.
 const MOST_MEMORY: usize = 220 << 20;
-/// The parser makes room for so many nodes as there are `<`, and for so many attributes as there are `=`.
+/// The parser allocates this much for each `<`, and [`ATTRIBUTE`] for each `=`.
 const NODE: usize = 72;
 const ATTRIBUTE: usize = 48;
-/// Elements within each other; of test runners some ten.
+/// The deepest nesting of elements; test runners use about ten levels.
 const DEEPEST: usize = 200;
-/// Attributes of one element.
+/// The most attributes of one element.
 const MOST_ATTRIBUTES: usize = 200;
-/// Namespaces that are declared around one place.
+/// The most namespaces in scope at one place.
 const MOST_NAMESPACES: usize = 32;
-/// The same, over all elements that declare one: each repeats those around it.
+/// The same, summed over all elements that declare one: each repeats those around it.
 const ALL_NAMESPACES: usize = 2_000_000;
 
-/// Parses XML; a document type is refused, so that no entity grows.
+/// Parses XML; a document type is refused, so that no entity can expand.
 pub(crate) fn document(text: &str) -> Result<Document<'_>, Error> {
     survey(text.as_bytes())?;
     let options = ParsingOptions {
@@ -30,12 +30,13 @@ pub(crate) fn document(text: &str) -> Result<Document<'_>, Error> {
     Document::parse_with_options(text, options).map_err(|error| malformed(format!("XML: {error}")))
 }
 
-/// Refuses what would take too much. Where this takes something wrong for a tag, the parser stops.
+/// Refuses documents that would take too much. If this mistakes something for a tag, the parser reports an
+/// error there.
 fn survey(text: &[u8]) -> Result<(), Error> {
     let refused = |what: String| Err(Error::TooLarge(format!("this XML has {what}")));
     let count = |byte: u8| memchr::memchr_iter(byte, text).count();
     if count(b'<') * NODE + count(b'=') * ATTRIBUTE > MOST_MEMORY {
-        return refused("more elements and attributes than 220 MB of memory take".to_owned());
+        return refused("more elements and attributes than fit into 220 MB of memory".to_owned());
     }
     let mut rest = text;
     let mut all_namespaces = 0;
@@ -64,14 +65,14 @@ fn survey(text: &[u8]) -> Result<(), Error> {
                 }
                 if namespaces > MOST_NAMESPACES || all_namespaces > ALL_NAMESPACES {
                     return refused(format!(
-                        "more than {MOST_NAMESPACES} namespaces in each other, or too many"
+                        "namespaces nested deeper than {MOST_NAMESPACES}, or too many"
                     ));
                 }
                 if !tag.is_whole {
                     open.push(namespaces);
                 }
                 if open.len() > DEEPEST {
-                    return refused(format!("more than {DEEPEST} elements in each other"));
+                    return refused(format!("elements nested deeper than {DEEPEST}"));
                 }
                 tag.length
             }
@@ -87,7 +88,7 @@ struct Tag {
     length: usize,
     attributes: usize,
     namespaces: usize,
-    /// `<a/>`
+    /// Whether the tag is self-closing: `<a/>`.
     is_whole: bool,
 }
 
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn namespaces_within_namespaces_are_bounded() {
-        // 256 kB of this took 112 s.
+        // 256 kB of this took 112 s to parse.
         let deep: String = (0..199).map(|n| format!("<a xmlns:n{n}='u{n}'>")).collect();
         assert!(refused(&deep).contains("32 namespaces in each other"));
         let inside: String = (0..40).map(|n| format!("  xmlns:n{n} = 'u{n}'")).collect();
@@ -148,7 +149,7 @@ mod tests {
             "<b xmlns:z='v'/>".repeat(70_000)
         );
         assert!(refused(&many).contains("too many"));
-        // What one may meet: a declaration in each suite.
+        // A realistic document: a declaration in each suite.
         let usual = format!(
             "<a xmlns='u'>{}</a>",
             "<b xmlns:x='v'><c/></b>".repeat(10_000)

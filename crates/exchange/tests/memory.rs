@@ -1,19 +1,19 @@
-//! The most memory that an import takes, counted by the allocator: the limits before the parser are
-//! estimates of it. A binary of its own, since an allocator is of a whole program.
+//! The most memory that an import takes, counted by the allocator: the limits before parsing are estimates of
+//! it. A separate binary, since the allocator applies to a whole program.
 
 use fathom_exchange::read;
 use fathom_test_memory::{Counting, most_in};
 
-/// What docs/security.md promises.
+/// The limit promised in docs/security.md.
 const MOST: isize = 400 << 20;
-/// Of a document.
+/// The largest document.
 const LARGEST: usize = 64 << 20;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that reading `text` takes, itself not counted, and whether it was refused for its size
-/// before it was parsed.
+/// Returns the most bytes that reading `text` takes, excluding the text itself, and whether it was refused
+/// for its size before it was parsed.
 fn peak(text: &str, format: &str) -> (isize, bool) {
     let mut refused = false;
     let most = most_in(|| {
@@ -27,8 +27,8 @@ fn peak(text: &str, format: &str) -> (isize, bool) {
     (most, refused)
 }
 
-/// So often `part` between a head and an end that the limit before the parser lets it through and not
-/// one eighth more; less if the text is as long as may be.
+/// Returns two texts that repeat `part` between a head and an end: one that the limit before the parser just
+/// accepts, and one that is an eighth longer; shorter if the text reaches the largest size.
 fn fullest(head: &str, part: &str, end: &str, weight: usize, limit: usize) -> [String; 2] {
     let most = (LARGEST - head.len() - end.len()) / part.len();
     let times = (limit - (1 << 20)) / weight;
@@ -73,7 +73,7 @@ fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
         let (bytes, refused) = peak(&through, format);
         assert!(!refused, "{part:.20}: the limit is another one by now");
         assert!(bytes <= MOST, "{part:.20}: {} MB", bytes >> 20);
-        // It is not a limit of the text's length that keeps it down.
+        // The limit that keeps it small is not the text's length.
         assert!(bytes > 16 << 20, "{part:.20}: {bytes}: it was not parsed");
         if beyond.len() < LARGEST - part.len() {
             let (bytes, refused) = peak(&beyond, format);

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The experiments of a folder: its subfolders that have an `experiment.toml`, by name.
+/// Returns the experiments of a folder: its subfolders with an `experiment.toml`, by name.
 ///
 /// # Errors
-/// When the folder can't be read.
+/// If the folder can't be read.
 pub fn files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut all: Vec<PathBuf> = std::fs::read_dir(folder)?
         .filter_map(Result::ok)

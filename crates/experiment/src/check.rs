@@ -1,5 +1,5 @@
-//! Do the parts of a file fit each other? Names that are used exist, nothing needs itself, and
-//! every claim is about something that is measured, in units that fit.
+//! Checks that the parts of a file fit together: used names exist, nothing needs itself, and every claim is
+//! about something that is measured, in compatible units.
 
 mod claims;
 mod needs;
@@ -12,10 +12,10 @@ pub use promised::{measured_subjects, promised};
 use crate::file::experiment::Experiment;
 use crate::file::problem::{FileError, Problems};
 
-/// Checks a file that was read.
+/// Checks a parsed file.
 ///
 /// # Errors
-/// Everything that does not fit, with its place.
+/// All problems, with their positions.
 pub fn check(experiment: &Experiment) -> Result<(), FileError> {
     let problems = Problems::default();
     let checker = Checker {
@@ -28,7 +28,7 @@ pub fn check(experiment: &Experiment) -> Result<(), FileError> {
     checker.measures();
     checker.evidence();
     checker.pictures();
-    // Claims about subjects that don't exist would only repeat what was said.
+    // Claims about subjects that don't exist would only repeat earlier errors.
     let problems = match problems.into_sorted() {
         found if found.is_empty() => {
             let problems = Problems::default();

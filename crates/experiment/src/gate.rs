@@ -1,4 +1,4 @@
-//! The suite of a project in two trees: what both have in common is compared.
+//! Compares the suite of a project in two trees, as far as both have it in common.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,24 +16,24 @@ use crate::run::verb;
 use crate::select::Selection;
 use crate::session::{folders, ready};
 
-/// A tree whose suite is measured.
+/// A source tree whose suite is measured.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// Its `fathom.toml`.
     pub file: PathBuf,
-    /// Where its builds and inputs are kept.
+    /// The folder for its builds and inputs.
     pub work: PathBuf,
-    /// What was built before is good: the tree never changes.
+    /// Whether earlier builds can be reused, since the tree never changes.
     pub keep_builds: bool,
 }
 
 /// Why a suite can't be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// The file, the selection or a folder is wrong.
+    /// The file, the selection or a folder is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The user ended it.
+    /// The user interrupted it.
     #[error("interrupted while the suite was built")]
     Interrupted,
 }
@@ -41,17 +41,17 @@ pub enum SuiteError {
 /// The benchmarks of a tree.
 #[derive(Debug)]
 pub struct Suite {
-    /// Its `[gate]`.
+    /// The settings of its `[gate]`.
     pub settings: GateSettings,
-    /// By name: the command, or why there is none.
+    /// By name: the command, or why there isn't one.
     pub targets: Vec<(String, Result<Target, String>)>,
-    /// What the measures of some of them ask for, by name.
+    /// The metrics that the measures of some benchmarks select, by name.
     pub metrics: Vec<(String, Vec<MetricOf>)>,
-    /// Failures that count.
+    /// Which failures are ignored.
     pub ignore_failure: IgnoreFailure,
-    /// Warm-up rounds, the most that a measure asks for.
+    /// Number of warm-up rounds: the most that a measure asks for.
     pub warmup: u32,
-    /// Longest time of a run.
+    /// Time limit of a run.
     pub timeout: Option<std::time::Duration>,
     _lock: File,
 }
@@ -62,7 +62,8 @@ impl Suite {
         found.map(|(_, target)| target)
     }
 
-    /// What is judged of a benchmark: what was asked for, else what `[gate]` names, else what its measure names.
+    /// Returns the judged metrics of a benchmark: those in `asked`, else those of `[gate]`, else those of its
+    /// measure.
     fn judged<'s>(&'s self, name: &str, asked: &'s [MetricOf]) -> &'s [MetricOf] {
         let of_measure = self.metrics.iter().find(|(known, _)| known == name);
         let of_measure = of_measure.map_or(&[][..], |(_, metrics)| metrics);
@@ -72,7 +73,7 @@ impl Suite {
     }
 }
 
-/// The names of the benchmarks of a suite; nothing is built.
+/// Returns the names of a suite's benchmarks, without building anything.
 ///
 /// # Errors
 /// [`SuiteError::Usage`].
@@ -91,7 +92,7 @@ pub fn benchmarks(file: &Path) -> Result<Vec<String>, SuiteError> {
     Ok(all.iter().map(|(_, target)| target.label()).collect())
 }
 
-/// The benchmarks that are selected, each once, with the measure that has it.
+/// Returns the selected benchmarks, each once, with its measure.
 fn targets<'e>(
     scope: &Scope<'e>,
     selection: &Selection,
@@ -114,7 +115,7 @@ fn targets<'e>(
 /// Reads the file of a tree, builds what its benchmarks need, and finds their programs.
 ///
 /// # Errors
-/// [`SuiteError`]; what can't be built is part of the suite.
+/// [`SuiteError`]; failed builds are part of the suite.
 pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Suite, SuiteError> {
     let usage = |text: String| SuiteError::Usage(text);
     let experiment = crate::read(&tree.file).map_err(|error| usage(error.to_string()))?;
@@ -202,7 +203,7 @@ fn lack(
         .map(|lack| lack.reason.clone())
 }
 
-/// What both trees have in common, with base's settings, and what is left out.
+/// Returns the benchmarks that both trees have, with base's settings, and those that are skipped.
 pub fn pairs(
     base: &Suite,
     twin: &Suite,
@@ -231,7 +232,7 @@ pub fn pairs(
                 let own = settings.budgets.iter().filter(|(of, _)| of == name);
                 let mut budgets: Vec<Budget> = own.map(|(_, budget)| budget.clone()).collect();
                 for budget in usual {
-                    // One of its own says more.
+                    // The benchmark's own budget takes precedence.
                     if !budgets.iter().any(|own| own.metric == budget.metric) {
                         budgets.push(budget);
                     }
@@ -249,13 +250,13 @@ pub fn pairs(
     }
     for (name, _) in &base.targets {
         if !head.targets.iter().any(|(known, _)| known == name) {
-            leave(name, "head has it no longer".to_owned());
+            leave(name, "head no longer has it".to_owned());
         }
     }
     (pairs, left_out)
 }
 
-/// The margin of a benchmark: the one asked for, its own, the suite's, or the usual one.
+/// Returns the margin of a benchmark: the requested one, its own, the suite's, or the default.
 fn margin_of(settings: &GateSettings, name: &str, asked: Option<f64>) -> f64 {
     let own = settings
         .margins
@@ -265,7 +266,7 @@ fn margin_of(settings: &GateSettings, name: &str, asked: Option<f64>) -> f64 {
     asked.or(own).or(settings.margin).unwrap_or(MARGIN)
 }
 
-/// What head changes in the settings, in sentences: base's apply.
+/// Describes in sentences what head changes in the settings; base's apply.
 pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String> {
     let mut changed = Vec::new();
     let percent = |share: &f64| {
@@ -356,7 +357,7 @@ pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String>
     changed
 }
 
-/// Each once, in their order.
+/// Returns each name once, in order.
 fn names(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in all {
@@ -367,7 +368,7 @@ fn names(all: impl Iterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// The project's file: `fathom.toml` here or in a folder above, up to `root`.
+/// Returns the project's file: `fathom.toml` in this folder or in one above, up to `root`.
 pub fn project_file(here: &Path, root: &Path) -> Option<PathBuf> {
     here.ancestors()
         .take_while(|folder| folder.starts_with(root))
@@ -375,7 +376,7 @@ pub fn project_file(here: &Path, root: &Path) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Whether these names are benchmarks of a suite; the first that isn't.
+/// Returns the first of these names that isn't a benchmark of the suite.
 pub fn unknown<'n>(suite: &Suite, names: &'n [String]) -> Option<&'n String> {
     names
         .iter()

@@ -1,13 +1,13 @@
-//! Experiment files: what is run, how it is measured, and what is claimed of it.
+//! Experiment files: what is run, how it is measured, and what is claimed about it.
 //!
 //! | question | where |
 //! |---|---|
-//! | What does the file say, and what is wrong with it at which line? | [`mod@file`], [`check`] |
+//! | What does the file contain, and which lines have problems? | [`mod@file`], [`check`] |
 //! | Which commands would be run? | [`plan`], [`resolve`], [`sweep`] |
-//! | Is everything there that is needed? | [`prepare`] |
-//! | What came of measuring? | [`run`], [`results`], [`state`] |
+//! | Is everything available that is needed? | [`prepare`] |
+//! | What are the results of measuring? | [`run`], [`results`], [`state`] |
 //! | Does a claim hold? | [`expression`], [`mod@unit`], [`verdict`] |
-//! | Which benchmarks have two trees in common, and what may not become worse? | [`mod@gate`] |
+//! | Which benchmarks do two trees have in common, and which regressions are limited? | [`mod@gate`] |
 //! | All of it | [`session`], [`read`] |
 
 pub mod catalogue;
@@ -43,15 +43,15 @@ pub enum ReadError {
     Io {
         /// The file.
         path: std::path::PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
-    /// Something in it is wrong.
+    /// Its content is invalid.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
-/// The file that a path names: itself, or `experiment.toml` in a folder.
+/// Returns the file for a path: the path itself, or `experiment.toml` in a folder.
 pub fn file_of(path: &Path) -> std::path::PathBuf {
     match path.is_dir() {
         true => path.join("experiment.toml"),
@@ -59,7 +59,7 @@ pub fn file_of(path: &Path) -> std::path::PathBuf {
     }
 }
 
-/// Reads and checks an experiment. Nothing in it is run.
+/// Reads and checks an experiment without running anything.
 ///
 /// # Errors
 /// [`ReadError`].

@@ -1,4 +1,4 @@
-//! The metrics that each way of measuring yields.
+//! The metrics of each method of measuring.
 
 use fathom_model::{Metric, Unit};
 
@@ -13,15 +13,15 @@ pub struct Known {
     pub metric: String,
     /// The subject, stage, file or count; absent for values of the machine and of a whole pipeline.
     pub subject: Option<String>,
-    /// Its unit as a text; `?` where it is not known before.
+    /// Its unit as text; `?` if it isn't known in advance.
     pub unit: String,
-    /// A count that does not vary.
+    /// Whether it is a count that does not vary.
     pub exact: bool,
-    /// Whether a bare name of a subject stands for it.
+    /// Whether a subject's name alone means this metric.
     pub primary: bool,
 }
 
-/// The text of a unit of the model.
+/// Returns the text of a unit of the model.
 pub fn unit_text(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
@@ -30,8 +30,8 @@ pub fn unit_text(unit: Unit) -> &'static str {
     }
 }
 
-/// Everything that can be asked of a measure. Of `why` the calls are endless: those that a file
-/// asks for are taken from its claims.
+/// Returns all metrics of a measure. For `why` there are endless names of calls; those that a file uses are
+/// taken from its claims.
 pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
     let subjects = measured_subjects(experiment, measure);
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
             }
         }
         How::Pipe => {
-            // The whole line is named by its measure: wall.ID or ID.wall.
+            // The whole pipeline is named by its measure: wall.ID or ID.wall.
             add("wall", Some(&measure.id.value), "s", false, true);
             add("wall", None, "s", false, false);
             for name in stage_names(measure) {
@@ -119,7 +119,7 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
     all
 }
 
-/// The names of a pipeline's stages.
+/// Returns the names of a pipeline's stages.
 pub fn stage_names(measure: &Measure) -> Vec<String> {
     match measure.names.is_empty() {
         true => (1..=measure.stages.len())
@@ -133,8 +133,7 @@ pub fn stage_names(measure: &Measure) -> Vec<String> {
     }
 }
 
-/// Parts of the account by their names, `findings`, `calls`, and those `calls_NAME` that claims
-/// mention.
+/// Returns the parts of the account by name, `findings`, `calls`, and each `calls_NAME` that claims mention.
 fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
     let mut all: Vec<(String, &'static str)> = vec![
         ("calls".to_string(), ""),
@@ -150,7 +149,7 @@ fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
     all
 }
 
-/// The `calls_NAME`, `errors_NAME` and `bytes_NAME` that claims mention.
+/// Returns each `calls_NAME`, `errors_NAME` and `bytes_NAME` that claims mention.
 pub fn named_calls(experiment: &Experiment) -> Vec<(String, &'static str)> {
     let mut all: Vec<(String, &'static str)> = Vec::new();
     let formulas = (experiment.claims.iter())
@@ -173,7 +172,7 @@ pub fn named_calls(experiment: &Experiment) -> Vec<(String, &'static str)> {
     all
 }
 
-/// Names of the parts of an account, as `fathom_model::TimeCategory` is written in JSON.
+/// Names of the parts of an account, as `fathom_model::TimeCategory` is serialized in JSON.
 pub const PARTS: [&str; 24] = [
     "user_code",
     "kernel_io",
@@ -207,13 +206,13 @@ pub struct OfServe {
     pub name: String,
     /// Its unit.
     pub unit: &'static str,
-    /// Whether one value is enough: counts of all launches.
+    /// Whether a single value suffices, as for counts over all launches.
     pub exact: bool,
-    /// Whether a bare name stands for it.
+    /// Whether a bare name means this metric.
     pub primary: bool,
 }
 
-/// Metrics of `serve`: of launches, of loads by connections, or of messages.
+/// Returns the metrics of `serve`: for launches, for loads by connections, or for messages.
 pub fn of_serve(measure: &Measure) -> Vec<OfServe> {
     let mut all = Vec::new();
     let mut add = |name: String, unit, exact, primary| {
@@ -276,7 +275,7 @@ pub fn of_serve(measure: &Measure) -> Vec<OfServe> {
     all
 }
 
-/// How many launches took over 1.2 times the median, and how many of them for which reason.
+/// How many launches took over 1.2 times the median, and how many of them for each reason.
 pub const SLOW_LAUNCHES: [&str; 5] = [
     "slow_launches",
     "slow_by_cpu_wait",

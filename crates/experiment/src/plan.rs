@@ -1,4 +1,4 @@
-//! Every command that would be run, in order. Nothing is run to make it.
+//! Lists every command that would be run, in order, without running anything.
 
 mod by_hand;
 
@@ -14,7 +14,7 @@ use crate::select::Selection;
 use crate::session::MOST_TIMES;
 use crate::sweep;
 
-/// What is needed, and under which parameters, in the order in which it is needed.
+/// Returns what is needed, and under which parameters, in order of need.
 pub fn needs_of(
     scope: &Scope<'_>,
     selection: &Selection,
@@ -62,7 +62,7 @@ pub fn needs_of(
     Ok(all)
 }
 
-/// What a measure itself needs: the stages of a pipeline, files and counts.
+/// Returns what a measure itself needs: for the stages of a pipeline, files and counts.
 pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
     let stages = measure.stages.iter().map(|stage| stage.value.as_str());
     let files = measure.files.iter().map(|(_, path)| path.value.as_str());
@@ -79,7 +79,7 @@ pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
     );
     needs.extend(measure.needs.iter().map(|need| need.value.clone()));
     if matches!(measure.how, How::Pipe | How::Static) && measure.needs.is_empty() {
-        // What lies in the work folder was built: by which build, a path doesn't say.
+        // Files in the work folder were built, but a path doesn't show by which build.
         let texts = (measure.stages.iter())
             .chain(measure.files.iter().map(|(_, path)| path))
             .chain(measure.counts.iter().map(|count| &count.command));
@@ -98,7 +98,7 @@ fn wanted<'e>(scope: &Scope<'e>, selection: &Selection) -> Vec<&'e Measure> {
         .collect()
 }
 
-/// The rounds of a measure in this run.
+/// Returns the number of rounds of a measure in this run.
 pub fn rounds(measure: &Measure, quick: bool) -> u64 {
     match quick {
         true => measure.quick_rounds.unwrap_or(measure.rounds.min(10)),
@@ -109,7 +109,7 @@ pub fn rounds(measure: &Measure, quick: bool) -> u64 {
 /// Lists every command.
 ///
 /// # Errors
-/// A sentence; a checked file gives none.
+/// A message; a checked file doesn't cause any.
 pub fn plan(
     scope: &Scope<'_>,
     selection: &Selection,
@@ -204,7 +204,7 @@ fn titled(what: &str, part: &Combination) -> String {
     }
 }
 
-/// The commands of one measure: what is run, and how often.
+/// Returns the commands of one measure, and how often each is run.
 fn measuring(
     scope: &Scope<'_>,
     selection: &Selection,
@@ -228,7 +228,7 @@ fn measuring(
         false => String::new(),
     };
     let title = match measure.how {
-        How::Bench => format!("measure {id}: each once to try, then {rounds} rounds{grown}"),
+        How::Bench => format!("measure {id}: one trial run of each, then {rounds} rounds{grown}"),
         How::Value | How::Startup => format!("measure {id}: {rounds} rounds{grown}"),
         _ => format!("measure {id}"),
     };

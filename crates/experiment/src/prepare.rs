@@ -1,4 +1,4 @@
-//! Makes ready what is needed: looks for tools, installs those that may be, builds, stages inputs.
+//! Prepares what is needed: looks for tools, installs those it may, builds, and stages inputs.
 
 mod at_a_glance;
 mod install;
@@ -22,27 +22,27 @@ use crate::run::command::{self, CommandError, execute};
 use crate::run::{Interrupted, NO_TIME};
 use crate::sweep;
 
-/// Why something that is needed is not there.
+/// Why something that is needed isn't available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// For people.
+    /// The reason, for display.
     pub reason: String,
-    /// Whose doing it is.
+    /// The kind of cause.
     pub cause: Cause,
 }
 
-/// What is there and what is not.
+/// What is available and what isn't.
 #[derive(Debug, Default)]
 pub struct Prepared {
     /// The tools that were looked for.
     pub tools: Vec<ToolResult>,
-    /// By name and parameters: what is lacking. What is not in it is there.
+    /// What is lacking, by name and parameters. Anything else that was prepared is available.
     lacks: BTreeMap<(String, Combination), Lack>,
     done: BTreeSet<(String, Combination)>,
 }
 
 impl Prepared {
-    /// Why one of these needs can't be met, if so.
+    /// Returns why one of these needs can't be met, if so.
     pub fn lack(
         &self,
         scope: &Scope<'_>,
@@ -57,7 +57,7 @@ impl Prepared {
     }
 }
 
-/// The names under which a need is remembered: as a tool, build and input.
+/// Returns the keys of a need: as a tool, build and input.
 fn keys_of(scope: &Scope<'_>, need: &str, combination: &Combination) -> Vec<(String, Combination)> {
     let experiment = scope.experiment;
     let mut keys = Vec::new();
@@ -79,12 +79,12 @@ fn keys_of(scope: &Scope<'_>, need: &str, combination: &Combination) -> Vec<(Str
     keys
 }
 
-/// What a step of preparing is.
+/// The kind of a preparation step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
     /// Looking for a tool.
     Check,
-    /// Getting it, only when the user agrees.
+    /// Installing a tool, only if the user agrees.
     Install,
     /// Building.
     Build,
@@ -94,31 +94,31 @@ pub enum StepKind {
     Stage,
 }
 
-/// Told of each step before it is done.
+/// Called before each step.
 pub type StepObserver<'t> = &'t mut dyn FnMut(StepKind, &str);
 
-/// Prepares what is needed for `needs`, each under the parameters that it is needed for.
+/// Prepares needs, each under the parameters for which it is needed.
 #[derive(Debug)]
 pub struct Preparer<'e> {
-    /// Placeholders.
+    /// The values of placeholders.
     pub scope: Scope<'e>,
-    /// Where what commands print is kept.
+    /// The folder for the output of commands.
     pub logs: std::path::PathBuf,
     /// Whether tools may be installed.
     pub install: bool,
-    /// Whether builds that are there from an interrupted run are good.
+    /// Whether builds left by an interrupted run are reused.
     pub keep_builds: bool,
-    /// When everything has to have ended: what is not made by then is left out.
+    /// The time by which everything must have ended: what isn't finished then is skipped.
     pub deadline: Option<Instant>,
-    /// What came of it.
+    /// The result so far.
     pub prepared: Prepared,
 }
 
 impl Preparer<'_> {
-    /// Prepares one need and what it needs itself.
+    /// Prepares one need and its own needs.
     ///
     /// # Errors
-    /// When the user interrupts. What can't be prepared is remembered in [`Prepared`].
+    /// If the user interrupts. Needs that can't be prepared are recorded in [`Prepared`].
     pub fn prepare(
         &mut self,
         need: &str,
@@ -142,7 +142,7 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    /// Prepares what a build or an input names and what its texts mention; what of it is lacking.
+    /// Prepares what a build or an input lists or mentions in its texts; returns what is lacking.
     fn own_needs<'t>(
         &mut self,
         named: &[Located<String>],
@@ -197,7 +197,7 @@ impl Preparer<'_> {
         }))
     }
 
-    /// The first line that the tool says of itself; `None` if its check fails.
+    /// Returns the first line of the check's output; `None` if the check fails.
     fn version(&self, tool: &Tool) -> Result<Option<String>, Interrupted> {
         let Ok(job) = self.scope.check(&tool.check) else {
             return Ok(None);
@@ -217,10 +217,10 @@ impl Preparer<'_> {
         }
     }
 
-    /// Runs the package manager; what went wrong, if anything did.
+    /// Runs the package manager; returns the error, if any.
     fn install(&self, tool: &Tool) -> Result<Option<String>, Interrupted> {
         for job in install_jobs(&self.scope, tool) {
-            // The folder of the tool is the one thing that must be there.
+            // The tool's folder must exist.
             if let Err(error) = std::fs::create_dir_all(self.scope.folders.tool(&tool.name.value)) {
                 return Ok(Some(error.to_string()));
             }
@@ -282,7 +282,7 @@ impl Preparer<'_> {
                 return Ok(Some(no_time("build", name)));
             }
             Ok(ended) if ended.run.exit.is_success() => {
-                // Without the mark it is only built again.
+                // Without the mark it is merely built again.
                 let _ = std::fs::write(&mark, job.line());
                 return Ok(None);
             }
@@ -317,7 +317,7 @@ impl Preparer<'_> {
         let path = scope.staged(input, combination);
         let failed = |reason: String| {
             Ok(Some(Lack {
-                reason: format!("the input {name} can't be made: {reason}"),
+                reason: format!("the input {name} can't be created: {reason}"),
                 cause: Cause::Failed,
             }))
         };
@@ -349,7 +349,7 @@ impl Preparer<'_> {
         let scope = self.scope;
         let failed = |reason: String| {
             Ok(Some(Lack {
-                reason: format!("the input {name} can't be made: {reason}"),
+                reason: format!("the input {name} can't be created: {reason}"),
                 cause: Cause::Failed,
             }))
         };
@@ -364,7 +364,7 @@ impl Preparer<'_> {
         let Sink::File(path) = job.output.clone() else {
             return Ok(None);
         };
-        // Written beside and renamed, so that half an input is never used.
+        // Written under another name and renamed, so that a partial input is never used.
         let beside = path.with_file_name(format!(
             ".{}",
             path.file_name().unwrap_or_default().to_string_lossy()

@@ -1,4 +1,4 @@
-//! From texts with placeholders to words, paths and jobs.
+//! Resolves texts with placeholders to words, paths and jobs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ use crate::file::placeholder;
 use crate::sweep;
 use crate::unpacked::{self, Finds};
 
-/// Where things lie.
+/// Folders of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// The experiment's own folder, absolute.
+    /// The experiment's own folder, as an absolute path.
     pub here: PathBuf,
-    /// Builds, staged inputs, records of this run, absolute.
+    /// The folder for builds, staged inputs and records of this run, as an absolute path.
     pub work: PathBuf,
 }
 
 impl Folders {
-    /// Where tools are installed.
+    /// Returns the folder in which tools are installed.
     pub fn tools(&self) -> PathBuf {
         self.work.join("tools")
     }
 
-    /// Where one tool is installed.
+    /// Returns the folder in which one tool is installed.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.tools().join(name)
     }
 
-    /// Where the records of the measures lie.
+    /// Returns the folder of the measures' records.
     pub fn records(&self) -> PathBuf {
         self.work.join("records")
     }
@@ -47,45 +47,45 @@ pub enum Sink {
     Null,
     /// A pipe.
     Pipe,
-    /// This file.
+    /// A file.
     File(PathBuf),
 }
 
-/// A command, ready to be run.
+/// A command that is ready to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Program and arguments.
     pub words: Vec<String>,
     /// Working directory.
     pub directory: PathBuf,
-    /// Variables that are added.
+    /// Variables added to the environment.
     pub variables: Vec<(String, String)>,
     /// Standard input; nothing if absent.
     pub input: Option<PathBuf>,
     /// Standard output.
     pub output: Sink,
-    /// Longest time that it may take.
+    /// Time limit.
     pub timeout: Option<Duration>,
 }
 
 impl Job {
-    /// The command as a shell would take it.
+    /// Returns the command line in shell syntax.
     pub fn line(&self) -> String {
         shell_words::join(&self.words)
     }
 
-    /// The same with no more time than there is until then.
+    /// Returns the job with its time limit reduced to the time until the deadline.
     pub fn until(mut self, deadline: Option<Instant>) -> Job {
         if let Some(deadline) = deadline {
             let left = deadline.saturating_duration_since(Instant::now());
-            // A time of 0 is none: the shortest that is.
+            // A limit of 0 would mean none: use the shortest one.
             let left = left.max(Duration::from_millis(1));
             self.timeout = Some(self.timeout.map_or(left, |own| own.min(left)));
         }
         self
     }
 
-    /// The command with what is around it, for people.
+    /// Returns the command with its environment and redirections, for display.
     pub fn shown(&self) -> String {
         let mut text = String::new();
         for (name, value) in &self.variables {
@@ -120,9 +120,9 @@ pub struct Target {
     pub subject: String,
     /// The parameters.
     pub parameters: Combination,
-    /// What is run.
+    /// The command.
     pub job: Job,
-    /// A failing run is a result.
+    /// Whether a failing run counts as a result.
     pub may_fail: bool,
 }
 
@@ -135,28 +135,28 @@ impl Target {
         }
     }
 
-    /// As part of a file name.
+    /// Returns the label as part of a file name.
     pub fn file_part(&self) -> String {
         format!("{}{}", self.subject, sweep::file_part(&self.parameters))
     }
 }
 
-/// A pipeline's stages, each in words, under the parameters that it depends on.
+/// A pipeline's stages as words, under the parameters that it depends on.
 pub type Pipeline = (Combination, Vec<Vec<String>>);
 
-/// Everything that placeholders stand for.
+/// Everything that placeholders can refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'e> {
     /// The experiment.
     pub experiment: &'e Experiment,
-    /// Where things lie.
+    /// Folders of an experiment.
     pub folders: &'e Folders,
-    /// The small set.
+    /// Whether the quick set is used.
     pub quick: bool,
 }
 
 impl<'e> Scope<'e> {
-    /// All combinations of parameters of this run.
+    /// Returns all combinations of parameters of this run.
     pub fn combinations(&self) -> Vec<Combination> {
         sweep::combinations(self.experiment, self.quick)
     }
@@ -181,28 +181,29 @@ impl<'e> Scope<'e> {
         }
     }
 
-    /// The input of this name.
+    /// Returns the input of this name.
     pub fn input_named(&self, name: &str) -> Option<&'e Input> {
         (self.experiment.inputs.iter()).find(|input| input.name.value == name)
     }
 
-    /// The build of this name.
+    /// Returns the build of this name.
     pub fn build_named(&self, name: &str) -> Option<&'e Build> {
         (self.experiment.builds.iter()).find(|build| build.name.value == name)
     }
 
-    /// A text with its placeholders filled.
+    /// Fills in the placeholders of a text.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn fill(&self, text: &str, combination: &Combination) -> Result<String, String> {
         placeholder::fill(text, &|name| self.value(name, combination))
     }
 
-    /// A command as words, split before it is filled: a value is one word whatever is in it.
+    /// Returns a command as words. It is split before placeholders are filled in, so a value never becomes
+    /// several words.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn words(
         &self,
         command: &str,
@@ -221,7 +222,7 @@ impl<'e> Scope<'e> {
             .collect()
     }
 
-    /// The parameters that an input depends on.
+    /// Returns the parameters that an input depends on.
     pub fn input_part(&self, input: &Input, combination: &Combination) -> Combination {
         let needs: Vec<String> = input.needs.iter().map(|need| need.value.clone()).collect();
         let texts = sweep::input_text(input);
@@ -231,14 +232,14 @@ impl<'e> Scope<'e> {
         )
     }
 
-    /// The path of a staged input.
+    /// Returns the path of a staged input.
     pub fn staged(&self, input: &Input, combination: &Combination) -> PathBuf {
         let part = self.input_part(input, combination);
         let name = format!("{}{}", input.name.value, sweep::file_part(&part));
         self.folders.work.join("inputs").join(name)
     }
 
-    /// The size of an input in this run.
+    /// Returns the size of an input in this run.
     pub fn size(&self, input: &Input) -> Option<u64> {
         match self.quick {
             true => input.quick_size.or(input.size),
@@ -246,10 +247,10 @@ impl<'e> Scope<'e> {
         }
     }
 
-    /// The command of a generator.
+    /// Returns the command of a generator.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn generator(
         &self,
         input: &Input,
@@ -270,10 +271,10 @@ impl<'e> Scope<'e> {
         }))
     }
 
-    /// The command of a build.
+    /// Returns the command of a build.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn build(&self, build: &Build, combination: &Combination) -> Result<Job, String> {
         Ok(Job {
             words: self.words(&build.command, combination, &[])?,
@@ -285,7 +286,7 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// The parameters that a build depends on.
+    /// Returns the parameters that a build depends on.
     pub fn build_part(&self, build: &Build, combination: &Combination) -> Combination {
         let needs: Vec<String> = build.needs.iter().map(|need| need.value.clone()).collect();
         let texts = sweep::build_texts(build);
@@ -322,7 +323,8 @@ impl<'e> Scope<'e> {
         Ok([self.search(finds, &own), own].concat())
     }
 
-    /// The variables by which unpacked packages are found, but for those that the file sets itself.
+    /// Returns the variables through which unpacked packages are found, except those that the file sets
+    /// itself.
     fn search(&self, finds: Finds, own: &[(String, String)]) -> Vec<(String, String)> {
         let is_apt = |tool: &&Tool| matches!(&tool.packages, Some((Registry::Apt, _)));
         let roots: Vec<PathBuf> = (self.experiment.tools.iter())
@@ -335,10 +337,10 @@ impl<'e> Scope<'e> {
         all
     }
 
-    /// The command that checks for a tool.
+    /// Returns the command that checks for a tool.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn check(&self, command: &str) -> Result<Job, String> {
         Ok(Job {
             words: self.words(command, &Vec::new(), &[])?,
@@ -350,10 +352,10 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// The command of a count.
+    /// Returns the command of a count.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn count(&self, count: &Count, combination: &Combination) -> Result<Job, String> {
         Ok(Job {
             words: self.words(&count.command, combination, &[])?,
@@ -365,7 +367,7 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// What a subject needs: tools, builds and inputs, those that its texts mention included.
+    /// Returns what a subject needs: tools, builds and inputs, including those that its texts mention.
     pub fn needs(&self, subject: &Subject, combination: &Combination) -> BTreeSet<String> {
         let texts = sweep::subject_texts(subject);
         let mut needs: BTreeSet<String> = subject.needs.iter().map(|n| n.value.clone()).collect();
@@ -378,7 +380,7 @@ impl<'e> Scope<'e> {
         needs
     }
 
-    /// Tools and inputs that texts mention.
+    /// Returns the tools and inputs that texts mention.
     pub fn mentioned<'t>(&self, texts: impl IntoIterator<Item = &'t str>) -> BTreeSet<String> {
         texts
             .into_iter()
@@ -392,10 +394,10 @@ impl<'e> Scope<'e> {
             .collect()
     }
 
-    /// The subjects of a measure under all parameters that make a difference to them.
+    /// Returns the subjects of a measure under all parameters that they depend on.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn targets(
         &self,
         measure: &Measure,
@@ -445,7 +447,7 @@ impl<'e> Scope<'e> {
                 let name = self.fill(text, combination)?;
                 let input = self
                     .input_named(&name)
-                    .ok_or_else(|| format!("there is no input {name:?}"))?;
+                    .ok_or_else(|| format!("no input {name:?}"))?;
                 Some(self.staged(input, combination))
             }
             None => None,
@@ -476,10 +478,10 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// The stages of a pipeline under all parameters that make a difference to them.
+    /// Returns the stages of a pipeline under all parameters that they depend on.
     ///
     /// # Errors
-    /// A sentence; a checked file gives none.
+    /// A message; a checked file doesn't cause any.
     pub fn pipelines(&self, measure: &Measure) -> Result<Vec<Pipeline>, String> {
         let texts = || measure.stages.iter().map(|stage| stage.value.as_str());
         let needs: Vec<String> = self.mentioned(texts()).into_iter().collect();

@@ -1,4 +1,4 @@
-//! What was measured: samples by measure, metric, subject and parameters.
+//! Results: samples by measure, metric, subject and parameters.
 
 use std::collections::HashMap;
 
@@ -16,23 +16,23 @@ pub struct Samples {
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,
-    /// The parameters that it was measured under.
+    /// The parameters under which it was measured.
     pub parameters: Combination,
     /// Unit of the values: a text that [`unit::parse`] reads with a size of 1.
     pub unit: String,
-    /// Values with the round that they belong to, in the order in which they were measured.
+    /// Values, each with its round, in order of measurement.
     pub values: Vec<(u32, f64)>,
-    /// A count that does not vary: one value is enough.
+    /// Whether it is a count that does not vary, so that one value suffices.
     pub exact: bool,
-    /// Whether bare names of subjects stand for this metric.
+    /// Whether a subject's name alone means this metric.
     pub primary: bool,
-    /// Parts of a whole, 0 to 1: no interval reaches beyond.
+    /// Whether the values are fractions from 0 to 1; intervals don't extend beyond that range.
     #[serde(default)]
     pub is_share: bool,
 }
 
 impl Samples {
-    /// The unit.
+    /// Returns the unit.
     pub fn unit(&self) -> Unit {
         match self.unit.as_str() {
             "?" => Unit::any(),
@@ -40,13 +40,13 @@ impl Samples {
         }
     }
 
-    /// The values alone.
+    /// Returns the values alone.
     pub fn plain(&self) -> Vec<f64> {
         self.values.iter().map(|(_, value)| *value).collect()
     }
 
-    /// An estimate of these values, its interval cut to what they can be. Student's interval knows
-    /// nothing of a whole: of shares near 1 it reaches beyond 1.
+    /// Limits an estimate's interval to the possible values. Student's interval has no bounds: for shares
+    /// near 1 it extends beyond 1.
     pub fn within_bounds(&self, estimate: Estimate) -> Estimate {
         match self.is_share {
             true => Estimate {
@@ -58,13 +58,13 @@ impl Samples {
         }
     }
 
-    /// Median with its interval.
+    /// Returns the median with its interval.
     pub fn median(&self, level: f64) -> Option<Estimate> {
         fathom_stats::median_interval(&self.plain(), level)
     }
 }
 
-/// What `why` found, most time first.
+/// The findings of `why`, most time first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     /// The measure.
@@ -75,7 +75,7 @@ pub struct Findings {
     pub parameters: Combination,
     /// Ids of the findings.
     pub ids: Vec<String>,
-    /// Why a cause may be there that is not among them: the way of observing could not see all.
+    /// Why a cause may be missing from the findings: the tier could not observe everything.
     pub limited: Option<String>,
 }
 
@@ -88,40 +88,40 @@ pub struct Gap {
     pub subject: Option<String>,
     /// The parameters; all if empty.
     pub parameters: Combination,
-    /// What is missing or went wrong, for people.
+    /// What is missing or went wrong, for display.
     pub reason: String,
-    /// Whose doing it is.
+    /// The kind of cause.
     pub cause: Cause,
 }
 
-/// Why there is no result.
+/// Why a result is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// This machine lacks something.
     Missing,
-    /// What is there was run, and failed.
+    /// It was run, and failed.
     Failed,
-    /// It could be measured and was not: interrupted, no time left, not in the quick set.
+    /// It could have been measured but was not: interrupted, out of time, not in the quick set.
     NotMeasured,
 }
 
-/// A name that a measure of the file has a result for, if it can be made.
+/// A name for which a measure of the file has a result, if it can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promised {
     /// The measure.
     pub measure: String,
-    /// The metric; [`FINDINGS`] for what `why` finds.
+    /// The metric; [`FINDINGS`] for the findings of `why`.
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,
-    /// Whether bare names of subjects stand for this metric.
+    /// Whether a subject's name alone means this metric.
     pub primary: bool,
-    /// The values of parameters that the measure and the subject are restricted to.
+    /// The parameter values to which the measure and the subject are restricted.
     pub only: Vec<(String, Vec<String>)>,
 }
 
-/// The metric under which findings are promised: no other is called so.
+/// The metric name under which findings are promised; no other metric has it.
 pub const FINDINGS: &str = "(findings)";
 
 impl Promised {
@@ -139,19 +139,19 @@ impl Promised {
     }
 }
 
-/// Everything that was measured.
+/// All results.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Results {
     /// The numbers.
     pub samples: Vec<Samples>,
     /// The findings.
     pub findings: Vec<Findings>,
-    /// What is missing.
+    /// What could not be measured.
     pub gaps: Vec<Gap>,
-    /// What the runs behind the numbers waited for a CPU.
+    /// How long the runs behind the numbers waited for a CPU.
     #[serde(default)]
     pub waits: CpuWaits,
-    /// What the file measures: it says whose gap it is that a name has no result.
+    /// The names that the file's measures promise, to attribute a missing result to a gap.
     #[serde(skip)]
     pub promised: Vec<Promised>,
 }
@@ -159,19 +159,19 @@ pub struct Results {
 /// Why a name has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    /// The file measures nothing of that name.
+    /// The file doesn't measure anything of that name.
     Unknown,
-    /// More than one measure has it: their names.
+    /// Several measures have it; their names.
     Ambiguous(Vec<String>),
-    /// It could not be measured, and why.
+    /// It could not be measured, for this reason.
     Gap(String),
-    /// It was not measured this time, and why.
+    /// It was not measured this time, for this reason.
     NotMeasured(String),
     /// It is not measured under these parameters.
     Elsewhere,
 }
 
-/// True if all of `part` holds in `whole`.
+/// Returns whether all of `part` holds in `whole`.
 fn holds_in(part: &Combination, whole: &HashMap<&str, &str>) -> bool {
     part.iter()
         .all(|(name, value)| whole.get(name.as_str()).is_none_or(|other| other == value))
@@ -188,10 +188,10 @@ fn overlay<'a>(
         .collect()
 }
 
-/// A name in its parts: measure, metric, subject.
+/// A name split into measure, metric and subject.
 type Parts<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 
-/// The ways to read a dotted name. Names of subjects may have dots.
+/// Returns the possible readings of a dotted name. Names of subjects may contain dots.
 fn readings(path: &str) -> Vec<Parts<'_>> {
     let mut all: Vec<Parts<'_>> = vec![(None, None, Some(path))];
     for (at, _) in path.match_indices('.') {
@@ -206,14 +206,14 @@ fn readings(path: &str) -> Vec<Parts<'_>> {
 }
 
 impl Results {
-    /// How many rounds a measure has.
+    /// Returns the number of rounds of a measure.
     pub fn rounds_of(&self, measure: &str) -> u64 {
         let own = self.samples.iter().filter(|one| one.measure == measure);
         let rounds = own.flat_map(|one| &one.values).map(|(round, _)| *round);
         rounds.max().map_or(0, |last| u64::from(last) + 1)
     }
 
-    /// Adds the rounds of `more` to the samples that are here, behind the `before` that a measure has.
+    /// Appends the rounds of `more` to the existing samples, after the `before` rounds that a measure has.
     pub fn append(&mut self, more: &Results, before: u64) {
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         for new in more.samples.iter().filter(|new| !new.exact) {
@@ -230,8 +230,8 @@ impl Results {
         self.waits.extend(&more.waits);
     }
 
-    /// The samples that a name stands for under a combination of parameters, values in brackets
-    /// taking precedence.
+    /// Returns the samples that a name refers to under a combination of parameters; values in brackets take
+    /// precedence.
     ///
     /// # Errors
     /// Why there are none.
@@ -253,7 +253,7 @@ impl Results {
             .copied()
             .filter(|samples| holds_in(&samples.parameters, &wanted))
             .collect();
-        // A bare name of a subject means its wall time before any number that it prints.
+        // A subject's bare name means its wall time rather than a number that it prints.
         let walls: Vec<&Samples> = here
             .iter()
             .copied()
@@ -293,8 +293,7 @@ impl Results {
         }
     }
 
-    /// Why a name has no result. The gap is that of a measure which has the name, where the file
-    /// says it.
+    /// Returns why a name has no result. The gap is that of a measure with the name, if the file defines one.
     fn reason(
         &self,
         path: &str,
@@ -327,7 +326,7 @@ impl Results {
         }
     }
 
-    /// The first gap that the words of a name allow.
+    /// Returns the first gap that fits the words of a name.
     fn gap_by_name(&self, path: &str, wanted: &HashMap<&str, &str>) -> Option<&Gap> {
         let readings = readings(path);
         self.gaps.iter().find(|gap| {
@@ -339,7 +338,7 @@ impl Results {
                     };
                     let subject_fits = match &gap.subject {
                         Some(gap) => subject == Some(gap),
-                        // `MEASURE.METRIC`, and `METRIC.MEASURE` of a whole pipeline.
+                        // `MEASURE.METRIC`, or `METRIC.MEASURE` for a whole pipeline.
                         None => {
                             gap.measure.is_none()
                                 || subject == gap.measure.as_deref()
@@ -351,8 +350,8 @@ impl Results {
         })
     }
 
-    /// The gap of a value of the machine: that of a measure without subjects, where the file says
-    /// it.
+    /// Returns the gap of a value of the machine: that of a measure without subjects, if the file defines
+    /// one.
     pub fn gap_of_machine(&self) -> Option<&Gap> {
         let gaps = || self.gaps.iter().filter(|gap| gap.subject.is_none());
         let of_machine = |gap: &&Gap| {
@@ -362,10 +361,10 @@ impl Results {
         gaps().find(of_machine).or_else(|| gaps().next())
     }
 
-    /// What `why` found of a subject.
+    /// Returns the findings of `why` about a subject.
     ///
     /// # Errors
-    /// Why it does not say.
+    /// Why there are none.
     pub fn findings_of(
         &self,
         subject: &str,
@@ -394,7 +393,7 @@ impl Results {
         }
     }
 
-    /// Every name that could have been meant.
+    /// Returns every name that could have been meant.
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for samples in &self.samples {
@@ -425,8 +424,8 @@ fn fits(samples: &Samples, name: Parts<'_>) -> bool {
     fit(parts, name)
 }
 
-/// Whether a name in its parts means this measure, metric and subject; the last is whether bare
-/// names of subjects stand for the metric.
+/// Returns whether a split name means this measure, metric and subject. The last argument is whether a
+/// subject's name alone means the metric.
 fn fit(
     (own_measure, own_metric, own_subject, primary): (&str, &str, Option<&str>, bool),
     (measure, metric, subject): Parts<'_>,
@@ -439,7 +438,7 @@ fn fit(
         && own_subject == subject
 }
 
-/// The other name of a metric.
+/// Returns the other name of a metric, if it has one.
 fn alias(metric: &str) -> Option<&'static str> {
     Some(match metric {
         "read_bytes" => "bytes_read",

@@ -1,4 +1,4 @@
-//! `--only`: which measures, subjects and claims are wanted.
+//! `--only`: the selected measures, subjects and claims.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::file::experiment::{Claim, Experiment};
 use crate::file::problem::did_you_mean;
 use crate::metrics;
 
-/// What is wanted of an experiment.
+/// The selected parts of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// Ids of measures.
@@ -20,7 +20,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects everything.
     pub fn all(experiment: &Experiment) -> Selection {
         Selection {
             measures: experiment
@@ -41,11 +41,11 @@ impl Selection {
         }
     }
 
-    /// What matches these patterns (`*` and `?`): a measure brings its subjects and the claims that
-    /// need nothing else, a subject its measures, a claim its measures.
+    /// Selects what matches these patterns (`*` and `?`): a measure also selects its subjects and the claims
+    /// that need nothing else, a subject its measures, a claim its measures.
     ///
     /// # Errors
-    /// A sentence for a pattern that matches nothing.
+    /// A message for a pattern without a match.
     pub fn of(experiment: &Experiment, patterns: &[String]) -> Result<Selection, String> {
         if patterns.is_empty() {
             return Ok(Selection::all(experiment));
@@ -115,7 +115,7 @@ impl Selection {
     }
 }
 
-/// The measures and subjects that a claim speaks of.
+/// Returns the measures and subjects that a claim refers to.
 fn used_by(experiment: &Experiment, claim: &Claim) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut measures = BTreeSet::new();
     let mut subjects = BTreeSet::new();
@@ -155,7 +155,7 @@ fn used_by(experiment: &Experiment, claim: &Claim) -> (BTreeSet<String>, BTreeSe
     (measures, subjects)
 }
 
-/// Whether a name matches a pattern in which `*` stands for any characters and `?` for one.
+/// Returns whether a name matches a pattern in which `*` matches any characters and `?` matches one.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

@@ -1,4 +1,4 @@
-//! A whole run of an experiment: prepare, measure, judge.
+//! Runs a whole experiment: prepares, measures, judges.
 
 mod deciding;
 mod folders;
@@ -30,48 +30,48 @@ use crate::run::{Interrupted, NO_TIME, Yield};
 use crate::select::Selection;
 use crate::state::{Done, State};
 
-/// With `--quick` an experiment that names no time gets this long.
+/// The time limit for an experiment that doesn't define one, with `--quick`.
 pub const QUICK_TIME: Duration = Duration::from_secs(30);
 
-/// How an experiment is run.
+/// Options for running an experiment.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The folder of the run.
+    /// The work folder of the run.
     pub work: PathBuf,
-    /// The small set.
+    /// Whether to measure only the quick set.
     pub quick: bool,
-    /// Tools may be installed.
+    /// Whether tools may be installed.
     pub install: bool,
-    /// Go on where an earlier run stopped.
+    /// Whether to continue an earlier run.
     pub resume: bool,
-    /// What the check of the machine says, where it was checked.
+    /// The result of the machine check, if it was made.
     pub machine_check: Option<String>,
     /// Patterns of `--only`.
     pub only: Vec<String>,
-    /// Longest time for measuring; overrides the file's.
+    /// Time limit for measuring; overrides that of the file.
     pub time: Option<Duration>,
-    /// When all of it has to have ended, builds included: what runs then is ended, what would begin
-    /// later is left out.
+    /// When everything must have ended, including builds: running commands are ended then, and later ones are
+    /// skipped.
     pub deadline: Option<Instant>,
 }
 
-/// What is going on.
+/// Progress events.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'e> {
-    /// The machine is not as it was when its profile was taken.
+    /// The machine differs from its profile.
     MachineChanged(&'e [Change]),
-    /// Something is made ready.
+    /// A preparation step starts.
     Preparing(StepKind, &'e str),
-    /// A measure begins: its id, how, its number and how many there are.
+    /// A measure begins: its id, its method, its number and the number of measures.
     Measuring(&'e str, How, usize, usize),
-    /// A claim that rests on this measure is undecided: as many rounds are added as it has.
+    /// A claim that depends on this measure is undecided: as many rounds are added as it has.
     MoreRounds(&'e str, u64),
 }
 
 /// Why an experiment could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The selection or the paths are wrong.
+    /// The selection or the paths are invalid.
     #[error("{0}")]
     Usage(String),
     /// The work folder can't be used.
@@ -79,40 +79,40 @@ pub enum RunError {
     Work {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
 }
 
-/// What to type where the folder beside the file is not the user's: a clone of someone else, a
-/// medium that can't be written.
+/// Advice if the folder next to the file isn't writable for the user: another user's clone, or a read-only
+/// medium.
 fn way_out(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error.kind() {
         PermissionDenied | ReadOnlyFilesystem => {
-            "\nname a folder of your own for builds, inputs and records: --work DIR"
+            "\nchoose a folder of your own for builds, inputs and records: --work DIR"
         }
         _ => "",
     }
 }
 
-/// The end of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct End {
-    /// Everything.
+    /// The complete record.
     pub record: ExperimentRecord,
-    /// What the check of the machine said before the first of it was measured.
+    /// The result of the machine check made before the first measurement.
     pub machine_check: Option<String>,
-    /// A subject, build or generator failed.
+    /// Whether a subject, build or generator failed.
     pub failed: bool,
-    /// The user interrupted.
+    /// Whether the user interrupted the run.
     pub interrupted: bool,
 }
 
-/// Runs an experiment that was checked.
+/// Runs a checked experiment.
 ///
 /// # Errors
-/// [`RunError`]. What fails while it runs is part of the record.
+/// [`RunError`]. Failures during the run are part of the record.
 pub fn run(
     experiment: &Experiment,
     options: &Options,
@@ -168,22 +168,22 @@ pub fn run(
     })
 }
 
-/// The tables of a file that change what is said of the results, and not the results.
+/// The tables of a file that affect how results are judged and described, but not the results.
 const JUDGING: [&str; 6] = [
     "answers", "claims", "pictures", "question", "source", "title",
 ];
 
-/// What the results are of.
+/// Returns the fingerprint of everything that the results depend on.
 fn input_of(experiment: &Experiment, options: &Options) -> String {
     let measured = match toml::from_str::<serde_json::Map<String, Value>>(&experiment.text) {
         Ok(mut tables) => {
             tables.retain(|name, _| !JUDGING.contains(&name.as_str()));
             Value::Object(tables).to_string()
         }
-        // A date, which JSON has no form for.
+        // The file contains a date, which JSON can't represent.
         Err(_) => experiment.text.clone(),
     };
-    // Of all calls that `why` counts, those are kept that a claim names.
+    // Of all calls counted by `why`, those named by a claim are kept.
     let calls = metrics::named_calls(experiment).into_iter();
     let calls: Vec<String> = calls.map(|(name, _)| name).collect();
     format!(
@@ -213,7 +213,7 @@ struct Running<'r> {
     interrupted: bool,
     failed: bool,
     time: Option<Duration>,
-    /// When measuring began.
+    /// When measuring started.
     measuring: Option<Instant>,
 }
 
@@ -267,7 +267,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Why a measure is not made now.
+    /// Returns why a measure is skipped now.
     fn left_out(&self, measure: &Measure) -> Option<String> {
         if self.interrupted || interrupt::received().is_some() {
             return Some("interrupted".to_string());
@@ -279,12 +279,12 @@ impl Running<'_> {
             return Some(NO_TIME.to_string());
         }
         match self.left() {
-            Some(left) if left.is_zero() => Some("the time was up".to_string()),
+            Some(left) if left.is_zero() => Some("the time limit was reached".to_string()),
             _ => None,
         }
     }
 
-    /// Time for measuring that is left.
+    /// Returns the remaining time for measuring.
     fn left(&self) -> Option<Duration> {
         let used = self
             .measuring
@@ -333,7 +333,7 @@ impl Running<'_> {
             results,
             looks: 1,
         };
-        // What is incomplete is measured again by --resume.
+        // An incomplete measure is repeated by --resume.
         if complete {
             self.state
                 .done
@@ -372,7 +372,7 @@ fn gap(measure: &Measure, why: &str) -> Gap {
     }
 }
 
-/// Why a measure has no result at all.
+/// Returns why a measure has no results at all.
 fn why_nothing(gaps: &[Gap]) -> Option<String> {
     let mut reasons: Vec<&str> = gaps.iter().map(|gap| gap.reason.as_str()).collect();
     reasons.dedup();

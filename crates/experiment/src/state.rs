@@ -1,4 +1,4 @@
-//! What an interrupted run has finished, so that `--resume` can go on.
+//! The finished part of an interrupted run, from which `--resume` continues.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::Results;
 
-/// A measure that is done.
+/// A finished measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// What is reported of it.
+    /// Its report.
     pub measure: MeasureResult,
     /// Its results.
     pub results: Results,
-    /// How often its rounds were begun: once, and again where claims were undecided.
+    /// How often its rounds were started: once, and again for undecided claims.
     pub looks: u32,
 }
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What the results are of: the file, the version of Fathom, `--quick`. Results of another are
-    /// not used.
+    /// What the results depend on: the file, the version of Fathom, `--quick`. Results with another
+    /// fingerprint are not used.
     pub fingerprint: String,
-    /// When the first of them was begun, RFC 3339.
+    /// When the first of them was started, in RFC 3339 format.
     pub started_at: String,
-    /// The machine then.
+    /// The machine at that time.
     pub environment: Environment,
-    /// What its check said before that, where it was checked.
+    /// The result of the machine check before that, if it was made.
     pub machine_check: Option<String>,
     /// Finished measures by id.
     pub done: BTreeMap<String, Done>,
 }
 
 impl State {
-    /// Nothing done yet.
+    /// Creates the state of a run that has finished nothing yet.
     pub fn new(fingerprint: String, machine_check: Option<String>) -> State {
         State {
             fingerprint,
@@ -49,17 +49,17 @@ impl State {
         }
     }
 
-    /// The state in a work folder, if it is of the same file and set.
+    /// Reads the state in a work folder, if its fingerprint is the same.
     pub fn read(work: &Path, fingerprint: &str) -> Option<State> {
         let text = std::fs::read_to_string(path(work)).ok()?;
         let state: State = serde_json::from_str(&text).ok()?;
         (state.fingerprint == fingerprint).then_some(state)
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes the state atomically.
     ///
     /// # Errors
-    /// When the work folder can't be written.
+    /// If the work folder can't be written.
     pub fn write(&self, work: &Path) -> std::io::Result<()> {
         let text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
         fathom_measure::write_whole(&path(work), text)

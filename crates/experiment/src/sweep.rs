@@ -7,8 +7,8 @@ use fathom_model::{Combination, listed, pairs};
 use crate::file::experiment::{Experiment, Only};
 use crate::file::placeholder;
 
-/// Every combination; the last parameter varies fastest, and the first combination is made of the
-/// first values. One empty combination if there are no parameters.
+/// Returns every combination; the last parameter varies fastest, and the first combination consists of the
+/// first values. Returns one empty combination if there are no parameters.
 pub fn combinations(experiment: &Experiment, quick: bool) -> Vec<Combination> {
     let mut all = vec![Vec::new()];
     for parameter in &experiment.parameters {
@@ -30,7 +30,7 @@ pub fn combinations(experiment: &Experiment, quick: bool) -> Vec<Combination> {
     all
 }
 
-/// The combinations of the full and of the quick set.
+/// Returns the combinations of the full and of the quick set.
 pub fn all_combinations(experiment: &Experiment) -> Vec<Combination> {
     let mut all = combinations(experiment, false);
     for combination in combinations(experiment, true) {
@@ -41,7 +41,7 @@ pub fn all_combinations(experiment: &Experiment) -> Vec<Combination> {
     all
 }
 
-/// Whether a combination is one of those that something is restricted to.
+/// Returns whether a restriction allows a combination.
 pub fn allowed(only: &Only, combination: &Combination) -> bool {
     only.iter().all(|(name, values)| {
         combination
@@ -51,7 +51,7 @@ pub fn allowed(only: &Only, combination: &Combination) -> bool {
     })
 }
 
-/// The part of a combination that these names mention.
+/// Returns the part of a combination with these names.
 pub fn part(combination: &Combination, names: &BTreeSet<String>) -> Combination {
     combination
         .iter()
@@ -60,8 +60,8 @@ pub fn part(combination: &Combination, names: &BTreeSet<String>) -> Combination 
         .collect()
 }
 
-/// The names in some texts, and in what they refer to: an input or build that depends on a
-/// parameter makes everything that uses it depend on it.
+/// Returns the names in some texts, and in the inputs and builds they refer to: anything that uses an input
+/// or build depends on its parameters.
 pub fn names_used<'t>(
     experiment: &Experiment,
     texts: impl IntoIterator<Item = &'t str>,
@@ -89,7 +89,7 @@ pub fn names_used<'t>(
     }
 }
 
-/// All texts of a build in which placeholders may stand.
+/// Returns all texts of a build that may contain placeholders.
 pub fn build_texts(build: &crate::file::experiment::Build) -> Vec<&str> {
     let mut texts = vec![build.command.value.as_str()];
     texts.extend(build.cwd.iter().map(|t| t.value.as_str()));
@@ -97,7 +97,7 @@ pub fn build_texts(build: &crate::file::experiment::Build) -> Vec<&str> {
     texts
 }
 
-/// The text of an input in which placeholders may stand.
+/// Returns the text of an input that may contain placeholders.
 pub fn input_text(input: &crate::file::experiment::Input) -> Option<&str> {
     use crate::file::experiment::Content;
     match &input.content {
@@ -106,7 +106,7 @@ pub fn input_text(input: &crate::file::experiment::Input) -> Option<&str> {
     }
 }
 
-/// All texts of a subject in which placeholders may stand.
+/// Returns all texts of a subject that may contain placeholders.
 pub fn subject_texts(subject: &crate::file::experiment::Subject) -> Vec<&str> {
     let mut texts = vec![subject.command.value.as_str()];
     texts.extend(subject.input.iter().map(|t| t.value.as_str()));
@@ -116,12 +116,12 @@ pub fn subject_texts(subject: &crate::file::experiment::Subject) -> Vec<&str> {
     texts
 }
 
-/// `sink=null, size=10`; empty for no parameters.
+/// Returns `sink=null, size=10`; empty for no parameters.
 pub fn label(combination: &Combination) -> String {
     pairs(listed(combination), ", ")
 }
 
-/// A combination as part of a file name.
+/// Returns a combination as part of a file name.
 pub fn file_part(combination: &Combination) -> String {
     combination
         .iter()

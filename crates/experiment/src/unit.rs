@@ -1,23 +1,23 @@
-//! Units of numbers: times in seconds, amounts of data in bytes, and words that a file chooses.
+//! Units of numbers: times in seconds, amounts of data in bytes, and words that a file defines.
 
 use std::collections::BTreeMap;
 
-/// What a number is counted in: powers of seconds, bytes and other words. Plain numbers have none.
+/// The unit of a number: powers of seconds, bytes and other words. Plain numbers have none.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Unit {
-    /// Power of each base; never 0. `s` is the second and `B` the byte.
+    /// The power of each base; never 0. `s` is the second and `B` the byte.
     powers: BTreeMap<String, i32>,
-    /// Matches every unit: of results that are not known before they are measured.
+    /// Matches every unit: for results whose unit is unknown before they are measured.
     any: bool,
 }
 
 impl Unit {
-    /// No unit.
+    /// Returns the unit of a plain number.
     pub fn plain() -> Unit {
         Unit::default()
     }
 
-    /// One base to the first power.
+    /// Returns one base to the first power.
     pub fn base(name: &str) -> Unit {
         Unit {
             powers: BTreeMap::from([(name.to_string(), 1)]),
@@ -25,17 +25,17 @@ impl Unit {
         }
     }
 
-    /// Seconds.
+    /// Returns seconds.
     pub fn seconds() -> Unit {
         Unit::base("s")
     }
 
-    /// Bytes.
+    /// Returns bytes.
     pub fn bytes() -> Unit {
         Unit::base("B")
     }
 
-    /// Not known yet.
+    /// Returns a unit that isn't known yet.
     pub fn any() -> Unit {
         Unit {
             any: true,
@@ -43,13 +43,13 @@ impl Unit {
         }
     }
 
-    /// Whether it is a number without a unit.
+    /// Returns whether it is the unit of a plain number.
     pub fn is_plain(&self) -> bool {
         self.powers.is_empty() && !self.any
     }
 
-    /// Whether there is a base other than seconds and bytes in it: a bare number is then taken in
-    /// the unit that the file declared.
+    /// Returns whether it contains a base other than seconds and bytes: a bare number is then read in the
+    /// unit that the file declared.
     pub fn is_declared(&self) -> bool {
         self.powers
             .keys()
@@ -58,12 +58,12 @@ impl Unit {
             || self.powers.values().any(|power| *power < 0)
     }
 
-    /// Whether numbers in both may be compared.
+    /// Returns whether numbers in both units may be compared.
     pub fn agrees(&self, other: &Unit) -> bool {
         self.any || other.any || self.powers == other.powers
     }
 
-    /// Of a product (`sign` 1) or a quotient (-1).
+    /// Returns the unit of a product (`sign` 1) or a quotient (-1).
     pub fn times(&self, other: &Unit, sign: i32) -> Unit {
         let mut powers = self.powers.clone();
         for (name, power) in &other.powers {
@@ -98,7 +98,7 @@ impl std::fmt::Display for Unit {
     }
 }
 
-/// Units whose size is known: the base (empty for plain numbers) and how many of it one is.
+/// Units of known size: the base (empty for plain numbers), and the size in that base.
 const KNOWN: [(&str, &str, f64); 34] = [
     ("ns", "s", 1e-9),
     ("us", "s", 1e-6),
@@ -136,7 +136,7 @@ const KNOWN: [(&str, &str, f64); 34] = [
     ("calls", "", 1.0),
 ];
 
-/// One word of a unit.
+/// Parses one word of a unit.
 fn word(text: &str) -> (Unit, f64) {
     match KNOWN.iter().find(|(name, _, _)| *name == text) {
         Some((_, "", size)) => (Unit::plain(), *size),
@@ -146,16 +146,16 @@ fn word(text: &str) -> (Unit, f64) {
     }
 }
 
-/// Whether this is a unit of known size.
+/// Returns whether this is a unit of known size.
 pub fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|(name, _, _)| *name == text)
 }
 
-/// Reads `ms`, `KiB`, `GB/s`, `ops/s`; a word that is not known is a unit of its own. Returns the
-/// unit and how many of its bases one of it is: 0.001 for `ms`.
+/// Parses `ms`, `KiB`, `GB/s`, `ops/s`; an unknown word is a unit of its own. Returns the unit and its size
+/// in base units: 0.001 for `ms`.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub fn parse(text: &str) -> Result<(Unit, f64), String> {
     let text = text.trim();
     if text.is_empty() {
@@ -182,10 +182,10 @@ pub fn parse(text: &str) -> Result<(Unit, f64), String> {
     Ok((unit, size))
 }
 
-/// `11 MiB`, `1 MB`, `4096` as bytes.
+/// Parses `11 MiB`, `1 MB`, `4096` as bytes.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text

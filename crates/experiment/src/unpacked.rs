@@ -1,20 +1,20 @@
-//! Where programs, headers and libraries of unpacked Debian packages are looked for.
+//! Search paths for programs, headers and libraries of unpacked Debian packages.
 
 use std::path::{Path, PathBuf};
 
-/// What a command that is run from the experiment has to find.
+/// What a command run by the experiment must be able to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finds {
-    /// Programs. Nothing else is changed for what is measured: `LD_LIBRARY_PATH` would make every
-    /// program's start look into more folders.
+    /// Programs. Nothing else is changed for measured commands: with `LD_LIBRARY_PATH` every program's start
+    /// would search more folders.
     Programs,
-    /// Headers and libraries as well. A library's folder is written into what is linked
+    /// Also headers and libraries. The folder of a library is recorded in binaries linked with it
     /// (`LD_RUN_PATH`), so that it is found when the program runs.
     Sources,
 }
 
-/// The variables that add these folders, each laid out like `/`, before the system's own. None for
-/// none.
+/// Returns the variables that add these folders, each laid out like `/`, before the system's own. Empty if
+/// there are no folders.
 pub fn variables(roots: &[PathBuf], finds: Finds) -> Vec<(String, String)> {
     let within = |inner: &str| -> Vec<PathBuf> {
         let all = roots.iter().map(|root| root.join(inner));
@@ -35,7 +35,7 @@ pub fn variables(roots: &[PathBuf], finds: Finds) -> Vec<(String, String)> {
     all
 }
 
-/// `usr/lib` itself and the folder of the architecture in it, such as `x86_64-linux-gnu`.
+/// Returns `usr/lib` itself and the folder of the architecture in it, such as `x86_64-linux-gnu`.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let inner = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let inner = inner.filter(|entry| {

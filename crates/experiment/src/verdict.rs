@@ -1,4 +1,4 @@
-//! From what expressions say to the verdict of a claim.
+//! Derives the verdict of a claim from the outcome of its expressions.
 
 use fathom_model::{AnswerResult, ClaimResult, ClaimVerdict, Combination, Judged, Layer};
 
@@ -7,8 +7,8 @@ use crate::file::experiment::{Answer, Claim, Formula};
 use crate::results::Results;
 use crate::sweep;
 
-/// Judges a claim under every combination, the first of which the verdict is for. `lack` is what
-/// the claim itself needs and this machine does not have.
+/// Judges a claim under every combination; the verdict is for the first. `lack` is what the claim itself
+/// needs and this machine does not have.
 pub fn claim(
     claim: &Claim,
     results: &Results,
@@ -25,7 +25,7 @@ pub fn claim(
         .windows(2)
         .any(|pair| pair[0].measured != pair[1].measured || pair[0].verdict != pair[1].verdict);
     if !varies {
-        // Nothing in it depends on a parameter.
+        // The claim doesn't depend on a parameter.
         all.truncate(1);
         all.iter_mut().for_each(|judged| judged.parameters.clear());
     }
@@ -52,7 +52,7 @@ pub fn claim(
     }
 }
 
-/// The verdict that the table shows, and the combination that it is for.
+/// Returns the verdict shown in the table, and its combination.
 pub fn first<'c>(
     claim: &Claim,
     results: &Results,
@@ -64,7 +64,7 @@ pub fn first<'c>(
         .find_map(|combination| Some((combination, one(claim, results, combination, lack)?)))
 }
 
-/// The parameter values that alone turn the first verdict into another.
+/// Returns the parameter values that by themselves change the first verdict.
 fn flips(first: &Judged, others: &[Judged]) -> Vec<String> {
     others
         .iter()
@@ -118,13 +118,13 @@ fn one(
         return judged(ClaimVerdict::IllPosed, reason, found.measured);
     }
     let Some(formula) = &claim.holds else {
-        let reason = "the file does not say how it could be measured";
+        let reason = "the file does not say how to measure it";
         return judged(ClaimVerdict::Undecided, reason.to_string(), Vec::new());
     };
     let mut found = match judge(&formula.expression, context) {
         Ok(found) => found,
         Err(Fault::Elsewhere) => return None,
-        // A checked file can still name a probe that this machine has not.
+        // A checked file can still name a probe that this machine doesn't have.
         Err(Fault::Wrong { message, .. }) => {
             return judged(ClaimVerdict::NotRunnableHere, message, Vec::new());
         }
@@ -145,8 +145,8 @@ fn one(
     judged(verdict, reason, found.measured)
 }
 
-/// A size that satisfies `>= 6.5` may be 300 times the published one: then only the direction was
-/// reproduced. What is published as a limit is kept by any size on its side.
+/// A size that satisfies `>= 6.5` may be 300 times the published one: then only the direction was reproduced.
+/// A published limit is satisfied by any size on its side.
 fn another_size(
     claim: &Claim,
     formula: &Formula,
@@ -156,8 +156,8 @@ fn another_size(
     compared(&formula.expression, context)?.against_published(published)
 }
 
-/// Published figures that do not give what is claimed of them make the claim ill-posed: there is
-/// nothing to measure.
+/// If published figures don't yield what is claimed about them, the claim is ill-posed: there is nothing to
+/// measure.
 fn verdict(layer: Layer, outcome: Outcome) -> ClaimVerdict {
     match (layer, outcome) {
         (_, Outcome::Holds) => ClaimVerdict::Reproduced,
@@ -180,7 +180,7 @@ fn reason(claim: &Claim, verdict: ClaimVerdict, found: &Judgement) -> String {
     found.reason.clone()
 }
 
-/// What an answer rests on here.
+/// Returns an answer with the verdicts of its evidence.
 pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
     let evidence: Vec<(String, ClaimVerdict)> = answer
         .evidence
@@ -215,18 +215,18 @@ pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
     }
 }
 
-/// How the claims that are budgets turned out, together.
+/// The combined outcome of the claims that are budgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budgets {
     /// All hold, or there are none.
     Hold,
     /// One was measured and does not hold.
     Fail,
-    /// None fails, and one could not be judged: a gate must not let that pass as a success.
+    /// None fails, but one could not be judged: a gate must not treat that as a success.
     Unknown,
 }
 
-/// Looks at every budget under every combination of parameters.
+/// Checks every budget under every combination of parameters.
 pub fn budgets(claims: &[ClaimResult]) -> Budgets {
     let verdicts: Vec<ClaimVerdict> = claims
         .iter()

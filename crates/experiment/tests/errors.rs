@@ -1,4 +1,4 @@
-//! What is said of files that can't be used: the line, what is wrong, what to write instead.
+//! Error messages for unusable files: the line, the problem, and what to write instead.
 
 mod support;
 
@@ -11,7 +11,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// Each file of `files/` with what is said of it.
+/// Compares the messages for each file of `files/`.
 #[test]
 fn errors_point_at_the_line() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files");

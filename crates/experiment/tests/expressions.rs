@@ -1,4 +1,4 @@
-//! Laws that hold for every expression and every sample.
+//! Properties that hold for every expression and every sample.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn judgement(text: &str, results: &Results) -> Result<Judgement, Fault> {
     )
 }
 
-/// The value of an expression without results.
+/// Returns the value of an expression without results.
 fn value(text: &str) -> f64 {
     let judgement = judgement(&format!("{text} == 0"), &Results::default()).expect("judged");
     judgement.measured[0].estimate.expect("a number").value
@@ -106,7 +106,7 @@ fn a_division_by_something_around_zero_is_undecided() {
     );
 }
 
-/// Positive samples of the same length, long enough for order statistics.
+/// Positive samples of equal length, long enough for order statistics.
 fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     (7usize..30).prop_flat_map(|n| {
         let values = || prop::collection::vec(1e-3..1e3f64, n);
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// `not` turns what holds round, and leaves open what is open.
+    /// `not` inverts a decided outcome, and leaves an open one open.
     #[test]
     fn not_turns_round((a, b) in samples(), bound in 0.1..10f64) {
         let results = two(&a, &b);
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// `and` is the worse of both, `or` the better.
+    /// `and` gives the worse outcome of both, `or` the better.
     #[test]
     fn and_is_the_worse_or_the_better((a, b) in samples(), x in 1e-3..1e3f64, y in 1e-3..1e3f64) {
         let results = two(&a, &b);
@@ -157,13 +157,13 @@ proptest! {
         prop_assert_eq!(joined("or"), parts[0].max(parts[1]));
     }
 
-    /// Units of the same kind scale, and the verdict does not depend on which is written.
+    /// Units of the same kind are converted, and the verdict does not depend on the one used.
     #[test]
     fn units_scale((a, b) in samples(), bound in 1e-3..1e3f64) {
         let results = two(&a, &b);
         let seconds = outcome(&format!("wall.a > {bound}s"), &results);
         let millis = outcome(&format!("wall.a > {}ms", bound * 1e3), &results);
-        // Rounding of the bound itself can only matter at the edge.
+        // Rounding of the bound itself only matters at the edge.
         if seconds != millis {
             let sorted = { let mut sorted = a.clone(); sorted.sort_by(f64::total_cmp); sorted };
             prop_assert!(sorted.iter().any(|v| (v / bound - 1.0).abs() < 1e-9));
@@ -180,7 +180,7 @@ proptest! {
         }
     }
 
-    /// Interval arithmetic holds every value that its operands allow.
+    /// Interval arithmetic contains every value that its operands allow.
     #[test]
     fn intervals_hold_their_values((a, b) in samples()) {
         let results = two(&a, &b);
@@ -204,7 +204,7 @@ proptest! {
         }
     }
 
-    /// What is wrong is said with a place inside of the text.
+    /// Problems are reported with a position inside the text.
     #[test]
     fn errors_have_a_place_inside(text in r#"[a-z0-9_.+*/()<>=,:%" -]{0,40}"#) {
         if let Err(error) = parse(&text) {

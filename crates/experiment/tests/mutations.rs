@@ -1,5 +1,5 @@
-//! Bytes that nobody meant to write: a broken file or record is refused with a place in it, and nothing
-//! panics. The inputs are the catalogue's own files, changed at random from a seed that a failure names.
+//! Corrupted input: a broken file or record is refused with a position in it, and nothing panics. The inputs
+//! are the catalogue's own files, changed at random with a seed that a failure reports.
 
 mod support;
 
@@ -13,12 +13,13 @@ use fathom_model::{ExperimentRecord, PlanRecord, PlanStep, SCHEMA_VERSION};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of each file of the catalogue that are read again, in as many mutations as that gives: 1 MB takes
-/// a second in a debug build.
+/// Total bytes that are read again for each file of the catalogue, which determines the number of mutations:
+/// 1 MB takes a second in a debug build.
 const BYTES_OF_A_FILE: u64 = 60_000;
 const OF_A_RECORD: u64 = 1500;
 
-/// What parsers stumble over: ends and beginnings of parts, numbers at limits, words of the formulas.
+/// Tokens that are difficult for parsers: ends and beginnings of parts, numbers at limits, words of the
+/// formulas.
 const TOKENS: [&str; 20] = [
     "\"",
     "'''",
@@ -58,7 +59,8 @@ impl Random {
     }
 }
 
-/// One to four changes: a byte, a piece that is gone, doubled or moved, a token, the end cut off.
+/// Makes one to four changes: a byte changed, a piece removed, duplicated or moved, a token inserted, the end
+/// cut off.
 fn mutated(original: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut bytes = original.to_vec();
@@ -83,7 +85,7 @@ fn mutated(original: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Runs a step on each mutation and counts how many it accepts; a panic names what it was given.
+/// Runs a step on each mutation and returns how many it accepts; a panic reports the input.
 fn accepted(name: &str, original: &[u8], count: u64, accepts: impl Fn(&[u8]) -> bool) -> u64 {
     (0..count)
         .filter(|seed| {
@@ -111,7 +113,8 @@ fn steps(experiment: &Experiment) -> Vec<PlanStep> {
     plan::plan(&scope, &Selection::all(experiment), true).expect("a checked file has a plan")
 }
 
-/// Whether a text is an experiment. If so it has a plan; if not, each problem has its place in the text.
+/// Returns whether a text is an experiment. If so, it has a plan; if not, each problem has a position in the
+/// text.
 fn is_experiment(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     match support::experiment(&text) {
@@ -141,11 +144,11 @@ fn a_broken_experiment_file_is_refused_with_places_in_it() {
         all += count;
         good += accepted(&path.display().to_string(), &text, count, is_experiment);
     }
-    // Comments and texts may hold anything; most other changes break something.
+    // Comments and texts may contain anything; most other changes break something.
     assert!(good > 0 && good < all, "{good} of {all} are accepted");
 }
 
-/// Whether bytes are a record; one that is read is written as the same one.
+/// Returns whether bytes are a record; a record that can be read is written back unchanged.
 fn is_record<R: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) -> bool {
     let Ok(record) = serde_json::from_slice::<R>(bytes) else {
         return false;

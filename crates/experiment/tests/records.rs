@@ -1,4 +1,4 @@
-//! What is taken of the other verbs' records, and what is not made of what they lack.
+//! What is extracted from other verbs' records, and that nothing is invented for missing values.
 
 use fathom_experiment::results::Samples;
 use fathom_experiment::run::records;
@@ -53,7 +53,7 @@ fn start(program: usize, round: u32) -> StartupRun {
     )
 }
 
-/// The record of a pipeline of two stages, with these fields changed.
+/// A pipeline record with two stages, with these fields changed.
 fn pipe_record(changed: Value) -> PipeRecord {
     let estimate = json!({"value": 2.0, "low": 2.0, "high": 2.0, "level": 0.95});
     let mut record = json!({"schema_version": 1, "kind": "pipe", "fathom_version": "0", "started_at": "",
@@ -88,7 +88,7 @@ fn counts_shares_and_findings_are_read_of_why() {
             one.metric
         );
     }
-    // Observing took half as long again: shares hold, times don't.
+    // Observing made it half as long again: shares are valid, times aren't.
     assert_eq!(of("account_user_code"), None);
     assert_eq!(findings.ids, ["unbuffered-input"]);
     assert_eq!(findings.limited, None);

@@ -1,4 +1,4 @@
-//! The JSON schema, the reader and the catalogue say the same.
+//! Checks that the JSON schema, the reader and the catalogue agree.
 
 use std::path::Path;
 

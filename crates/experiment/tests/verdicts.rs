@@ -1,4 +1,4 @@
-//! What is said of a claim, from results that were made up.
+//! Verdicts of claims for artificial results.
 
 mod support;
 
@@ -85,7 +85,7 @@ fn a_size_on_the_edge_of_what_is_allowed_is_the_direction_alone() {
         reason.ends_with("on the edge of what is allowed"),
         "{reason}"
     );
-    // More rounds could still show that it is the size.
+    // More rounds could still show that it is the published size.
     assert_eq!(found(0.6).0, Undecided);
 }
 
@@ -99,7 +99,7 @@ fn a_bound_that_is_passed_claims_no_direction() {
 
 #[test]
 fn two_results_of_one_measure_are_compared_by_round() {
-    // Both drift by a factor of five: their own intervals overlap, their rounds don't.
+    // Both drift by a factor of five: their own intervals overlap, but their paired ratios don't vary.
     let drift: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) * 0.2).collect();
     let faster: Vec<f64> = drift.iter().map(|v| v * 0.95).collect();
     let results = Results {
@@ -203,7 +203,7 @@ fn what_is_missing_is_named() {
     let claim = judged(&text, &results);
     assert_eq!(claim.judged.verdict, NotRunnableHere);
     assert_eq!(claim.judged.reason, "gcc is missing (apt-get install gcc)");
-    // What is there decides where it is enough.
+    // The available result decides if it is sufficient.
     assert_eq!(size("wall.a < 2s or wall.b < 2s", &results), Reproduced);
     assert_eq!(size("wall.a > 2s and wall.b < 2s", &results), NotReproduced);
 }
@@ -404,7 +404,7 @@ fn an_answer_stands_on_its_claims() {
     assert_eq!(untested.status, "not tested here");
 }
 
-/// Numbers from 0 to 1, the same ones each time.
+/// Reproducible numbers from 0 to 1.
 struct Even(u64);
 
 impl Even {
@@ -423,7 +423,7 @@ fn three_looks_at_equal_programs_are_wrong_together_as_often_as_one_of_95_percen
     let trials = 200;
     let mut wrong = 0;
     for _ in 0..trials {
-        // Sums of four even numbers are about normal.
+        // Sums of four uniform numbers are approximately normal.
         let mut runs = || -> Vec<f64> {
             let one = |_| 10.0 + (0..4).map(|_| even.next()).sum::<f64>();
             (0..40).map(one).collect()
@@ -440,6 +440,6 @@ fn three_looks_at_equal_programs_are_wrong_together_as_often_as_one_of_95_percen
         });
         wrong += i32::from(differs);
     }
-    // 5 %, and three standard deviations. Looks at 95 % each would make 21.
+    // 5 %, plus three standard deviations. With looks at 95 % each it would be 21.
     assert!((2..=19).contains(&wrong), "{wrong}");
 }

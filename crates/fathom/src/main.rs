@@ -8,7 +8,7 @@ fn main() {
     keep_memory();
     report_large_files();
     fathom_measure::remember_what_the_loader_took();
-    // SAFETY: no other thread is there yet.
+    // SAFETY: no other thread exists yet.
     unsafe { fathom_store::variables::withhold() };
     if let Some(server) = fathom_store::variables::get(fathom_mcp::SERVER) {
         fathom_mcp::end_with(&server);
@@ -16,19 +16,19 @@ fn main() {
     std::process::exit(cli::run());
 }
 
-/// A file that grows beyond the limit of its size (`ulimit -f`) is an error of the write, which is
-/// reported, and not the end by SIGXFSZ. What Fathom starts has the signal as it was.
+/// Makes a file that exceeds the size limit (`ulimit -f`) a reported write error instead of ending the
+/// process by SIGXFSZ. Programs started by Fathom get the original signal disposition.
 #[cfg(target_os = "linux")]
 fn report_large_files() {
-    // SAFETY: takes numbers; no other thread is there yet.
+    // SAFETY: takes numbers; no other thread exists yet.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Lets the allocator keep what is freed: it would give it back to the kernel after each round of
-/// runs and take it again for the next, at a page fault each.
+/// Lets the allocator keep freed memory. Otherwise it would return it to the kernel after each round of runs
+/// and take it back for the next one, with a page fault for each page.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn keep_memory() {
-    // SAFETY: takes numbers; no other thread is there yet.
+    // SAFETY: takes numbers; no other thread exists yet.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
         libc::mallopt(libc::M_TOP_PAD, 256 << 10);
@@ -40,6 +40,6 @@ fn keep_memory() {}
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    eprintln!("error: Fathom measures with means that only Linux has; it does not run here yet");
+    eprintln!("error: Fathom needs Linux for its measurements; it does not run on this system yet");
     std::process::exit(4);
 }

@@ -9,7 +9,7 @@ fn fathom() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fathom"))
 }
 
-/// A step of 8 % at 60 in `a`, nothing in `b`, with noise that is the same each time.
+/// Writes a step of 8 % at 60 in `a` and none in `b`, with noise that is the same each time.
 fn csv(folder: &Path, points: usize) -> std::path::PathBuf {
     let mut text = String::from("note,value,series,index\n");
     for index in 0..points {
@@ -69,7 +69,7 @@ fn a_step_in_a_file_is_found_and_said() {
     assert!(text.starts_with(begins), "{text}");
 }
 
-/// A column for each of two metrics, the second with a gap, as Otava has it; the newest line first.
+/// Writes a column for each of two metrics, the second with a gap, as Otava does; the newest line first.
 fn wide(bytes: impl Fn(&str) -> Vec<u8>, folder: &Path) -> Value {
     let mut lines: Vec<String> = (0..100)
         .map(|at| {
@@ -117,7 +117,8 @@ fn a_column_for_each_series_is_read_too() {
     assert_eq!(wide(utf16, folder.path())["series"], record["series"]);
 }
 
-/// `main` has a step at 60, `dev` none; their lines are mixed. Numbers have the decimal sign that is given.
+/// Returns lines where `main` has a step at 60 and `dev` doesn't, interleaved. Numbers use the given decimal
+/// sign.
 fn branches(header: &str, separator: char, comma: bool, index: bool) -> String {
     let mut text = header.replace(',', &separator.to_string());
     for at in 0..100 {
@@ -175,7 +176,7 @@ fn branches_are_series_and_semicolons_separate_too() {
         let said = refused(&["--csv", path, "--branch", "next"]);
         assert!(said.contains("\"next\"; there are main, dev"), "{said}");
     }
-    // One branch alone is all that was measured.
+    // Only one branch was measured.
     let path = folder.path().join("one.csv");
     std::fs::write(&path, "series,index,value,branch\na,1,2,main\na,2,2,main\n").expect("a file");
     let path = path.to_str().expect("UTF-8");

@@ -1,5 +1,5 @@
-//! `fathom gate` with real processes and a real repository. What is compared differs by far more than
-//! any machine's noise, or not at all.
+//! `fathom gate` with real processes and a real repository. The compared programs differ by far more than any
+//! machine's noise, or not at all.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     let row = &record["benchmarks"][0];
     assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
     assert!(row["ratio"]["low"].as_f64() > Some(1.0), "{row}");
-    // Whatever way to observe is allowed here, the sleep is named.
+    // Any allowed way of observing names the sleep.
     let difference = row["difference"].as_array().expect("a list");
     assert!((2..=5).contains(&difference.len()), "{row}");
     let line = |at: usize| difference[at].as_str().expect("a line");
@@ -174,7 +174,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
         "{}",
         read(&files[2])
     );
-    // A second job makes the forms from the record alone.
+    // A second job produces the reports from the record alone.
     let again = folder.path().join("again.md");
     let output = fathom(
         folder.path(),
@@ -200,7 +200,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
         "{}",
         said(&output)
     );
-    // Neither waited for nor read without end.
+    // A fifo is neither waited for nor read without end.
     let fifo = folder.path().join("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status();
     assert!(made.expect("mkfifo runs").success());
@@ -232,7 +232,7 @@ fn more_reads_are_named_as_the_cause() {
     );
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let record: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    // On a busy machine what the longer run waited for a CPU comes before it.
+    // On a busy machine, the time that the longer run waited for a CPU comes first.
     let lines = record["benchmarks"][0]["difference"].as_array();
     let mut lines = lines.expect("a difference").iter();
     let reads = lines.find(|line| {
@@ -273,7 +273,7 @@ fn gates_are_saved_and_enough_of_them_are_the_noise_floor() {
     let record: Value = serde_json::from_slice(&again.stdout).expect("it is JSON");
     let row = &record["benchmarks"][0];
     assert_eq!(row["floor_source"]["gates"], 19, "{row}");
-    // The largest that was seen, of this machine or of those 18.
+    // The largest floor seen, on this machine or on those 18.
     assert!(row["floor"].as_f64() >= Some(0.0199), "{row}");
     let shown = String::from_utf8(gate(&["--no-save"]).stdout).expect("UTF-8");
     assert!(shown.contains("noise floor: 19 earlier gates"), "{shown}");
@@ -306,7 +306,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
 fn edits_of_the_working_tree_are_judged_against_main() {
     let world = World::new();
     world.write("work.sh", "sleep 0.3\n");
-    // Head widens its own margin: that is said and does not apply.
+    // Head widens its own margin: this is reported and has no effect.
     world.write(
         "fathom.toml",
         &format!("{SUITE}\n[gate]\nmargin = \"99%\"\n"),
@@ -321,7 +321,7 @@ fn edits_of_the_working_tree_are_judged_against_main() {
         record["settings_changed"][0],
         "margin: 10% at base, 99% at head"
     );
-    // The user's files are as they were, and nothing was committed for them.
+    // The user's files are unchanged, and nothing was committed.
     let status = Command::new("git")
         .args(["status", "--porcelain"])
         .current_dir(world.root())
@@ -350,7 +350,7 @@ fn a_waiver_lets_pass_and_ends() {
     }
     let output = accept("2999-12-30");
     assert!(output.status.success(), "{}", said(&output));
-    // The same again takes its place.
+    // Accepting it again replaces the entry.
     let output = accept("2999-12-31");
     assert!(output.status.success(), "{}", said(&output));
     let text = std::fs::read_to_string(world.root().join("fathom.toml")).expect("text");

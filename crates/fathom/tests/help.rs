@@ -1,4 +1,4 @@
-//! What explains Fathom itself: words, completions, manual pages.
+//! Fathom's documentation of itself: explained words, completions, manual pages.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -47,7 +47,7 @@ fn words_are_explained_and_near_misses_answered() {
     assert!(said.starts_with(expected), "{said}");
 }
 
-/// What bash offers for the last of these words, in this folder.
+/// Returns bash's completions for the last of these words, in this folder.
 fn offered(folder: &Path, words: &[&str]) -> Vec<String> {
     let script = "source <(fathom completions bash); COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
                   COMP_TYPE=9; _clap_complete_fathom fathom \"${!#}\" x; printf '%s\\n' \"${COMPREPLY[@]}\"";
@@ -140,7 +140,7 @@ fn each_verb_has_a_manual_page() {
         let text = std::fs::read_to_string(pages.join(page)).expect("the page is there");
         assert!(text.contains(".SH OPTIONS"), "{page}");
     }
-    // The guide has them all; verbs of a verb are said on its own page.
+    // The guide lists them all; verbs are described on their verb's page.
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
     let guide = std::fs::read_to_string(guide).expect("the guide is there");
     for page in std::fs::read_dir(&pages).expect("the folder is there") {

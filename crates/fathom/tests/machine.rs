@@ -1,4 +1,5 @@
-//! `fathom machine` as its users see it, and what `bench` makes of it. Counts and words, never times.
+//! `fathom machine` as its users see it, and its effect on `bench`. Tests check counts and words, never
+//! times.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -138,7 +139,7 @@ fn the_page_is_written_and_runs_its_own_script_only() {
     assert!(page.contains("core clock"));
 }
 
-/// Whether the process remembers SIGINT instead of dying of it.
+/// Returns whether the process catches SIGINT instead of dying from it.
 fn catches_interrupt(process: &Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -206,7 +207,7 @@ fn mistakes_are_refused_with_code_2() {
     }
 }
 
-/// The record of a short session of `bench` on a machine whose profile in `cache` is made up.
+/// Returns the record of a short `bench` session on a machine with a made-up profile in `cache`.
 fn bench(cache: &Path, more: &[&str]) -> (Value, String) {
     let arguments = [&["bench", "-N", "-r", "2", "--json", "-"], more, &["true"]].concat();
     let output = fathom(cache, &arguments).output().unwrap();
@@ -214,7 +215,7 @@ fn bench(cache: &Path, more: &[&str]) -> (Value, String) {
     (json(&output), stderr(&output))
 }
 
-/// Remembers a clock that no core runs at, whatever runs beside it.
+/// Stores a clock rate that no core reaches, whatever else is running.
 fn remember_99_ghz(cache: &Path) {
     let impossible = serde_json::json!({
         "id": "core_clock", "title": "core clock", "value": 99.0, "unit": "GHz",
@@ -310,7 +311,7 @@ fn a_canary_that_differs_from_the_profile_is_said_and_recorded() {
         let canaries = fingerprint["canaries"].as_array().unwrap();
         canaries.iter().any(|canary| canary["id"] == id)
     };
-    // A canary without an answer is no change.
+    // A canary without a response doesn't count as a change.
     assert_eq!(
         fingerprint["changed"] == serde_json::json!(["core_clock"]),
         canary("core_clock")

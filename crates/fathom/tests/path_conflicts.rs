@@ -1,9 +1,9 @@
-//! No verb writes over what it reads.
+//! No verb overwrites its input.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};
 
-/// Runs in a folder that holds `f` with the user's data; its exit code, standard error, and `f` after it.
+/// Runs in a folder whose `f` holds user data; returns the exit code, standard error, and `f` afterwards.
 fn with_a_file(arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f");

@@ -1,4 +1,4 @@
-//! The Python module `fathom_lab`, by its own tests and the program that is built here.
+//! Runs the tests of the Python module `fathom_lab` with the built program.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;

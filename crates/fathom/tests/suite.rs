@@ -1,5 +1,5 @@
-//! A project's suite: one name for a benchmark whoever measures it, a gate before there is a base, and
-//! advice that works as it is printed.
+//! A project's suite: every verb uses the same name for a benchmark, the gate works before a base exists, and
+//! printed advice works as printed.
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-/// Both streams, with an empty line behind each.
+/// Returns both streams, each followed by an empty line.
 fn said(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned() + "\n";
     text(&output.stdout) + &text(&output.stderr)
@@ -164,7 +164,7 @@ fn a_measure_names_the_metrics_that_are_judged() {
         "{text}"
     );
     assert!(
-        text.contains("`metrics` means nothing for how = \"startup\""),
+        text.contains("`metrics` has no meaning for how = \"startup\""),
         "{text}"
     );
 }
@@ -190,7 +190,7 @@ fn a_run_says_what_it_took_and_a_gate_without_a_base_compares_with_it() {
         "{text}"
     );
     assert!(words.contains("So the suite was measured now"), "{text}");
-    // A base that is named is used, or none.
+    // Only the named base is used.
     let output = world.fathom(&["gate", "--base", "main"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }
@@ -206,7 +206,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     {
         world.write("build.sh", &format!("# {hour}\n{build}"));
         world.git(&["add", "-A"]);
-        // Records stand in the order of these times, and not of the runs.
+        // Maximum number of a thread's copies that wait for their samples.
         let date = format!("GIT_COMMITTER_DATE=2026-01-01T0{hour}:00:00Z");
         let commit = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit"];
         let message = format!("build {hour}");
@@ -227,7 +227,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     let line = text.lines().find(|line| line.starts_with(&left_out));
     let line = line.unwrap_or_else(|| panic!("{left_out:?} is missing in {text}"));
     assert!(line.contains("a stone is in the way"), "{line}");
-    // Each is compared with the one before.
+    // Each revision is compared with the previous one.
     let change = format!("and the change since {}", "HEAD~2");
     assert!(text.contains(&change), "{text}");
     let history = world.fathom(&["history", "count", "--metric", "wall", "--json", "-"]);
@@ -236,7 +236,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     let revisions: Vec<&Value> = points.iter().map(|point| &point["revision"]).collect();
     assert_eq!(revisions, [&ids[0], &ids[2], &ids[2]], "{history}");
     assert_eq!(history["series"].as_array().map(Vec::len), Some(1));
-    // Where none can be measured, that is an error; nothing was written into the repository.
+    // If no revision can be measured, that is an error; nothing was written to the repository.
     let output = world.fathom(&["run", "--revisions", "HEAD~1..HEAD~1"]);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     let status = world.run("git", &["status", "--porcelain"]);
@@ -247,7 +247,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     }
 }
 
-/// How long it takes changes with each run, so that of two commands in a random order none is slower.
+/// Its duration changes with each run, so that neither of two such commands in a random order is slower.
 const UNSTEADY: &str =
     "n=$(cat n 2>&- || echo 0); echo $((n + 1)) >n; [ $((n % 2)) = 0 ] || sleep 0.01\n";
 
@@ -309,8 +309,8 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         }
     }
     verbs.sort_unstable();
-    // Whether `bench` advises depends on its runs; `the_command_that_would_decide_runs_as_it_is_printed`
-    // sees to it that one is advised and typed.
+    // Whether `bench` gives advice depends on its runs; `the_command_that_would_decide_runs_as_it_is_printed`
+    // makes sure that its advice is printed and run.
     verbs.retain(|(verb, _)| *verb != "bench");
     let expected = [
         ("bisect", 2),
@@ -322,13 +322,13 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
         ("why", 2),
     ];
     assert_eq!(verbs, expected, "{advised:#?} of {printed}");
-    // The examples are of a project that has these.
+    // The examples assume a project that has these tags.
     world.git(&["tag", "v1.0", "HEAD~2"]);
     world.git(&["tag", "v2.0", "HEAD~1"]);
     for line in advised {
         let words = shell_words::split(&line).expect("words");
         let mut words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        // All but how long it takes.
+        // Everything except the duration.
         if let Some(place) = words.iter().position(|word| *word == "--time") {
             words[place + 1] = "1s";
         }
@@ -337,7 +337,7 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
     }
 }
 
-/// The commands in a text, each once, with the reader's own words in place of those in capitals.
+/// Returns each command in a text once, with placeholders in capitals replaced by real words.
 fn advised(text: &str) -> Vec<String> {
     const VERBS: [&str; 11] = [
         "bench", "bisect", "changes", "compare", "gate", "history", "init", "run", "store",
@@ -358,7 +358,7 @@ fn advised(text: &str) -> Vec<String> {
             _ => rest.find(['\n', ';']),
         };
         let line = &rest[..end.unwrap_or(rest.len())];
-        // What the sentence goes on with.
+        // Cut off the rest of the sentence.
         let line = line.split("   ").next().unwrap_or_default();
         let line = line.split(", with ").next().unwrap_or_default();
         let line = line.trim_end_matches(['.', ',']).trim();
@@ -389,8 +389,8 @@ fn advised(text: &str) -> Vec<String> {
     all
 }
 
-/// Each paragraph and each command in one line: 80 columns wrap the former at the last word that fits, and a
-/// backslash the latter.
+/// Joins the lines of each paragraph and each command: paragraphs are wrapped at 80 columns, commands with a
+/// backslash.
 fn unwrapped(text: &str) -> String {
     let mut all = String::new();
     let mut before = "";

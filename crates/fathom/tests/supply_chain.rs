@@ -1,11 +1,11 @@
-//! What comes from registries: nothing is installed by a name that isn't known, and every dependency is used. Licences,
-//! doubles and sources are `cargo deny`'s (`deny.toml`, `.ci/run`).
+//! Use of package registries: nothing is installed by an unknown name, and every dependency is used. `cargo
+//! deny` checks licences, duplicates and sources (`deny.toml`, `.ci/run`).
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
 
-/// What is installed by its name, and belongs to whom we mean. `fathom` is not among them: on crates.io that is
-/// somebody else's.
+/// Packages that may be installed by name, because they belong to the intended owners. `fathom` is not among
+/// them: on crates.io it belongs to someone else.
 const KNOWN: [&str; 5] = [
     "cargo-fuzz",
     "hyperfine",
@@ -32,7 +32,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Files below a folder, without what git ignores.
+/// Collects the files below a folder, except those that git ignores.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let entry = entry.expect("an entry");
@@ -46,7 +46,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The names that a line installs from a registry.
+/// Returns the names that a line installs from a registry.
 fn installed(line: &str) -> Vec<&str> {
     let after = |installer: &&str| line.split_once(*installer).map(|(_, after)| after);
     let commands = INSTALLERS.iter().filter_map(after);
@@ -58,12 +58,12 @@ fn installed(line: &str) -> Vec<&str> {
         let mut names = Vec::new();
         while let Some(word) = words.next() {
             match word {
-                // What is named by a path or an address isn't taken from a registry.
+                // A package given by path or address doesn't come from a registry.
                 "--path" | "--git" => return Vec::new(),
                 "--root" | "--version" | "--prefix" | "--requirement" => _ = words.next(),
                 "\\" => {}
                 option if option.starts_with('-') => {}
-                // A file that is there is not asked of a registry either.
+                // A local file doesn't come from a registry either.
                 file if file.starts_with("./") => {}
                 name => names.push(name.trim_matches(['"', '\'', ',', '.'])),
             }
@@ -96,7 +96,7 @@ fn nothing_is_installed_by_a_name_that_somebody_else_may_hold() {
                     .split(['@', '=', '<', '>', '"'])
                     .next()
                     .unwrap_or_default();
-                // A name that a program puts in is the experiment file's own.
+                // A name that a program fills in comes from the experiment file.
                 let filled_in = bare.starts_with(['{', '$']);
                 assert!(
                     filled_in || KNOWN.contains(&bare),

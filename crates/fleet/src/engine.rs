@@ -1,4 +1,4 @@
-//! What starts a script on a machine: templates of commands, no code for any engine.
+//! Starts a script on a machine with command templates; there is no code specific to an engine.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,54 +6,54 @@ use std::process::{Command, Stdio};
 
 use crate::Error;
 
-/// Commands that hand over a script, list jobs and end them. A template is split into words as a shell
-/// would, its placeholders are filled afterwards, and no shell runs it. An empty one is not there.
+/// Commands that submit a script, list jobs and cancel them. A template is split into words as a shell would
+/// do, then its placeholders are filled in; no shell runs it. An empty template counts as missing.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Engine {
-    /// As `--on` names it.
+    /// The name used with `--on`.
     pub name: String,
-    /// Hands `{script}` over; what that prints goes to `{log}`. The last word of the first line of output,
-    /// up to a `;`, is the job's id.
+    /// Submits `{script}`, with its output in `{log}`. The last word of the first output line, up to a `;`,
+    /// is the job's id.
     pub submit: String,
-    /// Words added to `submit` where a `{partition}` is asked for.
+    /// Words added to `submit` if a `{partition}` is requested.
     pub partition: String,
-    /// Words added where a `{constraint}` is asked for.
+    /// Words added if a `{constraint}` is requested.
     pub constraint: String,
-    /// Words added where nodes, in `{exclude}` with commas, were unfit.
+    /// Words added if nodes were unfit; `{exclude}` is their list, separated by commas.
     pub exclude: String,
-    /// Words added where the script is to be run once for each number from 0 to `{last}`. The job with a
-    /// number has the id `ID_NUMBER`.
+    /// Words added to run the script once for each number from 0 to `{last}`. The job with number NUMBER has
+    /// the id `ID_NUMBER`.
     pub array: String,
-    /// Jobs in an array at most.
+    /// Maximum number of jobs in an array.
     pub array_size: usize,
     /// Prints Slurm's settings, with the `MaxArraySize` that every index is below. Empty: `array_size` is known.
     #[serde(default)]
     pub array_limit: String,
-    /// Lists the user's jobs that have not ended, a line each: the id, then words that say its state.
+    /// Lists the user's unfinished jobs, one per line: the id, then words that describe its state.
     pub state: String,
-    /// Ends the jobs `{ids}`.
+    /// Cancels the jobs `{ids}`.
     pub cancel: String,
-    /// Whether a node must pass `fathom machine --check` before anything is measured on it.
+    /// Whether a node must pass `fathom machine --check` before it measures anything.
     pub check: bool,
 }
 
-/// What is asked of the machine.
+/// Requirements for the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Place<'a> {
     /// The engine's name for a group of machines.
     pub partition: Option<&'a str>,
-    /// What the machine must have, in the engine's words.
+    /// The required machine features, in the engine's words.
     pub constraint: Option<&'a str>,
     /// Nodes that were unfit.
     pub exclude: &'a [String],
-    /// Number of the last job of an array.
+    /// Number of the last job in an array.
     pub last: Option<usize>,
 }
 
 /// The line of Slurm's settings with the number that every index of an array is below.
 const ARRAY_LIMIT: &str = "MaxArraySize";
 
-/// `scancel` of all jobs in one command could become too long.
+/// Maximum number of jobs in one `scancel` command, which could otherwise become too long.
 const CANCELLED_AT_ONCE: usize = 500;
 
 impl Engine {
@@ -71,7 +71,7 @@ impl Engine {
             array: text("--array=0-{last}"),
             array_size: 1_000,
             array_limit: text("scontrol show config"),
-            // Without the states of jobs that have ended, which Slurm keeps for some minutes.
+            // Excludes finished jobs, which Slurm keeps for some minutes.
             state: text(
                 "squeue --me --array --noheader --format='%i %T (%r)' --states=PENDING,RUNNING,SUSPENDED,CONFIGURING,COMPLETING,REQUEUED,SPECIAL_EXIT,STOPPED",
             ),
@@ -80,7 +80,7 @@ impl Engine {
         }
     }
 
-    /// The words of the command that hands a script over.
+    /// Returns the words of the command that submits a script.
     ///
     /// # Errors
     /// [`Error::Template`].
@@ -103,7 +103,7 @@ impl Engine {
                 &self.constraint,
                 place.constraint.map(str::to_owned),
             ),
-            // An engine that can't do that may choose the same node again.
+            // An engine that can't exclude nodes may choose the same node again.
             (
                 "exclude",
                 &self.exclude,
@@ -119,7 +119,7 @@ impl Engine {
             }
         }
         let mut words = filled("submit", &self.submit, &values)?;
-        // Before the script: what follows that is the script's own.
+        // Before the script: words after it are the script's arguments.
         let script = text(script);
         let at = words.iter().position(|word| *word == script);
         let at = at.unwrap_or(words.len());
@@ -127,10 +127,10 @@ impl Engine {
         Ok(words)
     }
 
-    /// Hands a script over; yields the engine's id of the job.
+    /// Submits a script; returns the engine's id of the job.
     ///
     /// # Errors
-    /// [`Error::Engine`] with what the engine says.
+    /// [`Error::Engine`] with the engine's message.
     pub fn submit(&self, words: &[String]) -> Result<String, Error> {
         let output = run(words)?;
         let first = output.lines().next().unwrap_or_default();
@@ -139,7 +139,7 @@ impl Engine {
         if id.is_empty() {
             return Err(Error::Engine {
                 program: words[0].clone(),
-                why: "it printed no id of a job".to_owned(),
+                why: "it printed no job id".to_owned(),
             });
         }
         Ok(id.to_owned())
@@ -162,7 +162,7 @@ impl Engine {
         }
     }
 
-    /// The jobs that have not ended, and the words for the state of each.
+    /// Returns the unfinished jobs, with the words for the state of each.
     ///
     /// # Errors
     /// [`Error::Template`], [`Error::Engine`].
@@ -177,7 +177,7 @@ impl Engine {
         Ok(output.lines().filter_map(line).collect())
     }
 
-    /// Ends jobs. With most engines it is not an error if they have ended already.
+    /// Cancels jobs. With most engines, jobs that have already ended are not an error.
     ///
     /// # Errors
     /// [`Error::Template`], [`Error::Engine`].
@@ -205,12 +205,12 @@ fn words(key: &'static str, template: &str) -> Result<Vec<String>, Error> {
     let wrong = |why: String| Error::Template { key, why };
     let words = shell_words::split(template).map_err(|error| wrong(error.to_string()))?;
     match words.is_empty() {
-        true => Err(wrong("it is missing, and this needs it".to_owned())),
+        true => Err(wrong("it is missing, but this needs it".to_owned())),
         false => Ok(words),
     }
 }
 
-/// The words of a template. A value stays within its word, whatever characters it has.
+/// Returns the words of a filled template. A value stays within its word, whatever characters it contains.
 fn filled(
     key: &'static str,
     template: &str,
@@ -227,7 +227,7 @@ fn filled(
                 let mut known: Vec<_> = values.keys().map(|name| format!("{{{name}}}")).collect();
                 known.sort();
                 let known = known.join(", ");
-                let why = format!("nothing is called {{{name}}}; there are {known}");
+                let why = format!("no placeholder is named {{{name}}}; they are {known}");
                 Error::Template { key, why }
             })?;
             out += before;
@@ -255,7 +255,7 @@ fn run(words: &[String]) -> Result<String, Error> {
         return Err(failed(match said.is_empty() {
             true => output.status.to_string(),
             false => {
-                // Each command of Slurm says its name itself.
+                // Slurm's commands already prefix messages with their name.
                 let lines = said.lines().map(|line| {
                     let line = line.trim();
                     let own = line.strip_prefix(&*words[0]).unwrap_or(line);
@@ -324,7 +324,7 @@ mod tests {
         let error = submission(&engine, &place).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "[fleet] constraint: it is missing, and this needs it"
+            "[fleet] constraint: it is missing, but this needs it"
         );
     }
 

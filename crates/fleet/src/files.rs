@@ -1,4 +1,4 @@
-//! Small files that are there whole or not at all.
+//! Small files that are either complete or missing.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 
-/// An error of this file.
+/// Converts an I/O error on this file.
 pub(crate) fn failed<'a>(
     what: &'static str,
     path: &'a Path,
@@ -27,7 +27,7 @@ pub(crate) fn failed<'a>(
 /// can't have it.
 const MODE: u32 = 0o1700;
 
-/// Makes a folder that only its user enters; false if it was there.
+/// Creates a folder that only its user can enter; returns false if it existed.
 pub(crate) fn made(folder: &Path) -> Result<bool, Error> {
     match DirBuilder::new().mode(MODE).create(folder) {
         Ok(()) => Ok(true),
@@ -55,7 +55,7 @@ pub(crate) fn write(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     put(path, 0o600, &text)
 }
 
-/// Whole or not at all, also when the machine goes down.
+/// Writes a file completely or not at all, even if the machine crashes.
 pub(crate) fn put(path: &Path, mode: u32, text: &[u8]) -> Result<(), Error> {
     let part = path.with_extension("part");
     let mut options = File::options();
@@ -68,7 +68,7 @@ pub(crate) fn put(path: &Path, mode: u32, text: &[u8]) -> Result<(), Error> {
     written.map_err(failed("write", path))
 }
 
-/// Milliseconds since 1970.
+/// Returns milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {

@@ -1,9 +1,9 @@
-//! The folder of what one command handed over: the plan, the attempt that runs it now, and the results.
+//! The folder of a submitted command: the plan, the current attempt of each job, and the results.
 //!
 //! `asked.json` never changes. `state.json` has a *token* for each job, which grows with each submission: a
-//! result counts only if it was made under the token that stands there, so a job that was given up can't
-//! come back. Below `N/`, for job N, each start of a script makes `attempt-K/`; the first of them that ends
-//! links its `end.json` to `result-TOKEN.json`, which the file system lets only one do.
+//! result counts only if it was made under the current token, so an abandoned submission can't come back.
+//! Below `N/`, for job N, each start of a script creates `attempt-K/`; the first attempt that ends links its
+//! `end.json` to `result-TOKEN.json`, which the file system allows only once.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -19,70 +19,71 @@ use crate::plan::{Asked, Submission, log, submissions};
 use crate::step::{End, Started, newest_attempt};
 use crate::{Error, step};
 
-/// A job is handed over this often at most: a node that is lost or unfit costs one.
+/// Maximum number of submissions of a job: each lost or unfit node costs one.
 const MOST: u32 = 4;
-/// A job that neither the engine knows nor has a result is lost when it is so for this long, in
-/// milliseconds: the files of a shared disk and the engine's answer may come in either order.
+/// A job without a result that the engine doesn't know counts as lost after this many milliseconds: the files
+/// of a shared disk and the engine's response may arrive in either order.
 const LOST_AFTER: u64 = 5_000;
-/// An engine that lists its jobs but takes one no more is asked again for this long, in milliseconds: a
-/// controller that was just started anew needs seconds.
+/// An engine that lists its jobs but rejects new ones is retried for this many milliseconds: a restarted
+/// controller needs seconds.
 const REFUSED_FOR: u64 = 20_000;
 
-/// Folders of jobs whose results were saved are kept for this long.
+/// How long folders of jobs are kept after their results were saved.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Who runs a job.
+/// The submission state of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// Number of the submission, from 1; 0 before the first. One that failed counts: its job may be there.
+    /// Number of the submission, from 1; 0 before the first. A failed submission counts, because its job may
+    /// exist.
     pub(crate) token: u32,
-    /// Submissions that the engine took.
+    /// Number of submissions that the engine accepted.
     handed_over: u32,
     /// The engine's id of the newest submission.
     id: Option<String>,
     /// Nodes that were unfit.
     exclude: Vec<String>,
-    /// Since when the engine has not known it, in milliseconds since 1970.
+    /// Since when the engine has not known the job, in milliseconds since 1970.
     gone_since: Option<u64>,
-    /// Since when the engine has not taken it, and why it was to be handed over again.
+    /// Since when the engine has rejected the job, and why it was being resubmitted.
     refused_since: Option<u64>,
     why_again: Option<String>,
-    /// Why there is no result, and none will come.
+    /// Why there is no result and there won't be one.
     given_up: Option<String>,
-    /// The user ended it.
+    /// The user cancelled it.
     cancelled: bool,
 }
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// The engine has it, in this state; the node on which it was started last.
+    /// The engine has it, in this state; with the node on which it was last started.
     Known(String, Option<String>),
-    /// Nothing new is known of it, or it is handed over again; says why.
+    /// No news, or the job is being resubmitted; with the reason.
     Waiting(String),
     /// It ended; its files are in the attempt's folder.
     Ended(Attempt),
-    /// It was handed over as often as is allowed, and has no result; says why.
+    /// The job has no result after the maximum number of submissions; with the reason.
     GivenUp(String),
-    /// The user ended it.
+    /// The user cancelled it.
     Cancelled,
 }
 
 impl Progress {
-    /// Whether nothing more will come.
+    /// Returns whether the job is finished and won't change any more.
     pub fn is_end(&self) -> bool {
         !matches!(self, Progress::Known(..) | Progress::Waiting(_))
     }
 }
 
-/// The attempt that gave the result.
+/// The attempt that produced the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// The exit code of the verb.
     pub exit: i32,
     /// Its folder: `stdout`, `stderr`, `record.json`, `store.db`.
     pub folder: PathBuf,
-    /// Who ran it.
+    /// The engine, node and job that ran it.
     pub run: JobRun,
 }
 
@@ -90,10 +91,10 @@ pub struct Attempt {
 #[derive(Debug)]
 pub struct Group {
     folder: PathBuf,
-    /// The command and its working folder.
+    /// The request: the command and its working folder.
     pub asked: Asked,
     states: Vec<State>,
-    /// Held while the states may change: one process at a time hands over and collects.
+    /// Held while the states may change: only one process at a time submits and collects.
     _lock: File,
 }
 
@@ -118,16 +119,16 @@ pub fn groups(all: &Path) -> Result<Vec<(String, Option<Group>)>, Error> {
 }
 
 impl Group {
-    /// The folder of a new group: in order of time, and the number of the process keeps two of one
-    /// millisecond apart.
+    /// Returns the folder of a new group. Names sort by time; the process number separates two groups of the
+    /// same millisecond.
     pub fn place(all: &Path) -> PathBuf {
         all.join(format!("{}-{}", now(), std::process::id()))
     }
 
-    /// Hands all jobs over.
+    /// Submits all jobs.
     ///
     /// # Errors
-    /// [`Error`]. What was handed over before it failed is ended.
+    /// [`Error`]. Jobs submitted before a failure are cancelled.
     pub fn submit(folder: &Path, asked: Asked) -> Result<Group, Error> {
         let all = submissions(&asked, folder)?;
         let parent = folder.parent().unwrap_or(folder);
@@ -150,14 +151,14 @@ impl Group {
         let handed = all.iter().try_for_each(|one| group.hand_over(one));
         if let Err(error) = handed.and_then(|()| group.keep()) {
             let _ = group.cancel(|_, _| true);
-            // A script that runs in spite of that finds nothing to do.
+            // A script that still runs finds nothing to do.
             let _ = fs::remove_dir_all(folder);
             return Err(error);
         }
         Ok(group)
     }
 
-    /// A group that was made before; `None` if another process follows it.
+    /// Opens an existing group; `None` if another process is following it.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -173,23 +174,23 @@ impl Group {
         }))
     }
 
-    /// Its name: that of its folder.
+    /// Returns the name of the group: the name of its folder.
     pub fn name(&self) -> String {
         let name = self.folder.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 
-    /// The engine's id of a job's newest submission.
+    /// Returns the engine's id of a job's newest submission.
     pub fn id(&self, job: usize) -> Option<&str> {
         self.states[job].id.as_deref()
     }
 
-    /// Whether its results were shown and saved.
+    /// Returns whether its results were shown and saved.
     pub fn is_collected(&self) -> bool {
         self.folder.join("collected").exists()
     }
 
-    /// Notes that they were.
+    /// Records that its results were shown and saved.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -197,7 +198,7 @@ impl Group {
         put(&self.folder.join("collected"), 0o600, b"")
     }
 
-    /// Removes its folder if it was collected long ago.
+    /// Removes its folder if its results were collected long ago.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -211,12 +212,12 @@ impl Group {
         }
     }
 
-    /// Where each job stands; those whose node was unfit, or that the engine lost, are handed over again.
+    /// Returns the progress of each job. Jobs on an unfit node, or lost by the engine, are resubmitted.
     ///
     /// # Errors
-    /// [`Error::Template`]. What passes is said in the progress of the job.
+    /// [`Error::Template`]. Temporary errors are reported in the progress of the job.
     pub fn look(&mut self) -> Result<Vec<Progress>, Error> {
-        // Before the files: who has ended by then has a result.
+        // Ask the engine before reading the files: a job that has ended by this point has its result there.
         let answer = match self.asked.engine.jobs() {
             Err(error @ Error::Template { .. }) => return Err(error),
             other => other.map_err(|error| format!("no answer: {error}")),
@@ -232,7 +233,7 @@ impl Group {
             });
         }
         if self.states != before {
-            // What could not be kept is found out again.
+            // State that can't be saved is determined again next time.
             let _ = self.keep();
         }
         Ok(all)
@@ -276,7 +277,7 @@ impl Group {
                 why.unwrap_or_else(|| "it was not handed over".to_owned()),
             );
         };
-        // It may be about to be written.
+        // The file may be about to be written.
         let newest = newest_attempt(&folder)?;
         let newest = newest.and_then(|folder| read::<Started>(&folder.join(step::STARTED)).ok());
         let node = newest.filter(|started| started.token == state.token);
@@ -332,7 +333,7 @@ impl Group {
         kept
     }
 
-    /// Hands a job over once more. What an earlier submission still writes no longer counts.
+    /// Resubmits a job. Results of earlier submissions no longer count.
     fn again(&mut self, job: usize, why: String) -> Result<Progress, Error> {
         let state = &mut self.states[job];
         let give_up = |state: &mut State, why: String| {
@@ -346,10 +347,10 @@ impl Group {
         state.gone_since = None;
         state.why_again = Some(why.clone());
         let (old, token, exclude) = (state.id.take(), state.token, state.exclude.clone());
-        // Before the engine hears of it: a submission whose answer is lost can't give a result.
+        // Save before submitting, so that a submission whose response is lost can't give a result.
         self.keep()?;
         if let Some(old) = old {
-            // Most often there is nothing left to end.
+            // Usually there is nothing left to cancel.
             let _ = self.asked.engine.cancel(&[old]);
         }
         let one = self
@@ -363,7 +364,7 @@ impl Group {
                 Ok(Progress::Waiting(format!("handed over again: {why}")))
             }
             Err(error @ Error::Engine { .. }) => {
-                // It is in nobody's hands.
+                // The script was not submitted.
                 let _ = fs::remove_file(&one.path);
                 let since = *state.refused_since.get_or_insert_with(now);
                 let why = format!("{why}; no other node takes it: {error}");
@@ -407,7 +408,7 @@ fn ended(folder: &Path, end: &End) -> Result<Attempt, Error> {
     })
 }
 
-/// The state of one job, as it is now.
+/// Returns the current state of one job.
 pub(crate) fn state(folder: &Path, job: usize) -> Result<State, Error> {
     let path = folder.join("state.json");
     let mut states: Vec<State> = read(&path)?;

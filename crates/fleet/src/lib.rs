@@ -1,10 +1,9 @@
-//! Jobs on other machines: a verb is handed to an engine that exists, such as Slurm, and its result is read
+//! Jobs on other machines: a verb is submitted to an existing engine, such as Slurm, and its result is read
 //! from files that both sides can reach.
 //!
-//! Nothing is asked of the engine but to start a script, to list the jobs that it has, and to end one
-//! ([`Engine`]). All else stands in the folder of a [`Group`]: the plan, each attempt with its
-//! output, and one result for each job. An engine that forgets jobs, starts one twice or loses a node
-//! changes nothing about what is in the folder.
+//! The engine only has to start a script, list its jobs, and cancel a job ([`Engine`]). Everything else is in
+//! the folder of a [`Group`]: the plan, each attempt with its output, and one result for each job. The folder
+//! stays correct if an engine forgets jobs, starts one twice or loses a node.
 
 mod engine;
 mod files;
@@ -20,33 +19,33 @@ pub use step::{
     within,
 };
 
-/// What keeps jobs from being handed over, followed or read.
+/// Errors of submitting, following or reading jobs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file of the group's folder.
+    /// An error on a file in the group's folder.
     #[error("can't {what} {}: {error}", path.display())]
     File {
-        /// What was tried: `read`, `write`.
+        /// The failed operation: `read`, `write`.
         what: &'static str,
         /// The file.
         path: std::path::PathBuf,
-        /// Why not.
+        /// The cause.
         error: std::io::Error,
     },
-    /// A command of the engine can't be started, or refused.
+    /// A command of the engine can't be started, or failed.
     #[error("{program}: {why}")]
     Engine {
-        /// Its program.
+        /// The engine's program.
         program: String,
-        /// Why, in the engine's own words.
+        /// The cause, in the engine's own words.
         why: String,
     },
-    /// A template of the engine is missing, or has a placeholder that nothing fills.
+    /// A template of the engine is missing, or has an unknown placeholder.
     #[error("[fleet] {key}: {why}")]
     Template {
-        /// The key.
+        /// The configuration key of the template.
         key: &'static str,
-        /// What is wrong.
+        /// What is wrong with it.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The command to run, and the scripts and commands that hand it over.
+//! The command to run, and the scripts and commands that submit it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::engine::{Engine, Place};
 
-/// The command to run, and how the user asked for it. It never changes.
+/// The requested command and its options. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// The program that runs it, by its path; the same on all nodes.
+    /// Path of the program that runs it; the same on all nodes.
     pub program: PathBuf,
     /// Its arguments, the verb first.
     pub arguments: Vec<String>,
-    /// Where it is run.
+    /// The working folder.
     pub folder: PathBuf,
-    /// The file that the record was asked for in; `-` is standard output.
+    /// The file requested for the record; `-` is standard output.
     pub json: Option<PathBuf>,
     /// The other files that were asked for, each at the place that [`crate::file`] has for it.
     #[serde(default)]
     pub files: Vec<Option<PathBuf>>,
     /// Whether the record is saved.
     pub saves: bool,
-    /// In which store, if not in the one that is found from `folder`.
+    /// The store, if not the one found from `folder`.
     pub store: Option<String>,
-    /// Which engine.
+    /// The engine.
     pub engine: Engine,
     /// The engine's name for a group of machines.
     pub partition: Option<String>,
@@ -33,29 +33,29 @@ pub struct Asked {
     pub jobs: Vec<Part>,
 }
 
-/// What one job of several does.
+/// The part of one job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// The part of what was asked for, such as an experiment; all of it if it is `None`.
+    /// The part of the request, such as an experiment; `None` means all of it.
     pub part: Option<String>,
-    /// What the machine must have, in the engine's words.
+    /// The required machine features, in the engine's words.
     pub constraint: Option<String>,
 }
 
-/// A script, and the command that hands it over.
+/// A script and the command that submits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// The first of its jobs, and how many there are.
+    /// The index of its first job, and the number of jobs.
     pub jobs: (usize, usize),
-    /// Where the script is.
+    /// Path of the script.
     pub path: PathBuf,
-    /// The script.
+    /// Text of the script.
     pub script: String,
-    /// The command.
+    /// Words of the submit command.
     pub words: Vec<String>,
 }
 
-/// How all jobs are handed over for the first time: those for one kind of machine as arrays, if the engine
+/// Returns the first submissions of all jobs: jobs for the same kind of machine form arrays, if the engine
 /// has arrays. Nothing is written.
 ///
 /// # Errors
@@ -78,7 +78,7 @@ pub fn submissions(asked: &Asked, group: &Path) -> Result<Vec<Submission>, Error
 }
 
 impl Asked {
-    /// How these jobs are handed over under this token, elsewhere than on these nodes.
+    /// Returns the submission of these jobs under this token, excluding these nodes.
     pub(crate) fn submission(
         &self,
         group: &Path,
@@ -89,14 +89,14 @@ impl Asked {
         let (first, count) = jobs;
         let (number, last) = match count {
             1 => (first.to_string(), None),
-            // Slurm's variable, and that of PBS.
+            // The variables of Slurm and PBS.
             _ => (
                 format!("$(({first} + ${{SLURM_ARRAY_TASK_ID-$PBS_ARRAY_INDEX}}))"),
                 Some(count - 1),
             ),
         };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
-        // All that happens then is `fathom`'s: a script has no place for errors.
+        // `fathom` does everything from here: a script can't handle errors well.
         let script = format!(
             "#!/bin/sh\nexec {} jobs step {} \"{number}\" {token}\n",
             quoted(&self.program),
@@ -119,7 +119,8 @@ impl Asked {
     }
 }
 
-/// What the engine and the script say of a job, or of the array that begins with it.
+/// Returns the file with the output of the engine and the script, for a job or for the array that begins with
+/// it.
 pub(crate) fn log(group: &Path, first: usize) -> PathBuf {
     group.join(format!("job-{first}.log"))
 }
@@ -152,7 +153,7 @@ mod tests {
         let all = submissions(&asked(2_000), Path::new("/tmp/group")).unwrap();
         let jobs: Vec<_> = all.iter().map(|one| one.jobs).collect();
         assert_eq!(jobs, [(0, 1_000), (1_000, 1_000)]);
-        // MaxArraySize is 1001 unless it is set: an index must be smaller.
+        // MaxArraySize is 1001 by default; an index must be smaller.
         assert!(all[1].words.contains(&"--array=0-999".to_owned()));
         assert_eq!(
             all[1].script,

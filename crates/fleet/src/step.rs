@@ -1,4 +1,4 @@
-//! What a job does on its node: one attempt, from the token to the result.
+//! One attempt of a job on its node, from the token to the result.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,30 +13,30 @@ use crate::files::{failed, made, now, read, write};
 use crate::group::state;
 use crate::plan::{Asked, Part};
 
-/// An attempt that has begun.
+/// The start of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Started {
-    /// Under which submission.
+    /// Token of the submission.
     pub(crate) token: u32,
     /// The engine's id of the job.
     pub(crate) id: String,
-    /// The node, in the engine's word.
+    /// The engine's name for the node.
     pub(crate) node: String,
-    /// When, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub(crate) at: u64,
-    /// What is to be done.
+    /// The part to do.
     pub(crate) part: Part,
-    /// Jobs for the same kind of machine.
+    /// Number of jobs for the same kind of machine.
     pub(crate) parts: usize,
 }
 
-/// The file of a [`Started`] in the folder of its attempt.
+/// Name of the file with a [`Started`], in the folder of its attempt.
 pub(crate) const STARTED: &str = "started.json";
 
-/// One that has ended.
+/// The end of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct End {
-    /// Its number.
+    /// Number of the attempt.
     pub(crate) attempt: u32,
     /// The node.
     pub(crate) node: String,
@@ -46,10 +46,10 @@ pub(crate) struct End {
     pub(crate) unfit: Option<String>,
 }
 
-/// The variable that names the attempt's folder to the program that a job runs.
+/// The environment variable with the attempt's folder, for the program that a job runs.
 pub const ATTEMPT: &str = "FATHOM_ATTEMPT";
 
-/// The file in an attempt's folder that the record goes to.
+/// Name of the record file in an attempt's folder.
 pub const RECORD: &str = "record.json";
 
 /// The file in an attempt's folder that stands for the one at this place among those that were asked for.
@@ -60,21 +60,21 @@ pub fn file(folder: &Path, place: usize) -> PathBuf {
 /// The attempt that a process measures for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempted {
-    /// Its folder.
+    /// The folder of the attempt.
     pub folder: PathBuf,
     job: PathBuf,
-    /// What it is to do.
+    /// The part that it does.
     pub part: Part,
-    /// Jobs that do the other parts on the same kind of machine, and this one.
+    /// Number of jobs on the same kind of machine, including this one.
     pub parts: usize,
-    /// Folders of earlier attempts on the same node, the newest first: this one goes on where they stopped.
+    /// Folders of earlier attempts on the same node, newest first: this attempt continues where they stopped.
     pub earlier: Vec<PathBuf>,
-    /// For the record.
+    /// The job, for the record.
     pub run: JobRun,
 }
 
 impl Attempted {
-    /// A folder for what is built and made for it: attempts on the same node share it, and nobody else.
+    /// Returns a folder for build products, shared only by attempts on the same node.
     pub fn work(&self) -> PathBuf {
         self.job.join(format!("work-{}", self.run.node))
     }
@@ -82,11 +82,11 @@ impl Attempted {
 
 static WITHIN: OnceLock<Attempted> = OnceLock::new();
 
-/// Notes that this process measures for an attempt: the value of [`ATTEMPT`], which is taken out of the
-/// environment so that no measured command takes itself for a job.
+/// Notes that this process measures for an attempt: the value of [`ATTEMPT`], which the caller has removed
+/// from the environment so that no measured command believes it runs in a job.
 ///
 /// # Errors
-/// [`Error::File`]: it is not the folder of an attempt.
+/// [`Error::File`]: the folder does not belong to an attempt.
 pub fn within(folder: PathBuf) -> Result<(), Error> {
     let started: Started = read(&folder.join(STARTED))?;
     let job = folder.parent().unwrap_or(&folder).to_owned();
@@ -103,34 +103,35 @@ pub fn within(folder: PathBuf) -> Result<(), Error> {
         parts: started.parts,
         folder,
     };
-    // A second call can only bring the same one.
+    // A second call can only set the same value.
     let _ = WITHIN.set(attempted);
     Ok(())
 }
 
-/// The attempt that this process measures for.
+/// Returns the attempt that this process measures for.
 pub fn attempt() -> Option<&'static Attempted> {
     WITHIN.get()
 }
 
-/// The job that this process measures in, for its record; none outside of one.
+/// Returns the job of this process, for its record; empty outside of a job.
 pub fn of_this_process() -> Vec<JobRun> {
     attempt().map(|one| one.run.clone()).into_iter().collect()
 }
 
-/// Jobs that share the work of this process's on the same kind of machine, and this one; 1 outside of a job.
+/// Returns the number of jobs, including this one, that share the work on the same kind of machine; 1 outside
+/// of a job.
 pub fn parts_of_this_process() -> usize {
     attempt().map_or(1, |one| one.parts)
 }
 
-/// The node can't measure; why.
+/// The node can't measure, for this reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit(pub String);
 
-/// An attempt.
+/// A running attempt.
 #[derive(Debug)]
 pub struct Step {
-    /// The command to run.
+    /// The requested command.
     pub asked: Asked,
     /// The job's folder.
     job: PathBuf,
@@ -141,7 +142,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Begins an attempt; `None` if the job was given up or has a result. `id` and `node` are the engine's.
+    /// Begins an attempt; `None` if the job was given up or has a result. `id` and `node` come from the
+    /// engine.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -185,8 +187,8 @@ impl Step {
         Ok(Some(step))
     }
 
-    /// Writes how it ended. If another attempt of the same submission has ended before, that one counts;
-    /// says whether this one does.
+    /// Writes the outcome of the attempt. If another attempt of the same submission ended earlier, that one
+    /// counts; returns whether this one does.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -212,7 +214,7 @@ impl Step {
     }
 }
 
-/// The folder of an attempt.
+/// Returns the folder of an attempt.
 pub(crate) fn folder(job: &Path, number: u32) -> PathBuf {
     job.join(format!("attempt-{number}"))
 }
@@ -222,7 +224,7 @@ fn number(folder: &Path) -> Option<u32> {
     name.strip_prefix("attempt-")?.parse().ok()
 }
 
-/// The folder of the newest attempt of a job.
+/// Returns the folder of the newest attempt of a job.
 pub(crate) fn newest_attempt(job: &Path) -> Result<Option<PathBuf>, Error> {
     let entries = match fs::read_dir(job) {
         Ok(entries) => entries,
@@ -235,7 +237,7 @@ pub(crate) fn newest_attempt(job: &Path) -> Result<Option<PathBuf>, Error> {
         .filter(|path| number(path).is_some()))
 }
 
-/// What the record of an attempt says of the job that it ran in.
+/// Returns the job information for the record of an attempt.
 pub(crate) fn job_run(folder: &Path) -> Result<JobRun, Error> {
     let started: Started = read(&folder.join(STARTED))?;
     Ok(JobRun {

@@ -1,5 +1,5 @@
 //! Jobs of an engine that loses them, starts them twice, forgets them and refuses them: a few lines of shell
-//! that write down what they were asked.
+//! that log their requests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fathom_fleet::{Asked, Engine, Error, Group, Part, Progress, Step, Unfit, groups};
 use tempfile::TempDir;
 
-/// Its folder has `submitted`, a line for each submission; `state`, what the engine answers; `cancelled`.
+/// Its folder has `submitted`, a line for each submission; `state`, the engine's response; and `cancelled`.
 struct World {
     folder: TempDir,
 }
@@ -30,7 +30,7 @@ impl World {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// What the engine answers from now on.
+    /// Sets the engine's response from now on.
     fn says(&self, jobs: &str) {
         fs::write(self.path("state"), jobs).unwrap();
     }
@@ -78,8 +78,8 @@ impl World {
         Step::begin(&self.group(), job, token, "7", "n1").unwrap()
     }
 
-    /// The lock of one that was dropped may be in a child that another test has just forked, until that child
-    /// executes its program.
+    /// Opens the group. The lock of a dropped group may be held by a child that another test has just forked,
+    /// until that child executes its program.
     fn opened(&self) -> Group {
         loop {
             match Group::open(&self.group()).unwrap() {
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// As if the engine had not known the jobs for long.
+    /// Simulates that the engine has not known the jobs for a long time.
     fn time_passes(&self) -> Group {
         let path = self.group().join("state.json");
         let text = fs::read_to_string(&path).unwrap();
@@ -114,7 +114,7 @@ fn is_again(progress: &Progress) -> bool {
     matches!(progress, Progress::Waiting(why) if why.starts_with("handed over again: "))
 }
 
-/// Lost: the engine doesn't know it, and it has no result.
+/// Makes the job lost: the engine doesn't know it, and it has no result.
 fn lost(world: &World, mut group: Group) -> (Group, Progress) {
     let ending = one(&mut group);
     assert!(matches!(ending, Progress::Known(state, _) if state == "ending"));
@@ -139,7 +139,7 @@ fn a_late_result_of_a_job_that_was_given_up_is_refused() {
     let mut group = world.time_passes();
     assert!(is_again(&one(&mut group)));
     assert_eq!(world.lines("cancelled"), ["1"]);
-    // The node comes back and ends what it had begun.
+    // The node comes back and finishes its attempt.
     assert!(late.end(Ok(0)).unwrap());
     world.says("2 RUNNING\n");
     assert_eq!(one(&mut group), Progress::Known("running".to_owned(), None));
@@ -227,7 +227,7 @@ fn an_engine_that_refuses_a_job_that_was_lost_is_asked_again_for_a_while() {
     assert!(matches!(one(&mut group), Progress::Waiting(_)));
     fs::remove_file(world.path("refuses")).unwrap();
     assert!(is_again(&one(&mut group)));
-    // What may have been taken in spite of the refusal has an older token.
+    // A job that was accepted despite the refusal has an older token.
     assert!(world.step(0, 2).is_none());
     assert!(world.step(0, 4).is_some());
 

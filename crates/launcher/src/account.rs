@@ -1,42 +1,42 @@
-//! From what the kernel says of a dead process to the numbers of a run.
+//! Converts what the kernel reports of a dead process to the numbers of a run.
 //!
-//! Fathom reads answers with it, and the launcher, which writes runs to the record by itself.
+//! Used by Fathom to read answers, and by the launcher, which writes runs to the record by itself.
 
 use crate::shared::{Answer, Text};
 
-/// What was measured of a run. Times are nanoseconds.
+/// The measurements of a run. Times are nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metrics {
-    /// From before the process was created to when its exit was seen.
+    /// From before the process was created until its exit was seen.
     pub wall_ns: u64,
-    /// From before the process was created to its call of `execve`.
+    /// From before the process was created until it called `execve`.
     pub spawn_ns: u64,
-    /// Of the process and the children that it reaped.
+    /// Resource usage of the process and the children that it reaped.
     pub usage: Usage,
-    /// Its main thread was ready and had no CPU.
+    /// Time that its main thread was ready to run but had no CPU.
     pub run_queue_wait_ns: Option<u64>,
-    /// The launcher was ready to see the exit and had no CPU.
+    /// Time that the launcher was ready to see the exit but had no CPU.
     pub harness_wait_ns: Option<u64>,
-    /// The wall time less both waits, where that is exact.
+    /// The wall time minus both waits, if that is exact.
     pub undisturbed_ns: Option<u64>,
-    /// What it read and wrote.
+    /// Bytes and calls that it read and wrote.
     pub io: Option<Io>,
 }
 
-/// `/proc/PID/io`, by its own names.
+/// `/proc/PID/io`, with its original field names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Io {
-    /// Bytes that calls returned.
+    /// Bytes returned by read calls.
     pub rchar: u64,
-    /// Bytes that calls took.
+    /// Bytes accepted by write calls.
     pub wchar: u64,
-    /// Calls that read.
+    /// Number of read calls.
     pub syscr: u64,
-    /// Calls that write.
+    /// Number of write calls.
     pub syscw: u64,
-    /// Bytes that came from a device.
+    /// Bytes read from a device.
     pub read_bytes: u64,
-    /// Bytes that are to go to a device.
+    /// Bytes that will be written to a device.
     pub write_bytes: u64,
 }
 
@@ -49,7 +49,7 @@ pub enum Exited {
     Signal(i32),
 }
 
-/// The numbers of a run.
+/// Returns the numbers of a run.
 pub fn metrics(answer: &Answer) -> Metrics {
     let usage = usage(&answer.usage);
     let main_thread = text(&answer.schedstat).and_then(schedstat);
@@ -67,27 +67,27 @@ pub fn metrics(answer: &Answer) -> Metrics {
     }
 }
 
-/// How long the process had waited for a CPU before it called `execve`; 0 where nobody asked.
+/// Returns how long the process had waited for a CPU before it called `execve`; 0 if not requested.
 pub fn wait_before_exec_ns(answer: &Answer) -> u64 {
     let before = text(&answer.before_exec).and_then(schedstat);
     before.map_or(0, |before| before.wait_ns)
 }
 
-/// On a CPU, and ready but waiting for one, of one thread. Source: `/proc/PID/schedstat`.
+/// The time of one thread on a CPU and waiting for one. Source: `/proc/PID/schedstat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Schedstat {
-    /// On a CPU.
+    /// Time on a CPU.
     pub on_cpu_ns: u64,
-    /// Ready and without a CPU.
+    /// Time ready to run, but without a CPU.
     pub wait_ns: u64,
-    /// How often it was put on a CPU.
+    /// How often it was scheduled on a CPU.
     pub slices: u64,
 }
 
 /// Fields of `struct rusage` that Linux fills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// CPU time in the program.
+    /// CPU time in user mode.
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
@@ -95,16 +95,16 @@ pub struct Usage {
     pub peak_memory_bytes: u64,
     /// Page faults that needed no device.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults that needed a device.
     pub major_faults: u64,
-    /// Times it went off the CPU to wait.
+    /// Number of times it left the CPU to wait.
     pub voluntary_switches: u64,
-    /// Times it was put off the CPU.
+    /// Number of times it was preempted.
     pub involuntary_switches: u64,
 }
 
 impl Usage {
-    /// CPU time, ns.
+    /// Returns the CPU time in ns.
     pub fn cpu_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }
@@ -115,7 +115,7 @@ fn text<const N: usize>(text: &Text<N>) -> Option<&str> {
     core::str::from_utf8(text.bytes.get(..length)?).ok()
 }
 
-/// From the text of a `schedstat` file; `None` for anything else.
+/// Parses the text of a `schedstat` file; `None` for anything else.
 pub fn schedstat(text: &str) -> Option<Schedstat> {
     let mut words = text.split_ascii_whitespace();
     let on_cpu_ns = words.next()?.parse().ok()?;
@@ -130,7 +130,7 @@ pub fn schedstat(text: &str) -> Option<Schedstat> {
 
 fn io(text: &str) -> Option<Io> {
     let mut lines = text.lines();
-    // In the kernel's order; a line more at the end does no harm.
+    // In the kernel's order; an additional line at the end is ignored.
     let mut value = |name: &str| -> Option<u64> {
         lines
             .next()?
@@ -166,10 +166,9 @@ fn usage(words: &[i64; 18]) -> Usage {
     }
 }
 
-/// The CPU on which a process ran last: the 39th field of its `/proc/PID/stat`; -1 where that is
-/// none.
+/// Returns the CPU on which a process last ran: the 39th field of its `/proc/PID/stat`; -1 if it is missing.
 pub fn last_cpu(stat: &[u8]) -> i32 {
-    // The second field, a name in brackets, may hold anything.
+    // The second field, a name in parentheses, may contain anything.
     let Some(name_end) = stat.iter().rposition(|byte| *byte == b')') else {
         return -1;
     };
@@ -187,7 +186,7 @@ pub fn last_cpu(stat: &[u8]) -> i32 {
     cpu
 }
 
-/// From the status that `wait4` gives.
+/// Converts the status that `wait4` returns.
 pub fn exited(status: i32) -> Exited {
     match status & 0x7f {
         0 => Exited::Code((status >> 8) & 0xff),
@@ -195,13 +194,13 @@ pub fn exited(status: i32) -> Exited {
     }
 }
 
-/// How far CPU time of the whole process and of its main thread may differ for 'there was one
-/// thread and no child'. The two are read some microseconds apart while the dead process leaves its
-/// CPU, and `rusage` is cut to microseconds twice; a thread or child costs at least 20 µs to make.
+/// The largest difference between the CPU times of the whole process and of its main thread that still means
+/// 'a single thread and no child'. The two are read some microseconds apart while the dead process leaves its
+/// CPU, and `rusage` is truncated to microseconds twice; creating a thread or child costs at least 20 µs.
 const SAME_CPU_TIME_NS: u64 = 15_000;
 
-/// Wall time less what the program and the launcher waited for a CPU, if that is exact: when all
-/// CPU time was the main thread's, its waits are all the waits there were.
+/// Returns the wall time minus the waits of the program and the launcher for a CPU, if that is exact: if the
+/// main thread used all the CPU time, its waits are all the waits.
 fn undisturbed_ns(
     wall_ns: u64,
     usage: &Usage,
@@ -215,28 +214,28 @@ fn undisturbed_ns(
     let undisturbed = wall_ns
         .checked_sub(main_thread.wait_ns)?
         .checked_sub(harness_wait_ns?)?;
-    // Less than the work itself can't be: the launcher's waits then overlapped the program's run.
+    // It can't be less than the work itself; if it is, the launcher's waits overlapped the program's run.
     (undisturbed >= main_thread.on_cpu_ns).then_some(undisturbed)
 }
 
-/// Time that the launcher was ready to see the exit but had no CPU; `None` where that can't be
-/// known from waits while the program was still running.
+/// Returns the time that the launcher was ready to see the exit but had no CPU; `None` if it can't be
+/// separated from waits while the program was still running.
 fn harness_wait_ns(answer: &Answer) -> Option<u64> {
     let before = schedstat(text(&answer.own_before)?)?;
     let after = schedstat(text(&answer.own_after)?)?;
     wait_for_the_exit_ns(before, after)
 }
 
-/// Whether the launcher's wait can have come after the program's work. A launcher that is put off
-/// its CPU right before it begins to wait, and finds the program dead when it is back, has waited
-/// beside the work.
+/// Returns whether the launcher's wait can have come after the program's work. A launcher that is preempted
+/// right before it begins to wait, and finds the program dead when it resumes, has waited in parallel with
+/// the work.
 fn fits(wait_ns: u64, worked_ns: u64, wall_ns: u64) -> bool {
     wait_ns.saturating_add(worked_ns) <= wall_ns
 }
 
-/// Between the two readings the launcher sleeps once, until the exit wakes it: it is put on a CPU
-/// exactly once. Never means that the program was dead before the launcher began to wait; more
-/// often means that it was also taken off the CPU on the way.
+/// Between the two readings the launcher sleeps once, until the exit wakes it, so it is scheduled exactly
+/// once. Zero times means that the program was dead before the launcher began to wait; more than once means
+/// that the launcher was also preempted in between.
 fn wait_for_the_exit_ns(before: Schedstat, after: Schedstat) -> Option<u64> {
     (after.slices.checked_sub(before.slices)? == 1)
         .then(|| after.wait_ns.saturating_sub(before.wait_ns))

@@ -1,4 +1,4 @@
-//! A process of a run: what it does before its program, and its accounts when it has ended.
+//! A process of a run: its steps before it executes its program, and its accounts after its exit.
 
 use crate::account;
 use crate::files::{AT_FDCWD, open, open_of, read_and_close};
@@ -12,23 +12,23 @@ const EINTR: isize = -4;
 const P_PID: usize = 1;
 const PR_SET_NO_NEW_PRIVS: usize = 38;
 const SECCOMP_SET_MODE_FILTER: usize = 1;
-/// Without it older kernels slow down all speculation of the program.
+/// Without this flag, older kernels slow down all speculative execution of the program.
 const SECCOMP_FILTER_FLAG_SPEC_ALLOW: usize = 4;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: usize = 8;
 const MSG_NOSIGNAL: usize = 0x4000;
 /// `SOL_SOCKET` and `SCM_RIGHTS`.
 const RIGHTS: [i32; 2] = [1, 1];
 
-/// The memory that is shared with Fathom, once it is mapped.
+/// Returns the memory shared with Fathom, once it is mapped.
 pub(crate) fn memory() -> *mut Shared {
     BASE as *mut Shared
 }
 
-/// What the child does: as little as possible. `what` is the number of a job, or the address of a
-/// stage.
+/// The code of the child, which does as little as possible. `what` is the number of a job, or the address of
+/// a stage.
 pub(crate) extern "C" fn child(what: usize) -> ! {
-    // SAFETY: our parent has mapped the memory, and writes to none of these fields until we have
-    // ended.
+    // SAFETY: our parent has mapped the memory, and doesn't write to any of these fields until we have
+    // exited.
     unsafe {
         let shared = memory();
         let (job, answer) = if what < SLOTS {
@@ -91,9 +91,9 @@ struct Program {
     instructions: u64,
 }
 
-/// Puts the job's filter of calls in place for this process and all that it makes; negative where
-/// that isn't allowed. Set-uid programs give no rights from then on, which any user needs to have
-/// one.
+/// Installs the job's system call filter for this process and its descendants; negative if that isn't
+/// allowed. From then on, set-uid programs grant no privileges, which the kernel requires of unprivileged
+/// users.
 fn filter(job: &Job) -> isize {
     let program = Program {
         length: job.filter_length as u16,
@@ -185,7 +185,7 @@ fn hand_over(listener: isize) -> isize {
     }
 }
 
-/// Returns when the process has ended, which is not reaped.
+/// Waits until the process has exited, without reaping it.
 pub(crate) fn wait_for_exit(pid: isize) {
     let mut info = [0u64; 16];
     // SAFETY: siginfo is 128 bytes.
@@ -205,7 +205,7 @@ pub(crate) fn wait_for_exit(pid: isize) {
     {}
 }
 
-/// The CPU on which a dead process ran last; -1 if the kernel does not say.
+/// Returns the CPU on which a dead process last ran; -1 if the kernel doesn't report it.
 pub(crate) fn last_cpu(pid: isize) -> i32 {
     let mut stat = Text::<1024> {
         length: 0,
@@ -216,8 +216,8 @@ pub(crate) fn last_cpu(pid: isize) -> i32 {
     account::last_cpu(stat.bytes.get(..length).unwrap_or_default())
 }
 
-/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early`: its
-/// `io`, where that can only be opened while the process lives.
+/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early` is its `io` file,
+/// if that can only be opened while the process lives.
 pub(crate) fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
     read_and_close(open_of(pid, b"/schedstat\0"), &mut answer.schedstat);
     let io = match early {

@@ -1,4 +1,4 @@
-//! When Fathom dies, everything that it started ends with it. What has ended is recorded first.
+//! When Fathom dies, everything that it started ends too. Finished runs are recorded first.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -10,13 +10,13 @@ const SIGUSR1: usize = 10;
 const SIGTERM: usize = 15;
 const SA_RESTORER: usize = 0x0400_0000;
 
-/// Whether a run has ended and is not in the record yet.
+/// Whether a run has ended but is not in the record yet.
 static RECORDING: AtomicBool = AtomicBool::new(false);
-/// Whether the launcher is to end as soon as it is.
+/// Whether the launcher must exit once the run is recorded.
 static DYING: AtomicBool = AtomicBool::new(false);
 
-/// From now on the death of Fathom's thread that started the launcher ends it, and SIGUSR1 lets it go
-/// on where it waits for somebody who opens a FIFO.
+/// Makes the launcher end when the Fathom thread that started it dies. SIGUSR1 interrupts the launcher's wait
+/// for another process to open a FIFO.
 pub(crate) fn end_with_fathom() {
     handle(SIGTERM, on_death);
     handle(SIGUSR1, on_wake);
@@ -40,7 +40,7 @@ fn handle(signal: usize, by: extern "C" fn(i32)) {
     };
 }
 
-/// The call that it interrupts says so.
+/// The interrupted call returns an error.
 extern "C" fn on_wake(_: i32) {}
 
 extern "C" fn on_death(_: i32) {
@@ -50,7 +50,7 @@ extern "C" fn on_death(_: i32) {
     }
 }
 
-/// A signal handler returns through here.
+/// Return path of a signal handler.
 #[unsafe(naked)]
 extern "C" fn restore() {
     #[cfg(target_arch = "x86_64")]
@@ -59,12 +59,12 @@ extern "C" fn restore() {
     core::arch::naked_asm!("mov x8, 139", "svc 0");
 }
 
-/// A run has ended: the launcher does not end before [`recorded`].
+/// Notes that a run has ended: the launcher doesn't exit before [`recorded`].
 pub(crate) fn recording() {
     RECORDING.store(true, Relaxed);
 }
 
-/// The run is in the record.
+/// Notes that the run is in the record.
 pub(crate) fn recorded() {
     RECORDING.store(false, Relaxed);
     if DYING.load(Relaxed) {
@@ -72,7 +72,7 @@ pub(crate) fn recorded() {
     }
 }
 
-/// Ends what is left of the runs, and the launcher.
+/// Ends the remaining processes of the runs, and the launcher.
 pub(crate) fn end() -> ! {
     sweep();
     system::exit(0)

@@ -1,4 +1,4 @@
-//! Where the kernel enters the launcher.
+//! The kernel's entry point of the launcher.
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

@@ -1,5 +1,4 @@
-//! Files and descriptors: what a child finds as its standard ones, and what the kernel says in
-//! `/proc`.
+//! Files and descriptors: the standard descriptors of a child, and the contents of `/proc`.
 
 use crate::shared::{Job, Text, fd, step};
 use crate::system::{call, call3, number};
@@ -21,8 +20,8 @@ pub(crate) fn open(directory: usize, path: usize, flags: usize) -> isize {
     }
 }
 
-/// What our own standard descriptors are, so that what the next job wants the same isn't placed
-/// again.
+/// The current targets of our own standard descriptors, so that they aren't replaced if the next job needs
+/// the same ones.
 pub(crate) struct Placed {
     input_fd: i32,
     output_fd: i32,
@@ -36,9 +35,8 @@ impl Placed {
         error_fd: -1,
     };
 
-    /// Puts the child's standard descriptors and directory in place in ourselves, before the clock
-    /// starts: the child inherits them and has nothing left to do. The two descriptors are used
-    /// where the job names no file.
+    /// Sets up the child's standard descriptors and directory in this process before the clock starts: the
+    /// child inherits them and has nothing left to do. The two descriptors are used if the job names no file.
     pub(crate) fn place(
         &mut self,
         job: &Job,
@@ -75,8 +73,7 @@ impl Placed {
         Ok(())
     }
 
-    /// Lets go of the files of the job that has ended: what it wrote is closed before anything else
-    /// reads it.
+    /// Closes the files of the finished job, so that its output is closed before anything else reads it.
     pub(crate) fn after(&mut self, job: &Job) {
         if job.input != 0 && copy_to(fd::NULL, 0).is_ok() {
             self.input_fd = fd::NULL;
@@ -86,10 +83,10 @@ impl Placed {
         }
     }
 
-    /// Lets go of everything, so that a pipe or file isn't held open between hand-overs.
+    /// Closes everything, so that a pipe or file isn't held open between hand-overs.
     pub(crate) fn let_go(&mut self) {
         for place in 0..3 {
-            // It is open; if not, the next job says so.
+            // It is open; if not, the next job reports that.
             let _ = copy_to(fd::NULL, place);
         }
         *self = Placed::NOTHING;
@@ -105,7 +102,7 @@ fn copy_to(descriptor: i32, place: usize) -> Result<(), isize> {
     }
 }
 
-/// The same, and closes the original; passes on the error of opening it.
+/// Copies the descriptor, and closes the original; passes on the error of opening it.
 fn move_to(opened: isize, place: usize) -> Result<(), isize> {
     if opened < 0 {
         return Err(opened);

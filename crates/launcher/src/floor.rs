@@ -1,4 +1,4 @@
-//! The empty program: ends at once.
+//! The empty program: exits immediately.
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {

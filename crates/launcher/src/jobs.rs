@@ -1,4 +1,4 @@
-//! Makes runs, one after the other.
+//! Makes runs in sequence.
 
 use crate::child::{child, last_cpu, take_accounts, wait_for_exit};
 use crate::death;
@@ -15,8 +15,8 @@ struct Stack(core::cell::UnsafeCell<[u8; 16384]>);
 unsafe impl Sync for Stack {}
 static STACK: Stack = Stack(core::cell::UnsafeCell::new([0; 16384]));
 
-/// Makes the jobs, one after the other, without a word to Fathom between them: waking it would let
-/// the CPUs fall idle and caches cool, and the next run would be the slower for it.
+/// Makes the jobs in sequence without notifying Fathom in between: waking it would let CPUs go idle and
+/// caches cool down, and slow down the next run.
 pub(crate) fn run_all(shared: &mut Shared) {
     let control = &mut shared.control;
     let began = system::now();
@@ -33,11 +33,11 @@ pub(crate) fn run_all(shared: &mut Shared) {
             record.add(job, answer, control);
         }
         death::recorded();
-        // SAFETY: an aligned word in the shared memory that Fathom reads meanwhile.
+        // SAFETY: an aligned word in the shared memory, which Fathom reads concurrently.
         unsafe { core::ptr::write_volatile(&raw mut control.answers, at as u32) };
         let ended_well = answer.failed_step == step::NONE && answer.status == 0;
         let used = answer.end_ns.saturating_sub(began);
-        // A round is not split without need: the pause in between changes how fast the next run is.
+        // A round is only split if necessary: the pause in between affects the speed of the next run.
         let time_is_up =
             used >= control.longest_ns || (used >= control.budget_ns && job.ends_round != 0);
         if killed != 0 || !ended_well || answer.left_behind != control.left_before || time_is_up {
@@ -48,9 +48,9 @@ pub(crate) fn run_all(shared: &mut Shared) {
     placed.let_go();
 }
 
-/// The number of the job that Fathom wants ended, 0 if none.
+/// Returns the number of the job that Fathom wants to end, 0 if none.
 fn kill_wanted(control: &Control) -> u32 {
-    // SAFETY: Fathom may set this at any time, hence volatile.
+    // SAFETY: Fathom may set this at any time, so the read is volatile.
     unsafe { core::ptr::read_volatile(&raw const control.kill_tree) }
 }
 
@@ -67,7 +67,7 @@ fn run(at: usize, job: &Job, control: &mut Control, answer: &mut Answer, placed:
         answer.error = -error as i32;
         return;
     }
-    // SAFETY: the child runs `child` on a stack of its own and ends in execve or exit.
+    // SAFETY: the child runs `child` on a separate stack and ends in execve or exit.
     let pid = unsafe {
         let top = STACK.0.get() as usize + 16384;
         let start = system::now();

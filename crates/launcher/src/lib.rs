@@ -1,17 +1,17 @@
 //! The launcher: a static program of a few pages that starts the measured commands for Fathom.
 //!
-//! Why there is one at all: when a process executes a program, the kernel carries the largest
-//! memory that the process had so far over into the program's own peak, however the process was
-//! made. A child of Fathom would be reported with Fathom's memory. The launcher has next to none.
-//! It is single-threaded, allocates nothing, and stays as it is however many runs there are.
+//! It exists because, when a process executes a program, the kernel counts the largest memory that the
+//! process had so far as part of the program's own peak, however the process was created. A child of Fathom
+//! would be reported with Fathom's memory. The launcher has almost none. It is single-threaded, allocates
+//! nothing, and doesn't grow with the number of runs.
 //!
-//! It also makes every descendant that loses its parent its own child, so that nothing escapes, and
-//! it ends them all when Fathom dies.
+//! It also becomes the parent of every orphaned descendant, so that no process escapes, and it ends them all
+//! when Fathom dies.
 //!
-//! This source is compiled twice. As a library it gives Fathom the memory that both share
-//! ([`shared`]), what the accounts in it mean ([`account`]), and the two programs. With
-//! `program="launcher"` or `program="floor"` it is one of these programs, and with
-//! `program="joining"` a library that measured commands may be started with: see `build.rs`.
+//! This source is compiled twice. As a library it gives Fathom the memory that both share ([`shared`]), the
+//! meaning of the accounts in it ([`account`]), and the two programs. With `program="launcher"` or
+//! `program="floor"` it is one of these programs, and with `program="joining"` a library that measured
+//! commands may be started with: see `build.rs`.
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(program, no_main)]
 
@@ -58,6 +58,6 @@ pub static LAUNCHER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"
 #[cfg(all(supported, not(program)))]
 pub static JOINING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/joining"));
 
-/// The empty program, an ELF file: what running it costs is the floor under every measurement.
+/// The empty program, an ELF file: the cost of running it is the lower bound of every measurement.
 #[cfg(all(supported, not(program)))]
 pub static FLOOR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/floor"));

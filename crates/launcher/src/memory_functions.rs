@@ -1,12 +1,12 @@
-//! What the compiler takes for granted: it may turn loops and copies into calls of these, and there
-//! is no libc to have them.
+//! Functions that the compiler relies on: it may turn loops and copies into calls of these, and there is no
+//! libc to provide them.
 
 #[cfg_attr(program, unsafe(no_mangle))]
 unsafe extern "C" fn memset(target: *mut u8, value: i32, length: usize) -> *mut u8 {
     let mut i = 0;
     while i < length {
-        // SAFETY: the caller says that `length` bytes are there; volatile keeps this from becoming
-        // a call of itself.
+        // SAFETY: the caller guarantees `length` bytes; the volatile write keeps this from becoming a call of
+        // itself.
         unsafe { core::ptr::write_volatile(target.add(i), value as u8) };
         i += 1;
     }
@@ -45,7 +45,7 @@ unsafe extern "C" fn bcmp(left: *const u8, right: *const u8, length: usize) -> i
 #[cfg_attr(program, unsafe(no_mangle))]
 unsafe extern "C" fn strlen(text: *const u8) -> usize {
     let mut length = 0;
-    // SAFETY: the caller says that a zero byte ends the text.
+    // SAFETY: the caller guarantees that a zero byte ends the text.
     while unsafe { core::ptr::read_volatile(text.add(length)) } != 0 {
         length += 1;
     }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn they_do_what_those_of_libc_do() {
         let mut bytes = [1u8; 8];
-        // SAFETY: as many bytes as are said, and a zero byte at the end of the text.
+        // SAFETY: valid for the given length, and the text ends with a zero byte.
         unsafe {
             memset(bytes[2..].as_mut_ptr(), 7, 3);
             assert_eq!(bytes, [1, 1, 7, 7, 7, 1, 1, 1]);

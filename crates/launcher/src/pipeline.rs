@@ -1,8 +1,8 @@
 //! Runs a pipeline: all stages at once, each with a pipe to the next, as a shell does.
 //!
-//! Nothing stands between the stages but the kernel's own pipes. We wait for all of them at once by
-//! their process descriptors, stamp each end as it comes, and read the accounts only when all have
-//! ended: reading them takes 50 µs, which the stamps of the others would be late by.
+//! Only the kernel's own pipes are between the stages. The launcher waits for all stages at once by their
+//! process descriptors, stamps each exit as it comes, and reads the accounts only when all have ended:
+//! reading them takes 50 µs, which would delay the stamps of the others.
 
 use crate::child::{child, memory, take_accounts};
 use crate::files::{O_CLOEXEC, Placed, open_of};
@@ -10,8 +10,7 @@ use crate::shared::{BASE, Control, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, s
 use crate::system::{self, call, call3, number};
 use crate::tree::{count_left, kill, sweep};
 
-/// How long a stage that has still to be started may keep us from seeing that the run is to be
-/// ended.
+/// Maximum delay, caused by a stage that is not due yet, before we notice that the run must end.
 const CHECK_NS: u64 = 20_000_000;
 const POLLIN: i16 = 1;
 const STACK_BYTES: usize = 16384;
@@ -39,19 +38,19 @@ enum State {
     Never,
 }
 
-/// What we hold of a stage while the pipeline runs.
+/// Resources held for a stage while the pipeline runs.
 #[derive(Clone, Copy)]
 struct Held {
     state: State,
-    /// Readable once it has ended.
+    /// Readable once the process has exited.
     pidfd: i32,
-    /// Its `/proc/PID/io`, if that had to be opened early.
+    /// Its `/proc/PID/io`, if it had to be opened early.
     early_io: isize,
-    /// Our ends of the pipe to the next stage, -1 once they are closed: read, write.
+    /// Our ends of the pipe to the next stage, read and write; -1 once closed.
     pipe: [i32; 2],
 }
 
-/// The pipeline in the shared memory.
+/// Returns the pipeline in the shared memory.
 pub(crate) fn area() -> *mut Pipeline {
     (BASE as usize + PIPELINE) as *mut Pipeline
 }
@@ -100,7 +99,7 @@ pub(crate) fn run(control: &mut Control, pipeline: &mut Pipeline) {
     }
 }
 
-/// Makes the pipes between the stages; false, with the failure noted, if one can't be made.
+/// Creates the pipes between the stages; returns false, with the failure noted, if one can't be created.
 fn make_pipes(stages: &mut [Stage], held: &mut [Held; MOST_STAGES]) -> bool {
     for (stage, held) in stages.iter_mut().zip(held.iter_mut()) {
         if stage.job.output != 0 || stage.job.output_fd != fd::NEIGHBOUR {
@@ -118,7 +117,7 @@ fn make_pipes(stages: &mut [Stage], held: &mut [Held; MOST_STAGES]) -> bool {
     true
 }
 
-/// Starts each stage when it is due and stamps each end, until all have ended.
+/// Starts each stage when it is due and stamps each exit, until all have ended.
 fn supervise(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], begin: u64, early_io: bool) {
     loop {
         let next = start_due(stages, held, begin, early_io);
@@ -149,7 +148,7 @@ fn supervise(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], begin: u64, e
     }
 }
 
-/// A stage that can't be run ends them all: the others might wait for it for ever.
+/// Ends all stages if one can't be run: the others might wait for it forever.
 fn end_all_if_one_failed(stages: &[Stage], held: &[Held; MOST_STAGES]) {
     let could_not = |(stage, held): (&Stage, &Held)| {
         matches!(held.state, State::Ended | State::Never)
@@ -159,7 +158,7 @@ fn end_all_if_one_failed(stages: &[Stage], held: &[Held; MOST_STAGES]) {
     if killed() || !stages.iter().zip(held).any(could_not) {
         return;
     }
-    // SAFETY: the word that Fathom sets to end a run; what is pending is not started then.
+    // SAFETY: the word that Fathom sets to end a run; pending stages are not started then.
     unsafe { core::ptr::write_volatile(&raw mut (*memory()).control.kill_tree, 1) };
     for (stage, held) in stages.iter().zip(held) {
         if held.state == State::Running {
@@ -168,7 +167,7 @@ fn end_all_if_one_failed(stages: &[Stage], held: &[Held; MOST_STAGES]) {
     }
 }
 
-/// Starts what is due; returns when the next stage is, `u64::MAX` if none is left.
+/// Starts the stages that are due; returns when the next one is due, `u64::MAX` if none is left.
 fn start_due(
     stages: &mut [Stage],
     held: &mut [Held; MOST_STAGES],
@@ -223,8 +222,8 @@ fn start(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], index: usize, ear
         return;
     }
     stage.answer.failed_step = step::NONE;
-    // SAFETY: the child runs `child` on a stack of its own, with the stage's part of the shared
-    // memory, and ends in execve or exit.
+    // SAFETY: the child runs `child` on a separate stack, with the stage's part of the shared memory, and
+    // ends in execve or exit.
     let pid = unsafe {
         let top = STACKS.0.get() as usize + STACK_BYTES * (index + 1);
         stage.answer.start_ns = system::now();
@@ -238,15 +237,15 @@ fn start(stages: &mut [Stage], held: &mut [Held; MOST_STAGES], index: usize, ear
         return;
     }
     held[index].state = State::Running;
-    // SAFETY: an aligned word in the shared memory that Fathom reads to end the run.
+    // SAFETY: an aligned word in the shared memory, which Fathom reads to end the run.
     unsafe { core::ptr::write_volatile(&raw mut stage.answer.child, pid as i32) };
     if early_io {
         held[index].early_io = open_of(pid, b"/io\0");
     }
 }
 
-/// Closes our copies of the pipe ends that the stage has now, or will never have: its neighbours
-/// see the end of input, or that nobody reads any more, only when the stage itself closes them.
+/// Closes our copies of the pipe ends that the stage now has or will never have: its neighbours see the end
+/// of input, or a closed reader, only when the stage itself closes its ends.
 fn let_go(stages: &[Stage], held: &mut [Held; MOST_STAGES], index: usize) {
     let stage = &stages[index];
     if index > 0 && stage.input_fd == fd::NEIGHBOUR {
@@ -274,7 +273,7 @@ fn wait(polled: &mut [PollFd; MOST_STAGES], next: u64) {
     } else {
         timeout.as_ptr() as usize
     };
-    // SAFETY: as many entries as are said; the time lives until the call returns.
+    // SAFETY: the number of entries is correct; the time lives until the call returns.
     unsafe {
         call(
             number::PPOLL,
@@ -283,15 +282,15 @@ fn wait(polled: &mut [PollFd; MOST_STAGES], next: u64) {
     };
 }
 
-/// Whether Fathom wants the run to be ended.
+/// Returns whether Fathom wants to end the run.
 fn killed() -> bool {
-    // SAFETY: Fathom may set this at any time, hence volatile.
+    // SAFETY: Fathom may set this at any time, so the read is volatile.
     unsafe { core::ptr::read_volatile(&raw const (*memory()).control.kill_tree) != 0 }
 }
 
 fn close(descriptor: i32) {
     if descriptor >= 0 {
-        // SAFETY: one of ours.
+        // SAFETY: one of our descriptors.
         unsafe { call3(number::CLOSE, descriptor as usize, 0, 0) };
     }
 }

@@ -1,8 +1,8 @@
-//! Writes finished runs to the JSON record, so that it is whole whenever anybody is killed.
+//! Writes finished runs to the JSON record, so that it is complete even if a process is killed.
 //!
-//! Fathom hears of several runs at a time only; what it has not heard of must not be lost with it.
-//! The launcher outlives a killed Fathom, so that a write that has begun ends. The text is that of
-//! Fathom's own journal, but for the steal, which is put in at the end.
+//! Fathom is notified only after several runs, and runs that it doesn't know about yet must not be lost if it
+//! is killed. The launcher outlives a killed Fathom, so that a write in progress completes. The text is the
+//! same as that of Fathom's own journal, except for the steal time, which is inserted at the end.
 
 use crate::account::{self, Exited};
 use crate::shared::{Answer, Control, Job, OPEN_END, fd};
@@ -14,7 +14,7 @@ const SEEK_CUR: usize = 1;
 /// Room for the largest text: forty names and numbers of at most 20 digits.
 const ROOM: usize = 2048;
 
-/// While this lives a write beyond the limit of a file's size fails, and SIGXFSZ doesn't end us.
+/// While this value lives, a write beyond the file size limit fails instead of ending us by SIGXFSZ.
 struct Ignored;
 
 impl Ignored {
@@ -35,7 +35,7 @@ impl Drop for Ignored {
 fn on_limit(handler: usize) {
     const SIGXFSZ: usize = 25;
     let action = [handler, 0, 0, 0];
-    // SAFETY: an action without a handler of ours, of the size that the call reads.
+    // SAFETY: an action without a handler, of the size that the call reads.
     unsafe {
         call(
             number::RT_SIGACTION,
@@ -44,18 +44,18 @@ fn on_limit(handler: usize) {
     };
 }
 
-/// The file, and the text that is being made.
+/// The file, and the text being built.
 pub(crate) struct Record {
-    /// Where the next run goes; negative if there is no file.
+    /// Position for the next run; negative if there is no file.
     at: isize,
     text: [u8; ROOM],
     length: usize,
 }
 
 impl Record {
-    /// Goes on where the file's position is.
+    /// Continues at the file's current position.
     pub(crate) fn open() -> Record {
-        // SAFETY: takes numbers; an error where there is no such descriptor.
+        // SAFETY: takes numbers; returns an error if there is no such descriptor.
         let at = unsafe { call3(number::LSEEK, fd::RECORD as usize, 0, SEEK_CUR) };
         Record {
             at,
@@ -64,7 +64,7 @@ impl Record {
         }
     }
 
-    /// Adds a run and the end of the file, in one write.
+    /// Adds a run and the end of the file in one write.
     pub(crate) fn add(&mut self, job: &Job, answer: &Answer, control: &Control) {
         if self.at < 0 {
             return;
@@ -76,10 +76,9 @@ impl Record {
         self.run(answer, control);
         let text_length = self.length;
         self.bytes(OPEN_END.as_bytes());
-        // Whoever it starts afterwards has the signal as a program expects it.
+        // Programs started afterwards get the signal's default disposition.
         let _ignored = Ignored::begin();
-        // SAFETY: the text's memory and length. If it fails, Fathom's own writing will as well, and
-        // says so.
+        // SAFETY: the text's memory and length. If it fails, Fathom's own write will fail too and report it.
         let wrote = unsafe {
             call(
                 number::PWRITE64,
@@ -98,7 +97,7 @@ impl Record {
         }
     }
 
-    /// Leaves the file's position where the next run goes.
+    /// Moves the file's position to where the next run goes.
     pub(crate) fn close(&self) {
         if self.at >= 0 {
             // SAFETY: takes numbers.
@@ -113,7 +112,7 @@ impl Record {
         }
     }
 
-    /// Everything that comes after the head.
+    /// Writes everything that comes after the head.
     fn run(&mut self, answer: &Answer, control: &Control) {
         let m = account::metrics(answer);
         let u = m.usage;

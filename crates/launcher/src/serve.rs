@@ -1,4 +1,4 @@
-//! What the launcher does from its begin to its end: it sets itself up, then takes commands.
+//! The life of the launcher: it sets itself up, then takes commands.
 
 use crate::child::memory;
 use crate::death::{self, end};
@@ -16,8 +16,8 @@ const F_SETFD: usize = 2;
 const FD_CLOEXEC: usize = 1;
 const EINTR: isize = -4;
 
-/// Takes commands until Fathom is gone. Of use only in a process that was started with the
-/// descriptors of [`fd`].
+/// Takes commands until Fathom is gone. Only useful in a process that was started with the descriptors of
+/// [`fd`].
 pub extern "C" fn serve() -> ! {
     set_up();
     loop {
@@ -35,12 +35,12 @@ pub extern "C" fn serve() -> ! {
             EINTR => continue,
             _ => end(),
         }
-        // SAFETY: mapped in set_up; Fathom touches it only while we wait for a command, but for
-        // `kill_tree`, which is read by a volatile read.
+        // SAFETY: mapped in set_up; Fathom accesses it only while we wait for a command, except `kill_tree`,
+        // which is read by a volatile read.
         let shared = unsafe { &mut *memory() };
         match byte {
             command::RUN => run_all(shared),
-            // SAFETY: lies in the mapping, above the jobs; Fathom reads only `child` meanwhile.
+            // SAFETY: in the mapping, above the jobs; Fathom reads only `child` at this time.
             command::PIPELINE => unsafe {
                 pipeline::run(&mut shared.control, &mut *pipeline::area());
             },
@@ -60,8 +60,8 @@ pub extern "C" fn serve() -> ! {
 }
 
 fn set_up() {
-    // SAFETY: plain calls with numbers, paths that end with zero, and a fixed mapping at an address
-    // where a static program has nothing.
+    // SAFETY: plain calls with numbers, paths that end with zero, and a fixed mapping at an address that a
+    // static program doesn't use.
     unsafe {
         call3(number::SETPGID, 0, 0, 0);
         call3(number::PRCTL, PR_SET_CHILD_SUBREAPER, 1, 0);
@@ -69,7 +69,7 @@ fn set_up() {
     death::end_with_fathom();
     // SAFETY: as above.
     unsafe {
-        // Else it would be called by the number of the descriptor that it was started from.
+        // Otherwise its name would be the number of the descriptor that it was started from.
         call3(
             number::PRCTL,
             PR_SET_NAME,
@@ -103,7 +103,7 @@ fn set_up() {
         for descriptor in fd::COMMANDS..=highest.max(fd::NULL) {
             call3(number::FCNTL, descriptor as usize, F_SETFD, FD_CLOEXEC);
         }
-        // Fathom may have died before the death signal was asked for.
+        // Fathom may have died before the death signal was requested.
         if call3(number::GETPPID, 0, 0, 0) != (*memory()).control.parent as isize {
             system::exit(97);
         }

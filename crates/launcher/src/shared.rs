@@ -1,21 +1,21 @@
-//! The memory that Fathom and its launcher share: jobs in, answers out.
+//! The memory shared by Fathom and its launcher: jobs in, answers out.
 //!
-//! Both are compiled with it. All pointers in [`Job`] are addresses in the launcher, where the
-//! memory is mapped at [`BASE`]; Fathom maps it anywhere and converts.
+//! Both are compiled with it. All pointers in [`Job`] are addresses in the launcher, where the memory is
+//! mapped at [`BASE`]; Fathom maps it anywhere and converts.
 
 /// Address of the shared memory in the launcher. Far from where the kernel places a static program,
 /// its stack and its vDSO, on x86-64 and AArch64 alike.
 pub const BASE: u64 = 0x1000_0000_0000;
 
-/// Size of the shared memory. The kernel takes at most 6 MiB of arguments and environment; pages
-/// that aren't touched cost nothing.
+/// Size of the shared memory. The kernel accepts at most 6 MiB of arguments and environment; untouched pages
+/// cost nothing.
 pub const SIZE: usize = 8 << 20;
 
-/// Most jobs that are handed over at once. The launcher's memory is the least peak memory that a
-/// program can be reported with, so it is kept small.
+/// Maximum number of jobs in one hand-over. The launcher's memory is the smallest peak memory that can be
+/// reported for a program, so it is kept small.
 pub const SLOTS: usize = 128;
 
-/// Most stages that a pipeline may have.
+/// Maximum number of stages in a pipeline.
 pub const MOST_STAGES: usize = 16;
 
 /// Offset of the [`Pipeline`].
@@ -24,14 +24,14 @@ pub const PIPELINE: usize = 131072;
 /// Offset of the strings and pointer arrays of all jobs.
 pub const STRINGS: usize = 151552;
 
-/// What closes the JSON record after the last of its runs, while there may be more.
+/// Closes the JSON record after the last of its runs, while there may be more.
 pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
 
 /// File descriptors that the launcher starts with.
 pub mod fd {
-    /// Commands come in here, one byte each.
+    /// Incoming commands, one byte each.
     pub const COMMANDS: i32 = 3;
-    /// One byte goes out here for each command done.
+    /// Receives one byte for each completed command.
     pub const DONE: i32 = 4;
     /// The shared memory.
     pub const MEMORY: i32 = 5;
@@ -39,9 +39,9 @@ pub mod fd {
     pub const OUTPUT: i32 = 6;
     /// Fathom's own standard error.
     pub const ERROR: i32 = 7;
-    /// Write end of the pipe that takes standard output.
+    /// Write end of the pipe for standard output.
     pub const OUTPUT_PIPE: i32 = 8;
-    /// Write end of the pipe that takes standard error.
+    /// Write end of the pipe for standard error.
     pub const ERROR_PIPE: i32 = 9;
     /// The empty program.
     pub const FLOOR: i32 = 10;
@@ -55,17 +55,17 @@ pub mod fd {
     pub const RECORD: i32 = 14;
     /// A socket through which a process sends the other end of its filter, if its filter has one.
     pub const HANDOVER: i32 = 15;
-    /// The first that the caller may place for himself.
+    /// The first descriptor that the caller may place.
     pub const EXTRA: i32 = 16;
-    /// They end before this one.
+    /// End of the caller's descriptors, exclusive.
     pub const EXTRA_END: i32 = 64;
-    /// In a pipeline: the pipe from the stage before, or to the next.
+    /// In a pipeline: the pipe from the previous stage, or to the next.
     pub const NEIGHBOUR: i32 = -1;
 }
 
 /// Commands.
 pub mod command {
-    /// Make the jobs, each once, one after the other.
+    /// Run the jobs in sequence, each once.
     pub const RUN: u8 = b'r';
     /// Run the pipeline once.
     pub const PIPELINE: u8 = b'p';
@@ -75,7 +75,7 @@ pub mod command {
 
 /// Which step of starting a program failed.
 pub mod step {
-    /// None.
+    /// No step failed.
     pub const NONE: u32 = 0;
     /// Opening standard input.
     pub const INPUT: u32 = 1;
@@ -85,19 +85,19 @@ pub mod step {
     pub const DIRECTORY: u32 = 3;
     /// Creating the process.
     pub const CLONE: u32 = 4;
-    /// Pinning it to its CPUs.
+    /// Pinning the process to its CPUs.
     pub const PIN: u32 = 5;
     /// Executing the program.
     pub const EXEC: u32 = 6;
-    /// A stage of a pipeline that was never begun, because the run was ended before.
+    /// A stage of a pipeline that was never started, because the run was ended before.
     pub const NOT_STARTED: u32 = 7;
-    /// Making the pipe to the next stage.
+    /// Creating the pipe to the next stage.
     pub const PIPE: u32 = 8;
-    /// Putting a filter of calls in place.
+    /// Installing the system call filter.
     pub const FILTER: u32 = 9;
 }
 
-/// The command to run. Strings end with a zero byte; 0 stands for 'not given'.
+/// The command to run. Strings end with a zero byte; 0 means 'not given'.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Job {
@@ -107,27 +107,27 @@ pub struct Job {
     pub argv: u64,
     /// Array of pointers to `NAME=value` strings, 0 at its end.
     pub envp: u64,
-    /// Working directory, if it is another than that of the job before.
+    /// Working directory, if it differs from that of the previous job.
     pub directory: u64,
-    /// How the run's object in the JSON record begins; 0: it is not written there.
+    /// Start of the run's object in the JSON record; if 0, the run is not written there.
     pub record_head: u64,
     /// File for standard input; `/dev/null` if 0.
     pub input: u64,
-    /// File for standard output, emptied first; else `output_fd` is used.
+    /// File for standard output, truncated first; if 0, `output_fd` is used.
     pub output: u64,
     /// CPU mask for `sched_setaffinity`.
     pub cpu_mask: u64,
     /// Length of the mask in bytes.
     pub cpu_mask_length: u64,
-    /// Instructions of a filter of calls (`struct sock_filter`).
+    /// Instructions of a system call filter (`struct sock_filter`).
     pub filter: u64,
-    /// Descriptor for standard output, when `output` is 0.
+    /// Descriptor for standard output if `output` is 0.
     pub output_fd: i32,
     /// Descriptor for standard error.
     pub error_fd: i32,
     /// 1: the next job belongs to another round.
     pub ends_round: u32,
-    /// How many instructions the filter has.
+    /// Number of instructions of the filter.
     pub filter_length: u32,
     /// How often the filter is put in place.
     pub filter_times: u32,
@@ -135,57 +135,55 @@ pub struct Job {
     pub filter_asks: u32,
 }
 
-/// What holds for all jobs of a hand-over.
+/// Settings for all jobs of a hand-over.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Control {
     /// Number of jobs.
     pub jobs: u32,
-    /// Number of answers, counted up by the launcher; when it is done, the jobs that were made.
+    /// Number of answers, incremented by the launcher; when it is done, the number of completed jobs.
     pub answers: u32,
-    /// No further round is begun when this much time has passed.
+    /// No new round begins after this time.
     pub budget_ns: u64,
-    /// No further job is begun when this much time has passed.
+    /// No new job begins after this time.
     pub longest_ns: u64,
-    /// Moment that the record counts from, by `CLOCK_MONOTONIC`.
+    /// Start of the record's clock, in nanoseconds of `CLOCK_MONOTONIC`.
     pub began_ns: u64,
-    /// Set by Fathom while a run is on: the number of the job, from 1, whose whole tree is to end.
-    /// No job after it is begun.
+    /// Set by Fathom during a run: the number of the job, from 1, whose whole process tree must end. No later
+    /// job begins.
     pub kill_tree: u32,
-    /// 1: the kernel lets us open `/proc/PID/io` only while the process lives.
+    /// 1: the kernel allows opening `/proc/PID/io` only while the process lives.
     pub early_io: u32,
-    /// Processes left behind by runs that were made before.
+    /// Processes left behind by earlier runs.
     pub left_before: u32,
-    /// Process id of Fathom, to notice that it died before the launcher was set up.
+    /// Process id of Fathom, to notice if it died before the launcher was set up.
     pub parent: i32,
     /// Written by the launcher: processes that could not be ended.
     pub immortal: u32,
-    /// When the launcher starts: the highest descriptor that the caller has placed for himself.
+    /// Set before the launcher starts: the highest descriptor that the caller has placed.
     pub highest_fd: i32,
-    /// 1: report on which CPU each process ran last, and how long it had waited for one before its
-    /// program.
+    /// 1: report on which CPU each process last ran, and how long it had waited for one before its program.
     pub wants_cpu: u32,
     /// Keeps the layout the same on all targets.
     pub reserved: u32,
 }
 
-/// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20
-/// digits.
+/// The largest `/proc/PID/io`: seven lines of a name of at most 23 letters and a number of 20 digits.
 pub const IO_TEXT: usize = 320;
 /// The largest `schedstat`: three numbers of 20 digits.
 pub const SCHEDSTAT_TEXT: usize = 64;
 
-/// What the kernel said in `/proc`, as text.
+/// The content of a `/proc` file, as text.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Text<const N: usize> {
-    /// Bytes used; negative: the error number.
+    /// Bytes used; if negative, the error number.
     pub length: i64,
     /// The text.
     pub bytes: [u8; N],
 }
 
-/// What came of it. Times are nanoseconds of `CLOCK_MONOTONIC`.
+/// The outcome of a job. Times are nanoseconds of `CLOCK_MONOTONIC`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Answer {
@@ -195,38 +193,37 @@ pub struct Answer {
     pub failed_step: u32,
     /// Error number of the failed step.
     pub error: i32,
-    /// Wait status as `wait4` gives it.
+    /// Wait status as returned by `wait4`.
     pub status: i32,
-    /// Before the process is created.
+    /// Taken before the process is created.
     pub start_ns: u64,
-    /// In the child, before it executes the program.
+    /// Taken in the child, before it executes the program.
     pub exec_ns: u64,
-    /// After its exit was seen.
+    /// Taken after its exit was seen.
     pub end_ns: u64,
-    /// `struct rusage` as `wait4` gives it: 2 timevals, then 14 longs.
+    /// `struct rusage` as returned by `wait4`: 2 timevals, then 14 longs.
     pub usage: [i64; 18],
     /// `/proc/PID/schedstat` of the dead process.
     pub schedstat: Text<SCHEDSTAT_TEXT>,
     /// `/proc/PID/io` of the dead process.
     pub io: Text<IO_TEXT>,
-    /// The process's own `schedstat` right before it called `execve`, where its CPU is asked for as
-    /// well.
+    /// The process's own `schedstat` right before it called `execve`, if its CPU is requested.
     pub before_exec: Text<SCHEDSTAT_TEXT>,
     /// `/proc/self/schedstat` of the launcher before it began to wait.
     pub own_before: Text<SCHEDSTAT_TEXT>,
     /// The same after it saw the exit.
     pub own_after: Text<SCHEDSTAT_TEXT>,
-    /// Processes that are still there.
+    /// Number of processes that still exist.
     pub left_behind: u32,
-    /// CPU on which the dead process ran last; negative if nobody asked or the kernel did not say.
+    /// CPU on which the dead process last ran; negative if not requested or not reported by the kernel.
     pub cpu: i32,
 }
 
-/// The shared memory's begin, up to [`PIPELINE`].
+/// The beginning of the shared memory, up to [`PIPELINE`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Shared {
-    /// Written by Fathom, but for what it says.
+    /// Written by Fathom, except where noted.
     pub control: Control,
     /// Written by Fathom.
     pub jobs: [Job; SLOTS],
@@ -240,27 +237,27 @@ const _: () = assert!(core::mem::size_of::<Shared>() <= PIPELINE);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stage {
-    /// What it runs.
+    /// The command of the stage.
     pub job: Job,
-    /// What came of it.
+    /// The outcome of the stage.
     pub answer: Answer,
-    /// Start it this long after the pipeline's start.
+    /// Delay of its start after the pipeline's start.
     pub delay_ns: u64,
-    /// Descriptor for standard input, when the job names no file.
+    /// Descriptor for standard input, if the job names no file.
     pub input_fd: i32,
     /// 1: the launcher closes the two descriptors for good once the stage has them.
     pub close_after: u32,
 }
 
-/// Commands that run at once, each writing to the next.
+/// Commands that run concurrently, each writing to the next.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Pipeline {
     /// Stages in use; 0 while no pipeline runs.
     pub count: u32,
-    /// Processes that are still there.
+    /// Number of processes that still exist.
     pub left_behind: u32,
-    /// Before the first stage is created; nanoseconds of `CLOCK_MONOTONIC`.
+    /// Taken before the first stage is created; nanoseconds of `CLOCK_MONOTONIC`.
     pub start_ns: u64,
     /// The stages, in the order of the pipeline.
     pub stages: [Stage; MOST_STAGES],

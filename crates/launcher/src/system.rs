@@ -78,15 +78,14 @@ pub(crate) mod number {
     pub(crate) const STATX: usize = 291;
 }
 
-/// One system call; the result is negative on error.
+/// Makes one system call; the result is negative on error.
 ///
 /// # Safety
-/// The arguments must be what the call asks for.
+/// The arguments must be valid for the call.
 #[cfg(target_arch = "x86_64")]
 pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the caller answers for the arguments; rcx and r11 are what the instruction
-    // overwrites.
+    // SAFETY: the caller guarantees the arguments; the instruction overwrites rcx and r11.
     unsafe {
         asm!("syscall", inlateout("rax") nr => result, in("rdi") a[0], in("rsi") a[1], in("rdx") a[2],
             in("r10") a[3], in("r8") a[4], in("r9") a[5], out("rcx") _, out("r11") _, options(nostack));
@@ -94,14 +93,14 @@ pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     result
 }
 
-/// One system call; the result is negative on error.
+/// Makes one system call; the result is negative on error.
 ///
 /// # Safety
-/// The arguments must be what the call asks for.
+/// The arguments must be valid for the call.
 #[cfg(target_arch = "aarch64")]
 pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     let result: isize;
-    // SAFETY: the caller answers for the arguments.
+    // SAFETY: the caller guarantees the arguments.
     unsafe {
         asm!("svc 0", in("x8") nr, inlateout("x0") a[0] => result, in("x1") a[1], in("x2") a[2],
             in("x3") a[3], in("x4") a[4], in("x5") a[5], options(nostack));
@@ -109,10 +108,10 @@ pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
     result
 }
 
-/// The form with up to three arguments, which is most of them.
+/// Makes a system call with up to three arguments, the most common form.
 ///
 /// # Safety
-/// As for [`call`].
+/// Same as [`call`].
 pub(crate) unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
     // SAFETY: passed on.
     unsafe { call(nr, [a, b, c, 0, 0, 0]) }
@@ -123,18 +122,18 @@ const CLONE_PIDFD: usize = 0x1000;
 const CLONE_PARENT_SETTID: usize = 0x10_0000;
 const SIGCHLD: usize = 17;
 
-/// Creates a process as [`spawn`] does, and puts a descriptor of it into `pidfd`: readable once it
-/// has ended.
+/// Creates a process as [`spawn`] does, and stores a descriptor of it in `pidfd`, which becomes readable once
+/// the process has exited.
 ///
 /// # Safety
-/// As for [`spawn`].
+/// Same as [`spawn`].
 pub(crate) unsafe fn spawn_with_descriptor(
     stack_top: usize,
     body: extern "C" fn(usize) -> !,
     argument: usize,
     pidfd: &mut i32,
 ) -> isize {
-    // SAFETY: the caller answers for the rest; the kernel writes one descriptor before it returns.
+    // SAFETY: the caller guarantees the rest; the kernel writes one descriptor before it returns.
     unsafe {
         clone(
             CLONE_VM | CLONE_PIDFD | SIGCHLD,
@@ -146,14 +145,14 @@ pub(crate) unsafe fn spawn_with_descriptor(
     }
 }
 
-/// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on
-/// `stack_top`. No page table is copied. Unlike vfork we don't stand still: being woken when the
-/// child executes its program would only take time from it (5 of 560 µs where both share a CPU).
-/// Its number is in `pid` before it does anything: it may stop or kill us first thing.
+/// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on `stack_top`. No page
+/// table is copied. Unlike with vfork, the parent isn't suspended: being woken when the child executes its
+/// program would only take time from it (5 of 560 µs if both share a CPU). The child's process id is in `pid`
+/// before the child runs: it may stop or kill us immediately.
 ///
 /// # Safety
-/// `body` must not return, must touch only memory that we don't mind seeing changed, and nothing
-/// may use the stack until the child has executed a program or ended.
+/// `body` must not return, must only touch memory that may change, and nothing may use the stack until the
+/// child has executed a program or exited.
 pub(crate) unsafe fn spawn(
     stack_top: usize,
     body: extern "C" fn(usize) -> !,
@@ -175,7 +174,7 @@ pub(crate) unsafe fn spawn(
 /// See [`spawn`].
 ///
 /// # Safety
-/// As there.
+/// Same as [`spawn`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn clone(
     flags: usize,
@@ -185,14 +184,14 @@ unsafe fn clone(
     written: *mut i32,
 ) -> isize {
     let result: isize;
-    // SAFETY: the child gets its own stack and never comes back past the call; the parent continues
-    // at label 2 with its registers as they were.
+    // SAFETY: the child gets its own stack and never returns past the call; the parent continues at label 2
+    // with its registers preserved.
     unsafe {
         asm!(
             "syscall",
             "test rax, rax",
             "jnz 2f",
-            // Either may be in rbp.
+            // Either operand may be in rbp.
             "mov rdi, {argument}",
             "mov rax, {body}",
             "xor ebp, ebp",
@@ -211,10 +210,10 @@ unsafe fn clone(
     result
 }
 
-/// See the x86-64 form.
+/// See the x86-64 version.
 ///
 /// # Safety
-/// As there.
+/// Same as there.
 #[cfg(target_arch = "aarch64")]
 unsafe fn clone(
     flags: usize,
@@ -224,7 +223,7 @@ unsafe fn clone(
     written: *mut i32,
 ) -> isize {
     let result: isize;
-    // SAFETY: as for x86-64.
+    // SAFETY: same as for x86-64.
     unsafe {
         asm!(
             "svc 0",
@@ -245,7 +244,8 @@ unsafe fn clone(
     result
 }
 
-/// Nanoseconds of `CLOCK_MONOTONIC`. By system call (0.2 µs): the vDSO would have to be looked up.
+/// Returns nanoseconds of `CLOCK_MONOTONIC`. Uses the system call (0.2 µs), because the vDSO would have to be
+/// looked up.
 pub(crate) fn now() -> u64 {
     let mut time = [0u64; 2];
     // SAFETY: the call fills two words.

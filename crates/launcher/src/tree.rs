@@ -1,4 +1,4 @@
-//! What became of the processes that runs have started, and how they are ended.
+//! The processes started by runs, and how they are ended.
 
 use crate::files::{AT_FDCWD, open};
 use crate::system::{call, call3, number};
@@ -8,7 +8,8 @@ const WNOHANG: usize = 1;
 const EINTR: isize = -4;
 const EPERM: isize = -1;
 
-/// Calls `act` for each of our children that is alive or not reaped; returns how many there are.
+/// Calls `act` for each of our children that is alive or not reaped; returns how many there are and how many
+/// `act` was refused.
 fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
     let listing = open(AT_FDCWD, c"/proc/thread-self/children".as_ptr() as usize, 0);
     if listing < 0 {
@@ -45,14 +46,14 @@ fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
 }
 
 pub(crate) fn kill(pid: isize) -> bool {
-    // SAFETY: takes numbers. The group first: it has the same number if the child leads one.
+    // SAFETY: takes numbers. The group comes first: it has the same number if the child leads one.
     unsafe {
         call3(number::KILL, -pid as usize, SIGKILL, 0);
         call3(number::KILL, pid as usize, SIGKILL, 0) != EPERM
     }
 }
 
-/// Reaps children that have ended, without waiting. True while any are left.
+/// Reaps exited children without waiting. Returns true while any are left.
 fn reap(flags: usize) -> bool {
     loop {
         // SAFETY: nothing is written.
@@ -77,12 +78,12 @@ pub(crate) fn count_left() -> u32 {
     }
 }
 
-/// Ends every descendant: when a child dies its own children become ours, so this goes on until
-/// there are none. Returns how many we are not allowed to end (set-uid programs).
+/// Ends every descendant: the children of a dead child become ours, so this repeats until there are none.
+/// Returns the number of processes that we are not allowed to end (set-uid programs).
 pub(crate) fn sweep() -> u32 {
     while reap(WNOHANG) {
         let (count, refused) = each_child(kill);
-        // What the others leave comes to us as they end.
+        // The children of the others become ours as they exit.
         if refused == count {
             return refused;
         }

@@ -1,6 +1,5 @@
-//! The client alone, for who wants to profile it: `client 127.0.0.1:8080 64 3` is a closed loop of 64
-//! connections for 3 s; a rate behind that makes it an open one, and any word behind the rate one that
-//! doesn't spin.
+//! The client alone, for profiling: `client 127.0.0.1:8080 64 3` is a closed loop of 64 connections for 3 s;
+//! a rate after that makes it an open loop, and any word after the rate makes the client not spin.
 #![allow(clippy::print_stdout, reason = "it is what an example is for")]
 
 use std::sync::Arc;
@@ -33,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut client = Client::new(task, connections.parse()?)?;
     client.spins = spins;
     if let Err(why) = client.connect(&stop)? {
-        println!("not all connections could be made: {}", why.name());
+        println!("some connections could not be opened: {}", why.name());
     }
     let step = Step {
         open: rate.map(|rate| Open::at(rate, Arrivals::Constant)),

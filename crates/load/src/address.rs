@@ -1,4 +1,4 @@
-//! Where does the server listen?
+//! The address of a server.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_model::secret::hidden;
 
-/// Where a server is reached.
+/// Where a server can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// An address and a port.
@@ -16,7 +16,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// Where a client on this machine reaches who listens at `listener`: 'all addresses' is no
+    /// Returns the address at which a client on this machine reaches `listener`. 'All addresses' isn't an
     /// address to connect to.
     pub fn of_listener(listener: SocketAddr) -> Address {
         let ip = match listener.ip() {
@@ -27,7 +27,7 @@ impl Address {
         Address::Tcp(SocketAddr::new(ip, listener.port()))
     }
 
-    /// Whether what is sent there stays on this machine.
+    /// Returns whether traffic to this address stays on this machine.
     pub fn is_local(&self) -> bool {
         match self {
             Address::Tcp(address) => address.ip().to_canonical().is_loopback(),
@@ -35,7 +35,7 @@ impl Address {
         }
     }
 
-    /// What a request names as its host.
+    /// Returns the host name for requests.
     pub fn host(&self) -> String {
         match self {
             Address::Tcp(address) if address.ip().to_canonical().is_loopback() => {
@@ -59,21 +59,21 @@ impl fmt::Display for Address {
 /// `http://HOST[:PORT][/PATH]`, or `unix:FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// As it was given.
+    /// The original text.
     pub text: String,
-    /// `https`.
+    /// Whether the scheme is `https`.
     pub tls: bool,
-    /// What requests name as their host.
+    /// The host name in requests.
     pub host: String,
-    /// Where to connect.
+    /// The address to connect to.
     pub address: Address,
-    /// What is asked for, with a query.
+    /// The requested path, with a query.
     pub path: Option<String>,
 }
 
 impl Url {
-    /// Reads it, and finds the address of its host. Unless it may be remote, another machine is
-    /// refused before anybody is asked for its address.
+    /// Parses a URL and resolves its host. Unless `may_be_remote`, another machine is refused before any name
+    /// lookup.
     ///
     /// # Errors
     /// A sentence that says what is wrong.
@@ -83,7 +83,7 @@ impl Url {
             let file = Path::new(file.strip_prefix("//").unwrap_or(file));
             if !file.is_absolute() {
                 return Err(format!(
-                    "{shown:?}: write the whole path of the socket, unix:/run/x.sock"
+                    "{shown:?}: write the socket's whole path, unix:/run/x.sock"
                 ));
             }
             return Ok(Url {
@@ -121,8 +121,8 @@ impl Url {
         let port = port.filter(|(_, port)| port.parse::<u16>().is_ok());
         let remote = || {
             format!(
-                "{shown} is not on this machine: load on a machine of others is an attack; with the consent \
-                 of its owner, give --allow-remote"
+                "{shown} is not on this machine: load on other people's machines is an attack; with the owner's \
+                 consent, give --allow-remote"
             )
         };
         if !may_be_remote && !is_here(port.map_or(host, |(name, _)| name)) {
@@ -135,7 +135,7 @@ impl Url {
         let found = with_port.to_socket_addrs();
         let address = found.ok().and_then(|mut all| all.next());
         let address = address.ok_or_else(|| format!("{shown:?}: the host {host:?} isn't found"))?;
-        // Whatever `localhost` is here.
+        // `localhost` may resolve to anything here.
         if !may_be_remote && !Address::Tcp(address).is_local() {
             return Err(remote());
         }
@@ -149,12 +149,12 @@ impl Url {
     }
 }
 
-/// Whether a host is this machine by its name alone.
+/// Returns whether the name alone shows that a host is this machine.
 fn is_here(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
         Ok(ip) => ip.to_canonical().is_loopback(),
-        // Names below `localhost` are no others' (RFC 6761). An empty one is reported as not found.
+        // Names below `localhost` are always local (RFC 6761). An empty name is reported as not found.
         Err(_) => bare.is_empty() || bare == "localhost" || bare.ends_with(".localhost"),
     }
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn another_machine_is_refused_before_its_name_is_looked_up() {
-        // Nobody has this name: looking it up would be another error.
+        // This name doesn't exist: a lookup would give another error.
         for text in [
             "http://no-such-host.invalid/",
             "https://192.0.2.1",

@@ -1,11 +1,11 @@
-//! Many connections to one server, on one thread: sends by the books, reads what comes.
+//! Many connections to one server, on one thread: sends requests as scheduled and reads responses.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::clock::{now, thread_cpu};
-use crate::desk::Desk;
+use crate::dispatcher::Dispatcher;
 use crate::epoll::Epoll;
 use crate::http1::Http1;
 use crate::http2::Http2;
@@ -16,16 +16,16 @@ use crate::request::Request;
 use crate::schedule::{Arrivals, Rate, Schedule};
 use crate::task::{Outcome, Task};
 
-/// How often overdue requests and the wish to stop are looked for, in nanoseconds.
+/// How often to check for overdue requests and a stop request, in nanoseconds.
 const LOOK_EVERY: u64 = 20_000_000;
-/// Connections that are being made at a time before a step, and the pause after them: where the
-/// backlog is full (5 in Python's `http.server`) the kernel drops what asks, which asks again after
-/// a second. 64 at a time took 2 to 7 s there.
+/// Connections established concurrently before a step. If the backlog is full (5 in Python's `http.server`),
+/// the kernel drops connection attempts, which are retried after a second. With 64 at a time this took 2 to 7
+/// s there.
 const AT_ONCE: usize = 4;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
-/// Lets this process have as many descriptors as it may, if it can't have `wanted`. Programs that it
-/// starts later inherit that.
+/// Raises this process's descriptor limit to `wanted`, or as far as allowed. Programs that it starts later
+/// inherit the limit.
 pub fn allow_descriptors(wanted: u64) {
     // SAFETY: reads and writes a live structure.
     unsafe {
@@ -43,14 +43,14 @@ pub fn allow_descriptors(wanted: u64) {
 pub struct Open {
     /// Requests per second.
     pub rate: Rate,
-    /// Their distances.
+    /// The distribution of the intervals between requests.
     pub arrivals: Arrivals,
-    /// The part of a distance by which the moments are later: clients that share a rate take turns.
+    /// Offset of the requests, as a fraction of an interval: clients that share a rate take turns.
     pub turn: f64,
 }
 
 impl Open {
-    /// One client alone, at a rate that stays as it is.
+    /// Returns the pace of a single client at a constant rate.
     pub fn at(rate: f64, arrivals: Arrivals) -> Open {
         Open {
             rate: Rate::constant(rate),
@@ -60,53 +60,53 @@ impl Open {
     }
 }
 
-/// How a step is paced, and how long it is.
+/// The pace and the length of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Without, a closed loop.
+    /// The pace of an open loop; `None` for a closed loop.
     pub open: Option<Open>,
-    /// Nanoseconds in which requests are begun.
+    /// Nanoseconds during which requests are started.
     pub length: u64,
-    /// Nanoseconds after that in which answers are waited for.
+    /// Nanoseconds after that during which responses are awaited.
     pub drain: u64,
 }
 
-/// How far a step is; for progress.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
-    /// Nanoseconds since it began.
+    /// Nanoseconds since the step began.
     pub elapsed: u64,
-    /// Completed so far.
+    /// Requests completed so far.
     pub completed: u64,
-    /// Failed so far.
+    /// Requests failed so far.
     pub failed: u64,
 }
 
-/// Who speaks the protocol.
+/// The protocol implementation.
 enum Wire {
     One(Http1),
     Two(Http2),
 }
 
-/// See the module.
+/// The load client; see the module.
 pub struct Client {
-    desk: Desk,
+    dispatcher: Dispatcher,
     wire: Wire,
     epoll: Epoll,
     connections: usize,
     ahead: Ahead,
-    /// It may keep its CPU busy for some microseconds before a request is due. The kernel wakes a
+    /// Whether it may keep its CPU busy for some microseconds before a request is due. The kernel wakes a
     /// thread 20 to 50 µs late.
     pub spins: bool,
-    /// How long it took to make the connections, over all steps and before them.
+    /// Time to establish the connections, before and during all steps.
     pub making: Making,
 }
 
 impl Client {
-    /// A client without sockets yet.
+    /// Creates a client without sockets.
     ///
     /// # Errors
-    /// When the system has no means left for it.
+    /// If the system lacks the resources.
     pub fn new(task: Arc<Task>, connections: usize) -> io::Result<Client> {
         let (places, wire) = match task.requests.first() {
             Some(Request::Http2(_)) => (
@@ -116,7 +116,7 @@ impl Client {
             _ => (connections, Wire::One(Http1::new(&task, connections))),
         };
         Ok(Client {
-            desk: Desk::new(task, places),
+            dispatcher: Dispatcher::new(task, places),
             wire,
             epoll: Epoll::new()?,
             connections,
@@ -126,25 +126,28 @@ impl Client {
         })
     }
 
-    /// Makes all connections, some at a time, so that no step begins with them. What can't be
-    /// connected is tried again when it is to send something.
+    /// Establishes all connections, a few at a time, so that no step has to. Failed connections are retried
+    /// when they are needed.
     ///
     /// # Errors
-    /// When waiting itself fails.
+    /// If waiting itself fails.
     pub fn connect(&mut self, stop: &AtomicBool) -> io::Result<Result<(), Failing>> {
-        if !self.desk.task.keep_alive {
+        if !self.dispatcher.task.keep_alive {
             return Ok(Ok(()));
         }
-        let deadline = now() + self.desk.task.timeout;
-        self.desk.unmade = None;
+        let deadline = now() + self.dispatcher.task.timeout;
+        self.dispatcher.unmade = None;
         for first in (0..self.connections).step_by(AT_ONCE) {
             let group = first..(first + AT_ONCE).min(self.connections);
             if first > 0 {
                 std::thread::sleep(PAUSE);
             }
             for index in group.clone() {
-                if let Err((why, _)) = self.wire.begin_connect(index, &self.desk, &self.epoll) {
-                    self.desk.unmade.get_or_insert(why);
+                if let Err((why, _)) = self
+                    .wire
+                    .begin_connect(index, &self.dispatcher, &self.epoll)
+                {
+                    self.dispatcher.unmade.get_or_insert(why);
                 }
             }
             while group.clone().any(|index| self.wire.is_being_made(index))
@@ -153,21 +156,21 @@ impl Client {
             {
                 self.wait(LOOK_EVERY)?;
             }
-            // Those that take too long are begun anew later.
+            // Connections that take too long are retried later.
             for index in group {
                 if self.wire.is_being_made(index) {
                     self.wire.link(index).close();
-                    self.desk.unmade.get_or_insert(Failing::TimedOut);
+                    self.dispatcher.unmade.get_or_insert(Failing::TimedOut);
                 }
             }
         }
-        Ok(self.desk.unmade.map_or(Ok(()), Err))
+        Ok(self.dispatcher.unmade.map_or(Ok(()), Err))
     }
 
-    /// One step. Nothing is allocated, but for answers that come in pieces and backlogs.
+    /// Runs one step. Allocates nothing, except for chunked responses and backlogs.
     ///
     /// # Errors
-    /// When waiting itself fails.
+    /// If waiting itself fails.
     pub fn run(
         &mut self,
         step: &Step,
@@ -185,13 +188,13 @@ impl Client {
                 turn,
             }) => Pace::Open(Schedule::growing(rate, turn, begin, end, arrivals)),
         };
-        self.desk.open(pace, begin, end);
+        self.dispatcher.open(pace, begin, end);
         let (mut next_look, mut next_tick) = (begin + LOOK_EVERY, begin + 1_000_000_000);
         let (mut measured, mut spun) = (None, 0);
         loop {
             let at = now();
-            self.desk.ledger.advance(at);
-            self.desk.wake_rested(at);
+            self.dispatcher.ledger.advance(at);
+            self.dispatcher.wake_rested(at);
             self.send_due();
             if at >= end && measured.is_none() {
                 measured = Some((used(spun), at - begin));
@@ -200,24 +203,24 @@ impl Client {
                 self.end_overdue(at);
                 next_look = at + LOOK_EVERY;
                 if stop.load(Ordering::Relaxed) {
-                    self.desk.outcome.stopped = true;
+                    self.dispatcher.outcome.stopped = true;
                     break;
                 }
             }
             if at >= next_tick {
                 tick(Tick {
                     elapsed: at - begin,
-                    completed: self.desk.ledger.completed(),
-                    failed: self.desk.ledger.failed(),
+                    completed: self.dispatcher.ledger.completed(),
+                    failed: self.dispatcher.ledger.failed(),
                 });
                 next_tick += 1_000_000_000;
             }
-            if self.desk.ledger.is_over(at) || at >= end + step.drain {
+            if self.dispatcher.ledger.is_over(at) || at >= end + step.drain {
                 break;
             }
-            let due = self.desk.ledger.next_due().unwrap_or(u64::MAX);
+            let due = self.dispatcher.ledger.next_due().unwrap_or(u64::MAX);
             let ends = if at < end { end } else { end + step.drain };
-            let rested = self.desk.rested_from().unwrap_or(u64::MAX);
+            let rested = self.dispatcher.rested_from().unwrap_or(u64::MAX);
             let until = next_look.min(ends).min(rested);
             match due < until && self.spins {
                 true => spun += self.wait_for_due(due)?,
@@ -227,7 +230,7 @@ impl Client {
             }
         }
         let lasted = now() - begin;
-        let (mut outcome, under_way) = self.desk.close();
+        let (mut outcome, under_way) = self.dispatcher.close();
         outcome.cpu_with_drain = used(spun);
         (outcome.cpu, outcome.wall) = measured.unwrap_or((outcome.cpu_with_drain, lasted));
         outcome.most_streams = self.wire.most_streams();
@@ -237,8 +240,8 @@ impl Client {
         Ok(outcome)
     }
 
-    /// Waits for events until a request is due, for which it must be awake; returns the nanoseconds
-    /// that it spun for that. Events are taken as they come.
+    /// Waits for events until a request is due, spinning at the end; returns the nanoseconds spent spinning.
+    /// Events are handled as they come.
     fn wait_for_due(&mut self, due: u64) -> io::Result<u64> {
         let at = now();
         let sleeps = due.saturating_sub(at).saturating_sub(self.ahead.ns());
@@ -248,7 +251,7 @@ impl Client {
             }
             return Ok(0);
         }
-        // What is done for events is work, and no spinning.
+        // Handling events is work, not spinning.
         let mut last = at;
         while last < due && self.wait(0)? == 0 {
             last = now();
@@ -256,48 +259,47 @@ impl Client {
         Ok(last - at)
     }
 
-    /// Waits for events, at most so many nanoseconds, and does what follows from them; how many
-    /// there were.
+    /// Waits for events for at most this many nanoseconds and handles them; returns their number.
     fn wait(&mut self, wait: u64) -> io::Result<usize> {
         let count = self.epoll.wait(wait)?;
         for event in 0..count {
             let (number, events) = self.epoll.event(event);
-            let (desk, epoll, making) = (&mut self.desk, &self.epoll, &mut self.making);
+            let (dispatcher, epoll, making) = (&mut self.dispatcher, &self.epoll, &mut self.making);
             match &mut self.wire {
-                Wire::One(wire) => wire.on_event(number, events, desk, epoll, making),
-                Wire::Two(wire) => wire.on_event(number, desk, epoll, making),
+                Wire::One(wire) => wire.on_event(number, events, dispatcher, epoll, making),
+                Wire::Two(wire) => wire.on_event(number, dispatcher, epoll, making),
             }
             self.send_due();
         }
         Ok(count)
     }
 
-    /// Sends what is due on the places that are free.
+    /// Sends the due requests on the free slots.
     fn send_due(&mut self) {
-        let (desk, epoll) = (&mut self.desk, &self.epoll);
+        let (dispatcher, epoll) = (&mut self.dispatcher, &self.epoll);
         loop {
-            while let Some(place) = desk.next() {
+            while let Some(place) = dispatcher.next() {
                 match &mut self.wire {
-                    Wire::One(wire) => wire.begin(place, desk, epoll),
-                    Wire::Two(wire) => wire.begin(place, desk, epoll),
+                    Wire::One(wire) => wire.begin(place, dispatcher, epoll),
+                    Wire::Two(wire) => wire.begin(place, dispatcher, epoll),
                 }
             }
             let freed = match &mut self.wire {
                 Wire::One(_) => false,
-                Wire::Two(wire) => wire.flush(desk, epoll),
+                Wire::Two(wire) => wire.flush(dispatcher, epoll),
             };
             if !freed {
                 break;
             }
         }
-        desk.note_waiting();
+        dispatcher.note_waiting();
     }
 
     fn end_overdue(&mut self, at: u64) {
-        for place in 0..self.desk.places.len() {
-            if self.desk.is_overdue(place, at) {
+        for place in 0..self.dispatcher.places.len() {
+            if self.dispatcher.is_overdue(place, at) {
                 self.wire.forget(place);
-                self.desk.failed(place, Failing::TimedOut, "");
+                self.dispatcher.failed(place, Failing::TimedOut, "");
             }
         }
     }
@@ -315,9 +317,14 @@ impl Wire {
         self.link(connection).stage()
     }
 
-    fn begin_connect(&mut self, index: usize, desk: &Desk, epoll: &Epoll) -> Result<(), Refusal> {
+    fn begin_connect(
+        &mut self,
+        index: usize,
+        dispatcher: &Dispatcher,
+        epoll: &Epoll,
+    ) -> Result<(), Refusal> {
         match self.stage(index) {
-            Stage::Closed => self.link(index).begin(&desk.task, epoll, index),
+            Stage::Closed => self.link(index).begin(&dispatcher.task, epoll, index),
             _ => Ok(()),
         }
     }
@@ -326,7 +333,7 @@ impl Wire {
         matches!(self.stage(connection), Stage::Connecting | Stage::Securing)
     }
 
-    /// What was asked for on a place isn't wanted any more.
+    /// Drops the outstanding request of a slot.
     fn forget(&mut self, place: usize) {
         match self {
             Wire::One(wire) => wire.close(place),

@@ -1,11 +1,11 @@
-//! The one clock of this room.
+//! The clocks of this crate.
 
-/// Nanoseconds of `CLOCK_MONOTONIC`: the clock of the kernel's events and of other processes.
+/// Returns nanoseconds of `CLOCK_MONOTONIC`, the clock of kernel events and other processes.
 pub fn now() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds that this thread was on a CPU.
+/// Returns the nanoseconds that this thread was on a CPU.
 pub fn thread_cpu() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -20,13 +20,13 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Nanoseconds that this process was on CPUs.
+/// Returns the nanoseconds that this process was on CPUs.
 pub fn process_cpu() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Makes the calling thread be woken at the moment that it asks for: the kernel else takes up to
-/// 50 µs more, to wake several threads at once.
+/// Makes the kernel wake the calling thread exactly when requested. By default it delays wake-ups by up to 50
+/// µs, to combine those of several threads.
 pub fn be_punctual() {
     // SAFETY: takes numbers; the setting is the calling thread's.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };

@@ -1,13 +1,13 @@
-//! Waiting for many sockets and a moment at once.
+//! Waits for many sockets and a point in time.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Events that one call returns at most.
+/// Maximum number of events that one call returns.
 const MOST_EVENTS: usize = 512;
 
-/// Whether this kernel has no `epoll_pwait2` (before 5.11): moments are then kept to a millisecond.
+/// Whether this kernel lacks `epoll_pwait2` (before 5.11): wake-ups are then only accurate to a millisecond.
 static COARSE: AtomicBool = AtomicBool::new(false);
 
 /// An epoll instance with room for its events.
@@ -24,7 +24,7 @@ impl Epoll {
             return Err(io::Error::last_os_error());
         }
         Ok(Epoll {
-            // SAFETY: it was just made and nobody else owns it.
+            // SAFETY: it was just created and has no other owner.
             fd: unsafe { OwnedFd::from_raw_fd(fd) },
             events: vec![libc::epoll_event { events: 0, u64: 0 }; MOST_EVENTS],
         })
@@ -51,7 +51,7 @@ impl Epoll {
         }
     }
 
-    /// Waits for events, at most `wait` nanoseconds; how many there are.
+    /// Waits for events for at most `wait` nanoseconds; returns their number.
     pub(crate) fn wait(&mut self, wait: u64) -> io::Result<usize> {
         let (fd, at) = (self.fd.as_raw_fd(), self.events.as_mut_ptr());
         let got = if COARSE.load(Ordering::Relaxed) {
@@ -93,14 +93,14 @@ impl Epoll {
         }
     }
 
-    /// The number of a connection and what happened to it.
+    /// Returns the number of a connection and its events.
     pub(crate) fn event(&self, index: usize) -> (usize, u32) {
         let event = self.events[index];
         (event.u64 as usize, event.events)
     }
 }
 
-/// Whether moments are kept to a millisecond only.
+/// Returns whether wake-ups are only accurate to a millisecond.
 pub fn is_coarse() -> bool {
     COARSE.load(Ordering::Relaxed)
 }

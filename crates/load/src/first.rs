@@ -1,4 +1,4 @@
-//! The first answer of a server that has just been started, with the moment of each step.
+//! The first response of a server that has just been started, with a timestamp for each step.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -14,35 +14,35 @@ use crate::socket::failing;
 use crate::stream::Stream;
 use crate::tls::TlsTerms;
 
-/// Bytes that are received at a time.
+/// Maximum number of bytes in one receive call.
 const BUFFER: usize = 64 << 10;
 
-/// When what happened, in nanoseconds of `CLOCK_MONOTONIC`.
+/// Times of the steps, in nanoseconds of `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct First {
-    /// The kernel had accepted the connection.
+    /// When the kernel had accepted the connection.
     pub connected: u64,
-    /// TLS was agreed on; `None` without it.
+    /// When the TLS handshake completed; `None` without TLS.
     pub secured: Option<u64>,
-    /// The first byte of the answer was here.
+    /// When the first byte of the response arrived.
     pub first_byte: u64,
-    /// The whole answer was.
+    /// When the response was complete.
     pub complete: u64,
-    /// The answer.
+    /// The response, which later ones are compared with.
     pub expected: Expected,
 }
 
-/// Why there is no answer; the text says more where there is more to say.
+/// Why there is no response; the text adds details if there are any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoAnswer(pub Failing, pub &'static str);
 
-/// One request on a connection of its own, under way.
+/// One outstanding request on a separate connection.
 pub struct Ask {
     fd: RawFd,
-    /// Until h2 has it.
+    /// The stream, until it is passed to h2.
     stream: Option<Stream>,
     stage: Stage,
-    /// What is waited for, for `poll`.
+    /// The events to wait for, for `poll`.
     wanted: i16,
     request: Request,
     sent: usize,
@@ -64,10 +64,10 @@ enum Stage {
 }
 
 impl Ask {
-    /// Begins to connect. `reader` is for an answer by HTTP/1.1.
+    /// Begins to connect. `reader` is for a response by HTTP/1.1.
     ///
     /// # Errors
-    /// What is known at once: most often that nobody listens there.
+    /// Errors that are known immediately: most often that nothing listens there.
     pub fn begin(
         address: &Address,
         tls: Option<&TlsTerms>,
@@ -93,11 +93,11 @@ impl Ask {
         })
     }
 
-    /// Goes on until there is the answer, at most until a moment; `None` as soon as one of the
-    /// other descriptors has something. Then it can go on.
+    /// Continues until the response is complete, at most until `until`. Returns `None` as soon as one of the
+    /// other descriptors is ready; call it again to continue.
     ///
     /// # Errors
-    /// [`NoAnswer`], which is the end of it.
+    /// [`NoAnswer`], after which it can't continue.
     pub fn go_on(&mut self, until: u64, others: &[RawFd]) -> Result<Option<First>, NoAnswer> {
         loop {
             let ready = wait(self.fd, self.wanted, until, others);
@@ -121,17 +121,19 @@ impl Ask {
         }
     }
 
-    /// A server that waits for the rest of a line takes the first record of TLS for one, for ever.
+    /// Adds a hint: a server that waits for the rest of a line takes the first TLS record for a line, and
+    /// waits forever.
     fn explained(&self, none: NoAnswer) -> NoAnswer {
         match (none.0, &self.stage) {
-            (Failing::TimedOut, Stage::Securing) => {
-                NoAnswer(Failing::TimedOut, "there is no TLS yet; is it http:// ?")
-            }
+            (Failing::TimedOut, Stage::Securing) => NoAnswer(
+                Failing::TimedOut,
+                "the server does not speak TLS; is it http:// ?",
+            ),
             _ => none,
         }
     }
 
-    /// Does what can be done now. Without an answer, `wanted` says what to wait for.
+    /// Does what is possible now. Without a response, `wanted` has the events to wait for.
     fn advance(&mut self) -> Result<Option<Answer>, NoAnswer> {
         if self.by_http2.is_some() {
             return self.go_on_by_http2();
@@ -271,7 +273,7 @@ fn no_answer((why, text): Refusal) -> NoAnswer {
     NoAnswer(why, text)
 }
 
-/// Sends one request to a server and waits for the answer, at most until a moment.
+/// Sends one request to a server and waits for the response, at most until `until`.
 ///
 /// # Errors
 /// [`NoAnswer`].
@@ -290,7 +292,7 @@ pub fn ask(
     }
 }
 
-/// Whether the socket is ready; if not, one of the others has something.
+/// Returns whether the socket is ready; if not, one of the others is.
 fn wait(socket: RawFd, events: i16, until: u64, others: &[RawFd]) -> Result<bool, NoAnswer> {
     let polled = |fd: &RawFd| libc::pollfd {
         fd: *fd,
@@ -306,7 +308,7 @@ fn wait(socket: RawFd, events: i16, until: u64, others: &[RawFd]) -> Result<bool
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
         };
         let (at, count) = (all.as_mut_ptr(), all.len() as libc::nfds_t);
-        // SAFETY: as many live entries as are said, a live time, no signal mask.
+        // SAFETY: the number of entries is correct, the time is live, and there is no signal mask.
         let ready = unsafe { libc::ppoll(at, count, &raw const wait, std::ptr::null()) };
         match ready {
             1.. if all[0].revents != 0 => return Ok(true),

@@ -1,9 +1,9 @@
-//! HTTP/1.1: a request at a time on each connection.
+//! HTTP/1.1: one request at a time on each connection.
 
 use std::io;
 
 use crate::clock::now;
-use crate::desk::Desk;
+use crate::dispatcher::Dispatcher;
 use crate::epoll::Epoll;
 use crate::ledger::Failing;
 use crate::link::{Link, Making, Refusal, Stage};
@@ -12,14 +12,14 @@ use crate::response::{Progress, Reader};
 use crate::socket::failing;
 use crate::task::Task;
 
-/// Bytes that are received at a time.
+/// Maximum number of bytes in one receive call.
 const BUFFER: usize = 64 << 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing to do.
+    /// Idle.
     Free,
-    /// This many bytes of the request are sent.
+    /// This many bytes of the request have been sent.
     Sending(usize),
     Waiting,
 }
@@ -30,7 +30,7 @@ struct Connection {
     reader: Reader,
 }
 
-/// The connections of a client; each is the place of the same number.
+/// The connections of a client; each is the slot with the same number.
 pub(crate) struct Http1 {
     connections: Vec<Connection>,
     buffer: Vec<u8>,
@@ -53,35 +53,35 @@ impl Http1 {
         &mut self.connections[index].link
     }
 
-    /// Sends the next request on a connection, which is made if there is none.
-    pub(crate) fn begin(&mut self, index: usize, desk: &mut Desk, epoll: &Epoll) {
+    /// Sends the next request on a connection, and connects first if necessary.
+    pub(crate) fn begin(&mut self, index: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
         let connection = &mut self.connections[index];
         connection.state = State::Sending(0);
         match connection.link.stage() {
-            Stage::Open => self.send(index, desk, epoll),
+            Stage::Open => self.send(index, dispatcher, epoll),
             Stage::Closed => {
-                desk.outcome.connects += 1;
-                if let Err(why) = connection.link.begin(&desk.task, epoll, index) {
-                    self.fail(index, why, desk);
+                dispatcher.outcome.connects += 1;
+                if let Err(why) = connection.link.begin(&dispatcher.task, epoll, index) {
+                    self.fail(index, why, dispatcher);
                 }
             }
             Stage::Connecting | Stage::Securing => {}
         }
     }
 
-    fn send(&mut self, index: usize, desk: &mut Desk, epoll: &Epoll) {
+    fn send(&mut self, index: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
         let connection = &mut self.connections[index];
         let (State::Sending(sent), Some(stream)) = (connection.state, connection.link.stream())
         else {
             return;
         };
-        let Request::Http1(request) = desk.request(index) else {
+        let Request::Http1(request) = dispatcher.request(index) else {
             return;
         };
         let sent = match stream.send(&request[sent..]) {
             Ok(bytes) => sent + bytes,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => sent,
-            Err(error) => return self.fail(index, (failing(&error, false), ""), desk),
+            Err(error) => return self.fail(index, (failing(&error, false), ""), dispatcher),
         };
         let is_whole = sent == request.len() && !stream.has_unsent();
         connection.state = match is_whole {
@@ -95,7 +95,7 @@ impl Http1 {
         &mut self,
         index: usize,
         events: u32,
-        desk: &mut Desk,
+        dispatcher: &mut Dispatcher,
         epoll: &Epoll,
         making: &mut Making,
     ) {
@@ -105,34 +105,34 @@ impl Http1 {
             Stage::Closed => {}
             Stage::Connecting | Stage::Securing => {
                 match connection.link.go_on(epoll, index, making) {
-                    // Without a request it was made for later ones.
-                    Ok(true) if desk.places[index].ticket.is_some() => {
-                        self.send(index, desk, epoll);
+                    // Without a request, the connection was made for later ones.
+                    Ok(true) if dispatcher.places[index].ticket.is_some() => {
+                        self.send(index, dispatcher, epoll);
                     }
                     Ok(_) => {}
-                    Err(why) => self.fail(index, why, desk),
+                    Err(why) => self.fail(index, why, dispatcher),
                 }
             }
             Stage::Open if connection.state == State::Free => {
                 let stream = connection.link.stream();
                 let harmless = stream.is_some_and(|s| s.had_its_own_only(&mut self.buffer));
                 if !harmless {
-                    // It was closed, or sends what nobody asked for.
+                    // It was closed, or sent unrequested data.
                     self.close(index);
                 }
             }
             Stage::Open => {
                 if events & readable as u32 != 0 {
-                    self.receive(index, desk);
+                    self.receive(index, dispatcher);
                 }
                 if events & libc::EPOLLOUT as u32 != 0 {
-                    self.send(index, desk, epoll);
+                    self.send(index, dispatcher, epoll);
                 }
             }
         }
     }
 
-    fn receive(&mut self, index: usize, desk: &mut Desk) {
+    fn receive(&mut self, index: usize, dispatcher: &mut Dispatcher) {
         let connection = &mut self.connections[index];
         let Some(stream) = connection.link.stream() else {
             return;
@@ -140,43 +140,44 @@ impl Http1 {
         let got = match stream.receive(&mut self.buffer) {
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(error) => return self.fail(index, (failing(&error, false), ""), desk),
+            Err(error) => return self.fail(index, (failing(&error, false), ""), dispatcher),
         };
         let at = now();
-        desk.outcome.received_bytes += got as u64;
+        dispatcher.outcome.received_bytes += got as u64;
         if got == 0 {
-            return match connection.reader.end(&mut desk.body(index)) {
+            return match connection.reader.end(&mut dispatcher.body(index)) {
                 Some(answer) => {
                     self.close(index);
-                    desk.answered(index, answer, at);
+                    dispatcher.answered(index, answer, at);
                 }
-                None => self.fail(index, (Failing::Closed, ""), desk),
+                None => self.fail(index, (Failing::Closed, ""), dispatcher),
             };
         }
         match connection
             .reader
-            .feed(&self.buffer[..got], &mut desk.body(index))
+            .feed(&self.buffer[..got], &mut dispatcher.body(index))
         {
             Ok(Progress::More) => {}
             Ok(Progress::Done(used, answer)) => {
                 let unasked = used < got;
-                desk.outcome.unasked += u64::from(unasked);
-                // Whoever answers before the whole request was sent may read the rest as another.
+                dispatcher.outcome.unasked += u64::from(unasked);
+                // A server that responds before the whole request was sent may take the rest for another
+                // request.
                 let whole = connection.state == State::Waiting;
                 connection.state = State::Free;
-                if !(whole && !unasked && answer.keeps_alive && desk.task.keep_alive) {
+                if !(whole && !unasked && answer.keeps_alive && dispatcher.task.keep_alive) {
                     self.close(index);
                 }
-                desk.answered(index, answer, at);
+                dispatcher.answered(index, answer, at);
             }
-            Err(malformed) => self.fail(index, (Failing::Malformed, malformed.0), desk),
+            Err(malformed) => self.fail(index, (Failing::Malformed, malformed.0), dispatcher),
         }
     }
 
-    /// The request on a connection has failed, and the connection with it.
-    pub(crate) fn fail(&mut self, index: usize, (why, text): Refusal, desk: &mut Desk) {
+    /// Fails the request on a connection, and closes the connection.
+    pub(crate) fn fail(&mut self, index: usize, (why, text): Refusal, dispatcher: &mut Dispatcher) {
         self.close(index);
-        desk.failed(index, why, text);
+        dispatcher.failed(index, why, text);
     }
 
     pub(crate) fn close(&mut self, index: usize) {

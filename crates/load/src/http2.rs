@@ -1,4 +1,4 @@
-//! HTTP/2 by h2, polled by the same loop: several requests at a time on each connection.
+//! HTTP/2 with h2, polled by the same loop: several concurrent requests on each connection.
 
 mod connections;
 mod exchange;

@@ -1,17 +1,16 @@
-//! Durations of many requests, in little memory.
+//! Durations of many requests in little memory.
 
 use hdrhistogram::Histogram;
 
-/// The longest time that is told apart from longer ones: one hour.
+/// The longest distinguishable duration: one hour.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Three digits: no value is off by more than 0.1 %.
 const DIGITS: u8 = 3;
-/// A percentile rests on at least this many values beyond it: with fewer, one value more or less
-/// moves it.
+/// Minimum number of values beyond a percentile: with fewer, a single value would move it.
 const BEYOND: f64 = 10.0;
 
-/// An HDR histogram of nanoseconds. Its size grows with the largest value, to at most 0.3 MB,
-/// however many there are.
+/// An HDR histogram of nanoseconds. Its size grows with the largest value, to at most 0.3 MB, regardless of
+/// the number of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Latencies {
     histogram: Histogram<u64>,
@@ -24,55 +23,57 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Empty; has its memory already, so that nothing is allocated while requests are under way.
+    /// Creates an empty histogram. Its memory is allocated up front, so that nothing is allocated while
+    /// requests are under way.
     pub fn new() -> Latencies {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
         Latencies {
-            // These bounds are right; the smallest histogram that could replace them is as well.
+            // These bounds are valid, and so is the smallest histogram as a fallback.
             histogram: histogram.unwrap_or_else(|_| Histogram::new_with_max(2, 1).expect("fixed")),
         }
     }
 
-    /// Adds a duration; longer ones than an hour count as an hour.
+    /// Adds a duration in nanoseconds; more than an hour counts as an hour.
     pub fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns.max(1));
     }
 
-    /// Adds all of another one.
+    /// Adds all values of another histogram.
     pub fn add(&mut self, other: &Latencies) {
         // Both have the same bounds.
         let _ = self.histogram.add(&other.histogram);
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Arithmetic mean in nanoseconds; 0 if there are none.
+    /// Returns the arithmetic mean in nanoseconds; 0 if there are no values.
     pub fn mean(&self) -> f64 {
         self.histogram.mean()
     }
 
-    /// The largest, in nanoseconds.
+    /// Returns the largest value in nanoseconds.
     pub fn max(&self) -> Option<u64> {
         (self.count() > 0).then(|| self.histogram.max())
     }
 
-    /// The smallest, in nanoseconds.
+    /// Returns the smallest value in nanoseconds.
     pub fn min(&self) -> Option<u64> {
         (self.count() > 0).then(|| self.histogram.min())
     }
 
-    /// The value that a share `q` (0 to 1) of all don't exceed, in nanoseconds; `None` where fewer
-    /// than ten lie beyond it.
+    /// Returns the value in nanoseconds that a share `q` (0 to 1) of all values don't exceed; `None` if fewer
+    /// than ten values are beyond it.
     pub fn percentile(&self, q: f64) -> Option<u64> {
-        // A sum of rounding errors must not take away what 10,000 values exactly support.
+        // The rounding error of this sum must not reject a percentile that exactly 10,000 values support.
         let beyond = self.count() as f64 * (1.0 - q);
         (beyond >= BEYOND - 1e-6).then(|| self.histogram.value_at_quantile(q))
     }
 
-    /// The filled steps: largest value and count, rising. For curves, and to be read again.
+    /// Returns the non-empty buckets in ascending order: largest value and count. For curves, and for reading
+    /// it back.
     pub fn steps(&self) -> Vec<(u64, u64)> {
         let steps = self.histogram.iter_recorded();
         steps
@@ -81,7 +82,7 @@ impl Latencies {
     }
 }
 
-/// How many values a percentile takes.
+/// Returns the number of values that a percentile needs.
 pub fn needed_for(q: f64) -> u64 {
     (BEYOND / (1.0 - q) - 1e-6).ceil() as u64
 }

@@ -1,38 +1,38 @@
-//! What became of each request? Every one that was scheduled is in the books, whatever happens.
+//! Records the outcome of each request. Every scheduled request is in the ledger, whatever happens.
 
 use std::collections::VecDeque;
 
 use crate::latencies::Latencies;
 use crate::schedule::Schedule;
 
-/// Seconds that get a histogram of their own; later ones share the last.
+/// Number of seconds with a separate histogram; later ones share the last.
 const MOST_SECONDS: usize = 3600;
 
-/// Why a request has no good answer.
+/// Why a request has no good response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failing {
-    /// No connection could be made.
+    /// No connection could be established.
     Connect,
-    /// This machine had no port left for another connection: no fault of the server's.
+    /// This machine had no port left for another connection: not the server's fault.
     NoPort,
-    /// A connection was made, but no TLS or no version of HTTP agreed on.
+    /// A connection was established, but TLS or the HTTP version could not be negotiated.
     Handshake,
     /// The connection was reset.
     Reset,
-    /// The server closed the connection before its answer was complete.
+    /// The server closed the connection before its response was complete.
     Closed,
-    /// No complete answer within the time-out.
+    /// No complete response within the timeout.
     TimedOut,
-    /// What came is no answer in HTTP.
+    /// The received data is not an HTTP response.
     Malformed,
-    /// Another status than was asked for.
+    /// The status differs from the expected one.
     Status,
-    /// Another body than was asked for.
+    /// The body differs from the expected one.
     Body,
 }
 
 impl Failing {
-    /// All, in the order in which they are counted.
+    /// All variants, in the order in which they are counted.
     pub const ALL: [Failing; 9] = [
         Failing::Connect,
         Failing::NoPort,
@@ -45,7 +45,7 @@ impl Failing {
         Failing::Body,
     ];
 
-    /// As it is written in records.
+    /// Returns the name used in records.
     pub fn name(self) -> &'static str {
         match self {
             Failing::Connect => "connect",
@@ -61,32 +61,32 @@ impl Failing {
     }
 }
 
-/// How requests follow each other.
+/// The pace of the requests.
 #[derive(Debug, Clone)]
 pub enum Pace {
-    /// Each connection sends its next request when it has its answer.
+    /// Each connection sends its next request when it has received its response.
     Closed,
-    /// Requests have their moments, whatever the server does.
+    /// Requests have scheduled times, regardless of the server.
     Open(Schedule),
 }
 
-/// The latencies of the requests that were to be sent in one second.
+/// The latencies of the requests that were scheduled in one second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Second {
-    /// From the intended moment to the whole answer. Good answers only.
+    /// From the intended time to the complete response. Good responses only.
     pub response: Latencies,
-    /// From sending to the whole answer. Good answers only.
+    /// From sending to the complete response. Good responses only.
     pub service: Latencies,
-    /// How late the generator was itself, the sum in nanoseconds.
+    /// Sum of the generator's own delays, in nanoseconds.
     pub lag_sum: u64,
-    /// Requests that were to be sent.
+    /// Number of scheduled requests.
     pub scheduled: u64,
-    /// Requests that failed.
+    /// Number of failed requests.
     pub failed: u64,
 }
 
 impl Second {
-    /// Adds what happened in another one.
+    /// Adds the figures of another second.
     pub fn add(&mut self, other: &Second) {
         self.response.add(&other.response);
         self.service.add(&other.service);
@@ -96,76 +96,77 @@ impl Second {
     }
 }
 
-/// A request that is under way.
+/// An outstanding request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket {
     /// When it should have been sent.
     pub intended: u64,
-    /// When it was.
+    /// When it was sent.
     pub sent: u64,
 }
 
-/// The books of one step: pure, the caller has the clock.
+/// The ledger of one step. It doesn't read the clock; the caller passes times.
 #[derive(Debug)]
 pub struct Ledger {
     pace: Pace,
     begin: u64,
     end: u64,
-    /// Intended moments of requests that wait for a connection, oldest first.
+    /// Intended times of requests that wait for a connection, oldest first.
     backlog: VecDeque<u64>,
     in_flight: u64,
-    /// Requests x nanoseconds that requests were due or under way, up to `changed`.
+    /// Integral of the number of due or outstanding requests, in requests x nanoseconds, up to `changed`.
     area: f64,
     changed: u64,
     totals: Totals,
 }
 
-/// What a step comes to.
+/// The results of a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Totals {
-    /// Requests that were to be sent.
+    /// Number of scheduled requests.
     pub scheduled: u64,
-    /// Those with an end: a good answer, a bad one, or none within the time-out.
+    /// Requests that ended: with a good response, a bad one, or none within the timeout.
     pub completed: u64,
-    /// Those given up when draining ended.
+    /// Requests given up when draining ended.
     pub dropped: u64,
-    /// Good answers before the step's time was over.
+    /// Good responses within the step's duration.
     pub answered_in_time: u64,
-    /// Completed with a failure, by [`Failing::ALL`].
+    /// Failed requests, by the index in [`Failing::ALL`].
     pub failed: [u64; Failing::ALL.len()],
-    /// Requests that had no free connection at their moment.
+    /// Requests that had no free connection when they were due.
     pub waited: u64,
-    /// Most requests that waited for a connection at a time.
+    /// Maximum number of requests that waited for a connection.
     pub most_waiting: usize,
-    /// Sum of the response times of all completed, nanoseconds.
+    /// Sum of the response times of all completed requests, in nanoseconds.
     pub response_sum: f64,
-    /// The same, each cut off at the end of the step's time.
+    /// Sum of the response times, each cut off at the end of the step's duration, in nanoseconds.
     pub response_sum_in_time: f64,
-    /// Requests due or under way x nanoseconds, from the begin to the last end.
+    /// Integral of due or outstanding requests, in requests x nanoseconds, from the beginning to the end of
+    /// the last request.
     pub area: f64,
-    /// Length of the step, without draining, in nanoseconds.
+    /// Duration of the step without draining, in nanoseconds.
     pub length: u64,
-    /// Until the last request had its end, nanoseconds.
+    /// Duration until the last request ended, in nanoseconds.
     pub lasted: u64,
-    /// Sent less intended, or less the moment at which a connection became free if that is later; in
-    /// a closed loop always the latter.
+    /// Delay of sending after the intended time, or after a connection became free if that is later; in a
+    /// closed loop always the latter.
     pub lag: Latencies,
-    /// By the second of the intended moment.
+    /// Figures by second of the intended time.
     pub seconds: Vec<Second>,
 }
 
 impl Totals {
-    /// All that failed.
+    /// Returns the number of failed requests.
     pub fn errors(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// Of good answers, from the intended moment.
+    /// Returns the latencies of good responses from the intended time.
     pub fn response(&self) -> Latencies {
         self.merged(|second| &second.response)
     }
 
-    /// Of good answers, from sending.
+    /// Returns the latencies of good responses from sending.
     pub fn service(&self) -> Latencies {
         self.merged(|second| &second.service)
     }
@@ -178,15 +179,16 @@ impl Totals {
         all
     }
 
-    /// Good answers per second of the step's time: who refuses at once is not quick.
+    /// Returns good responses per second of the step's duration: a server that refuses immediately doesn't
+    /// count as fast.
     pub fn requests_per_second(&self) -> f64 {
         self.answered_in_time as f64 / (self.length.max(1) as f64 / 1e9)
     }
 
-    /// Little's law: throughput x mean response time, divided by the requests that were under way.
-    /// 1 if the books are right and the client left no connection idle. With `connections`, those of
-    /// a closed loop, all of which should be busy all the time; without, the mean number that was
-    /// due or under way. `None` if nothing was completed.
+    /// Returns Little's law: throughput x mean response time, divided by the number of concurrent requests.
+    /// It is 1 if the ledger is right and the client left no connection idle. With `connections`, the number
+    /// of connections of a closed loop is used, all of which should be busy all the time; without, the mean
+    /// number of requests due or outstanding. `None` if nothing was completed.
     pub fn little(&self, connections: Option<u64>) -> Option<f64> {
         if self.completed == 0 {
             return None;
@@ -196,12 +198,12 @@ impl Totals {
                 let busy = count as f64 * self.length as f64;
                 (busy > 0.0).then(|| self.response_sum_in_time / busy)
             }
-            // Throughput and mean in flight are both over `lasted`, which cancels out.
+            // Throughput and mean concurrency are both relative to `lasted`, which cancels out.
             None => (self.area > 0.0).then(|| self.response_sum / self.area),
         }
     }
 
-    /// The sum of this and another step of the same kind.
+    /// Adds another step of the same kind.
     pub fn add(&mut self, other: &Totals) {
         self.add_counts(other);
         self.most_waiting = self.most_waiting.max(other.most_waiting);
@@ -210,7 +212,7 @@ impl Totals {
         self.seconds.extend(other.seconds.iter().cloned());
     }
 
-    /// The sum of this and what another client did in the same time.
+    /// Adds the results of another client in the same period.
     pub fn beside(&mut self, other: &Totals) {
         self.add_counts(other);
         self.most_waiting += other.most_waiting;
@@ -240,7 +242,7 @@ impl Totals {
 }
 
 impl Ledger {
-    /// The books of a step from `begin` to `end`.
+    /// Creates the ledger of a step from `begin` to `end`.
     pub fn new(pace: Pace, begin: u64, end: u64) -> Ledger {
         let length = end.saturating_sub(begin);
         let seconds = length.div_ceil(1_000_000_000).clamp(1, MOST_SECONDS as u64);
@@ -260,7 +262,7 @@ impl Ledger {
         }
     }
 
-    /// When the loop should be asked again though nothing has happened: the next intended moment.
+    /// Returns when the loop must run again without an event: the next intended time.
     pub fn next_due(&self) -> Option<u64> {
         match &self.pace {
             Pace::Closed => None,
@@ -268,7 +270,7 @@ impl Ledger {
         }
     }
 
-    /// Puts what is due by now into the backlog.
+    /// Moves requests that are due into the backlog.
     pub fn advance(&mut self, now: u64) {
         let Pace::Open(schedule) = &mut self.pace else {
             return;
@@ -283,12 +285,12 @@ impl Ledger {
         if more > 0 {
             self.account(now);
             self.totals.scheduled += more;
-            // They were due since their moment, whenever that is noticed.
+            // They were due at their scheduled time, even if noticed later.
             self.area += late;
         }
     }
 
-    /// The request that a free connection should send now: its intended moment.
+    /// Returns the intended time of the request that a free connection should send now.
     pub fn take(&mut self, now: u64) -> Option<u64> {
         match self.pace {
             Pace::Closed if now < self.end => {
@@ -307,15 +309,15 @@ impl Ledger {
         }
     }
 
-    /// What is left in the backlog has no free connection.
+    /// Notes that the requests in the backlog have no free connection.
     pub fn note_waiting(&mut self) {
         self.totals.most_waiting = self.totals.most_waiting.max(self.backlog.len());
     }
 
-    /// A request was sent at `sent`, on a connection that was free since `free_since`.
+    /// Notes that a request was sent at `sent`, on a connection that was free since `free_since`.
     pub fn sent(&mut self, intended: u64, sent: u64, free_since: u64) -> Ticket {
         let due = match self.pace {
-            // When its connection had the answer before.
+            // When its connection received the previous response.
             Pace::Closed => free_since,
             Pace::Open(_) => {
                 self.totals.waited += u64::from(free_since > intended);
@@ -328,7 +330,7 @@ impl Ledger {
         Ticket { intended, sent }
     }
 
-    /// A request has its end.
+    /// Notes the end of a request.
     pub fn done(&mut self, ticket: Ticket, now: u64, outcome: Result<(), Failing>) {
         self.account(now);
         self.in_flight -= 1;
@@ -353,7 +355,7 @@ impl Ledger {
         }
     }
 
-    /// Whether no request is due, under way or still to come.
+    /// Returns whether no request is due, outstanding or still to come.
     pub fn is_over(&self, now: u64) -> bool {
         let none_to_come = match &self.pace {
             Pace::Closed => now >= self.end,
@@ -362,18 +364,17 @@ impl Ledger {
         none_to_come && self.backlog.is_empty() && self.in_flight == 0
     }
 
-    /// Requests that have their end.
+    /// Returns the number of completed requests.
     pub fn completed(&self) -> u64 {
         self.totals.completed
     }
 
-    /// Those of them that failed.
+    /// Returns the number of completed requests that failed.
     pub fn failed(&self) -> u64 {
         self.totals.errors()
     }
 
-    /// Nothing is sent any more: what has no end by now is dropped, what should have been sent by
-    /// `now` with it.
+    /// Ends the step: outstanding requests are dropped, as are requests due by `now`.
     pub fn close(mut self, now: u64) -> Totals {
         self.advance(now);
         self.account(now);
@@ -390,7 +391,7 @@ impl Ledger {
     }
 }
 
-/// The second in which a request was to be sent.
+/// Returns the second in which a request was scheduled.
 fn second_of(totals: &mut Totals, begin: u64, intended: u64) -> &mut Second {
     let second = intended.saturating_sub(begin) / 1_000_000_000;
     let last = totals.seconds.len() - 1;

@@ -3,22 +3,22 @@
 //! | question | where |
 //! |---|---|
 //! | When should each request be sent? | [`Schedule`] |
-//! | What became of each, and does Little's law hold? | [`Ledger`], [`Totals`] |
+//! | What is the outcome of each request, and does Little's law hold? | [`Ledger`], [`Totals`] |
 //! | How are a million latencies kept, and which percentiles do they support? | [`Latencies`] |
-//! | What did the server answer? | [`Reader`] |
+//! | What did the server respond? | [`Reader`] |
 //! | Which side was the limit, and can the numbers be trusted? | [`doubts`], [`is_steady`] |
 //! | Did a slow launch wait, or work longer? | [`why_slow`] |
 //! | How long does a message take through a server and back? | [`websocket`] |
-//! | How is TLS spoken, and who is trusted? | [`Tls`] |
-//! | Who sends and reads? | [`Client`]; [`ask`] for the first answer of all |
+//! | Which TLS settings are used, and which certificates are trusted? | [`Tls`] |
+//! | How are requests sent and responses read? | [`Client`]; [`ask`] for the very first response |
 //!
-//! All but the last are pure: they take moments, bytes and numbers. Only [`Client`] and [`ask`] have
+//! All except the last only compute: they take times, bytes and numbers. Only [`Client`] and [`ask`] have
 //! sockets and a clock.
 
 mod address;
 mod client;
 pub mod clock;
-mod desk;
+mod dispatcher;
 mod epoll;
 mod first;
 mod http1;

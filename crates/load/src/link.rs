@@ -1,4 +1,4 @@
-//! A connection while it is made: the socket, then TLS; and what epoll is to report of it.
+//! A connection while it is established: the socket, then TLS; and the events that epoll reports for it.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -12,7 +12,7 @@ use crate::stream::Stream;
 use crate::task::Task;
 use crate::tls;
 
-/// How far it is.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// No socket.
@@ -23,33 +23,33 @@ pub(crate) enum Stage {
     Open,
 }
 
-/// How long it took to make connections, over the life of a client.
+/// Time to establish connections, over the life of a client.
 #[derive(Debug, Clone, Default)]
 pub struct Making {
-    /// Until the kernel had accepted one.
+    /// Until the kernel had accepted a connection.
     pub connecting: Latencies,
-    /// From there until TLS was agreed on.
+    /// From there until the TLS handshake completed.
     pub securing: Latencies,
 }
 
 impl Making {
-    /// Adds what another client did.
+    /// Adds the figures of another client.
     pub fn add(&mut self, other: &Making) {
         self.connecting.add(&other.connecting);
         self.securing.add(&other.securing);
     }
 }
 
-/// Why a connection can't be made; the text says more where there is more to say.
+/// Why a connection can't be established; the text adds details if there are any.
 pub(crate) type Refusal = (Failing, &'static str);
 
-/// One that is watched by epoll as long as it has a socket.
+/// A connection that is watched by epoll while it has a socket.
 pub(crate) struct Link {
     stage: Stage,
-    /// Until whoever speaks the protocol takes it.
+    /// The stream, until the protocol implementation takes it.
     stream: Option<Stream>,
     fd: RawFd,
-    /// Whether epoll reports that it can be written to.
+    /// Whether epoll reports when it is writable.
     writes: bool,
     begun: u64,
 }
@@ -69,10 +69,10 @@ impl Link {
         self.stage
     }
 
-    /// Begins to connect; epoll reports of it by `number`.
+    /// Begins to connect; epoll reports its events with `number`.
     ///
     /// # Errors
-    /// Those that are known at once.
+    /// Errors that are known immediately.
     pub(crate) fn begin(
         &mut self,
         task: &Task,
@@ -91,10 +91,10 @@ impl Link {
         Ok(())
     }
 
-    /// Goes on as far as it can; whether it is open.
+    /// Continues as far as possible; returns whether it is open.
     ///
     /// # Errors
-    /// Why it can't be, which is the end of it.
+    /// The reason why it can't be opened, after which it is unusable.
     pub(crate) fn go_on(
         &mut self,
         epoll: &Epoll,
@@ -126,7 +126,7 @@ impl Link {
 
     pub(crate) fn watch_writes(&mut self, epoll: &Epoll, number: usize, writes: bool) {
         if self.writes != writes {
-            // It is there, as its socket is.
+            // It is registered while its socket exists.
             let _ = epoll.change(self.fd, number, writes);
             self.writes = writes;
         }
@@ -136,12 +136,12 @@ impl Link {
         self.stream.as_mut()
     }
 
-    /// The stream goes to who speaks the protocol; it is still watched.
+    /// Passes the stream to the protocol implementation; epoll still watches it.
     pub(crate) fn take(&mut self) -> Option<Stream> {
         self.stream.take()
     }
 
-    /// Closing a socket also takes it from the epoll set.
+    /// Closes the socket, which also removes it from the epoll set.
     pub(crate) fn close(&mut self) {
         self.stream = None;
         self.stage = Stage::Closed;

@@ -1,4 +1,4 @@
-//! What is asked of a server, and which answer is a good one.
+//! The requests sent to a server, and the checks of the responses.
 
 use fathom_model::secret::hidden;
 
@@ -6,43 +6,43 @@ use crate::http2::Http2Request;
 use crate::response::{Answer, Body, Reader};
 use crate::websocket;
 
-/// Bodies are compared byte by byte up to here, and by their length beyond.
+/// Bodies are compared byte by byte up to this length, and beyond it by their length only.
 pub const MOST_KEPT: usize = 1 << 20;
 
 /// The requests of a measurement, which are sent in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestPlan {
-    /// `GET`.
+    /// The HTTP method, such as `GET`.
     pub method: String,
-    /// What is asked for, each with its query; at least one.
+    /// The requested paths, each with its query; at least one.
     pub paths: Vec<String>,
-    /// Header lines beside those that are always sent.
+    /// Header lines in addition to those that are always sent.
     pub headers: Vec<(String, String)>,
-    /// What is sent; empty for none.
+    /// The body of each request; empty for none.
     pub body: Vec<u8>,
-    /// Several requests on a connection.
+    /// Whether to send several requests on a connection.
     pub keep_alive: bool,
-    /// Ask to speak WebSocket from there on.
+    /// Whether to upgrade to WebSocket, and with which extensions.
     pub websocket: Option<Extensions>,
-    /// Ask by HTTP/2.
+    /// Whether to use HTTP/2.
     pub http2: bool,
 }
 
-/// One of them, ready to be sent.
+/// One request, ready to be sent.
 #[derive(Debug, Clone)]
 pub enum Request {
-    /// Its bytes.
+    /// The bytes of an HTTP/1.1 request.
     Http1(Vec<u8>),
-    /// By HTTP/2.
+    /// An HTTP/2 request.
     Http2(Box<Http2Request>),
 }
 
-/// Which extensions of WebSocket are offered.
+/// The WebSocket extensions to offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extensions {
-    /// None: who offers compression measures that.
+    /// None: offering compression would measure the compression.
     None,
-    /// `permessage-deflate`, each message on its own.
+    /// `permessage-deflate`, with each message compressed separately.
     Deflate,
 }
 
@@ -60,7 +60,7 @@ impl Default for RequestPlan {
     }
 }
 
-/// Header lines that are about the connection, which HTTP/2 has no use for.
+/// Header lines about the connection, which HTTP/2 doesn't use.
 const OF_CONNECTION: [&str; 6] = [
     "connection",
     "keep-alive",
@@ -71,10 +71,10 @@ const OF_CONNECTION: [&str; 6] = [
 ];
 
 impl RequestPlan {
-    /// Whether it can be sent.
+    /// Checks that the requests can be sent.
     ///
     /// # Errors
-    /// A sentence that says what can't, and why.
+    /// A sentence that says what can't be sent, and why.
     pub fn check(&self) -> Result<(), String> {
         let is_token = |text: &str| {
             let mut bytes = text.bytes();
@@ -91,7 +91,7 @@ impl RequestPlan {
             let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);
             if !path.starts_with('/') || !clean {
                 return Err(format!(
-                    "{:?} is not a path: a path begins with / and has no blanks (%20 is one)",
+                    "{:?} is not a path: a path begins with / and has no blanks (write %20)",
                     hidden(path)
                 ));
             }
@@ -110,13 +110,13 @@ impl RequestPlan {
                 .iter()
                 .any(|one| name.eq_ignore_ascii_case(one));
             if self.http2 && is_in_vain {
-                return Err(format!("HTTP/2 has no header {name:?}: leave it out"));
+                return Err(format!("HTTP/2 has no header {name:?}: omit it"));
             }
         }
         Ok(())
     }
 
-    /// One request for each path, ready to be sent.
+    /// Returns one request for each path, ready to be sent.
     ///
     /// # Errors
     /// A sentence that says what can't be sent by HTTP/2.
@@ -156,14 +156,14 @@ impl RequestPlan {
         }
         let head = builder.body(());
         let head =
-            head.map_err(|error| format!("{:?} can't be asked for: {error}", hidden(path)))?;
+            head.map_err(|error| format!("{:?} can't be requested: {error}", hidden(path)))?;
         Ok(Request::Http2(Box::new(Http2Request {
             head,
             body: self.body.clone().into(),
         })))
     }
 
-    /// The same as bytes of HTTP/1.1.
+    /// Returns the bytes of one HTTP/1.1 request for each path.
     pub fn bytes(&self, host: &str) -> Vec<Vec<u8>> {
         let given = |name: &str| {
             self.headers
@@ -202,12 +202,12 @@ impl RequestPlan {
             .collect()
     }
 
-    /// Whether answers have no body whatever they say.
+    /// Returns whether responses never have a body.
     pub fn head_only(&self) -> bool {
         self.method == "HEAD"
     }
 
-    /// Reads the answers to them.
+    /// Returns a reader for the responses.
     pub fn reader(&self) -> Reader {
         match self.websocket {
             Some(_) => Reader::switching(),
@@ -216,17 +216,17 @@ impl RequestPlan {
     }
 }
 
-/// Which answers are good.
+/// Checks that decide whether a response is good.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Checks {
-    /// These status codes; below 400 if empty.
+    /// The good status codes; if empty, all below 400.
     pub status: Vec<u16>,
-    /// What the body must have in it.
+    /// Bytes that the body must contain.
     pub contains: Option<Vec<u8>>,
 }
 
 impl Checks {
-    /// Whether this status is a good one.
+    /// Returns whether this status is good.
     pub fn status_is_good(&self, status: u16) -> bool {
         match self.status.is_empty() {
             true => (200..400).contains(&status),
@@ -234,29 +234,28 @@ impl Checks {
         }
     }
 
-    /// Whether the kept body has in it what it must.
+    /// Returns whether the kept body contains the required bytes.
     pub fn body_is_good(&self, body: &[u8]) -> bool {
         let wanted = self.contains.as_deref().unwrap_or_default();
         wanted.is_empty() || body.windows(wanted.len()).any(|part| part == wanted)
     }
 }
 
-/// The first answer to a request: later ones are compared with it.
+/// The first response to a request, which later ones are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// Status, length.
+    /// Its status and length.
     pub answer: Answer,
     /// The beginning of its body, at most [`MOST_KEPT`] bytes.
     pub body: Vec<u8>,
 }
 
-/// The body of an answer under way: kept where it is asked for, compared where there is an
-/// expectation.
+/// The body of a response being received: kept if requested, compared if there is an expectation.
 #[derive(Debug, Default)]
 pub struct Taken<'a> {
-    /// What it should be.
+    /// The expected body.
     pub expected: Option<&'a Expected>,
-    /// Its beginning, at most [`MOST_KEPT`] bytes, if it is to be kept.
+    /// The beginning of the body, at most [`MOST_KEPT`] bytes, if it is kept.
     pub kept: Option<&'a mut Vec<u8>>,
 }
 
@@ -276,7 +275,7 @@ impl Body for Taken<'_> {
         let end = begin.saturating_add(bytes.len());
         match expected.body.get(begin..end) {
             Some(same) => same == bytes,
-            // Beyond what was kept, or longer than it should be: the length decides.
+            // Beyond the kept part, or longer than expected: the length decides.
             None => expected
                 .body
                 .get(begin..)

@@ -1,84 +1,84 @@
-//! What did the server answer? HTTP/1.1, read as it comes, in bounded memory.
+//! Parses HTTP/1.1 responses incrementally, in bounded memory.
 
 use httparse::{Header, Status};
 
-/// Longest head of an answer.
+/// Maximum length of the head of a response.
 const MOST_HEAD: usize = 64 << 10;
-/// Most header lines; `httparse` needs their number beforehand.
+/// Maximum number of header lines; `httparse` needs it in advance.
 const MOST_HEADERS: usize = 128;
-/// Longest line with a chunk's size, and longest trailer.
+/// Maximum length of a chunk size line, and of the trailer.
 const MOST_LINE: usize = 8 << 10;
-/// Most interim answers (100, 103) before the real one.
+/// Maximum number of interim responses (100, 103) before the real one.
 const MOST_INTERIM: u32 = 16;
 
-/// The status of who speaks another protocol from here on.
+/// The status of a server that switches to another protocol.
 pub(crate) const SWITCHING: u16 = 101;
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
     /// The status code.
     pub status: u16,
     /// Length of the body, without the framing of chunks.
     pub body_bytes: u64,
-    /// The body is the one that it was compared with.
+    /// Whether the body equals the one that it was compared with.
     pub same_body: bool,
-    /// Another request may be sent on this connection.
+    /// Whether another request may be sent on this connection.
     pub keeps_alive: bool,
 }
 
-/// What came is no HTTP/1.1 answer; the text says why.
+/// The received data is not an HTTP/1.1 response; the text says why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
 
-/// What follows from some bytes.
+/// The result of feeding some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// The answer goes on.
+    /// The response is incomplete.
     More,
-    /// It is whole after this many of the bytes.
+    /// The response is complete after this many of the bytes.
     Done(usize, Answer),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Head,
-    /// Bytes that are still to come.
+    /// This many bytes are still to come.
     Length(u64),
     /// Until the connection is closed.
     ToEnd,
     ChunkSize,
     Chunk(u64),
-    /// The line end behind a chunk: how many of its bytes came.
+    /// In the line end after a chunk: how many of its bytes arrived.
     ChunkEnd(u8),
     Trailer,
 }
 
-/// Reads one answer after the other.
+/// Reads responses in sequence.
 #[derive(Debug, Clone)]
 pub struct Reader {
     state: State,
-    /// The head or line that hasn't come whole.
+    /// The incomplete head or line.
     held: Vec<u8>,
     interim: u32,
-    /// The request was `HEAD`: no body follows, whatever the head says.
+    /// The request was `HEAD`: no body follows, whatever the head declares.
     head_only: bool,
-    /// The request asked to speak another protocol from here on.
+    /// The request asked to switch to another protocol.
     switches: bool,
     answer: Answer,
 }
 
-/// Takes the body of an answer, piece by piece.
+/// Receives the body of a response in pieces.
 pub trait Body {
-    /// The next bytes of it, which come after `before` others. Whether they are as they should be.
+    /// Takes the next bytes, which come after `before` others. Returns whether they are as expected.
     fn take(&mut self, before: u64, bytes: &[u8]) -> bool;
-    /// Whether a body of this length is as it should be.
+    /// Returns whether a body of this length is as expected.
     fn end(&mut self, length: u64) -> bool;
 }
 
 impl Reader {
-    /// For answers to requests whose method is `HEAD`, or another.
+    /// Creates a reader for responses to requests with the method `HEAD`, or another.
     pub fn new(head_only: bool) -> Reader {
         Reader {
             state: State::Head,
@@ -90,7 +90,8 @@ impl Reader {
         }
     }
 
-    /// For the answer to a request that asks to speak another protocol: status 101 is a whole answer.
+    /// Creates a reader for the response to a request that asks to switch to another protocol: status 101 is
+    /// a complete response.
     pub fn switching() -> Reader {
         Reader {
             switches: true,
@@ -98,7 +99,7 @@ impl Reader {
         }
     }
 
-    /// Forgets what came of an answer that won't come whole.
+    /// Forgets the parts of a response that won't be completed.
     pub fn reset(&mut self) {
         self.state = State::Head;
         self.held.clear();
@@ -106,10 +107,10 @@ impl Reader {
         self.answer = EMPTY;
     }
 
-    /// The next bytes.
+    /// Feeds the next bytes.
     ///
     /// # Errors
-    /// [`Malformed`]: nothing on this connection can be understood any more.
+    /// [`Malformed`]: the rest of this connection can't be parsed.
     pub fn feed(&mut self, bytes: &[u8], body: &mut impl Body) -> Result<Progress, Malformed> {
         let mut at = 0;
         while at < bytes.len() {
@@ -159,7 +160,7 @@ impl Reader {
                 State::ChunkEnd(came) => {
                     let expected = if came == 0 { b'\r' } else { b'\n' };
                     if rest[0] != expected {
-                        return Err(Malformed("a chunk is longer than it says"));
+                        return Err(Malformed("a chunk is longer than its declared size"));
                     }
                     at += 1;
                     self.state = match came {
@@ -185,7 +186,7 @@ impl Reader {
         Ok(Progress::More)
     }
 
-    /// The connection was closed. `None` if no answer is whole by that.
+    /// Handles the end of the connection. Returns `None` if that doesn't complete a response.
     pub fn end(&mut self, body: &mut impl Body) -> Option<Answer> {
         if self.state != State::ToEnd {
             return None;
@@ -208,7 +209,7 @@ impl Reader {
         Progress::Done(used, answer)
     }
 
-    /// Bytes of the head that were taken; `None` if it isn't whole.
+    /// Returns the bytes of the head that were used; `None` if it is incomplete.
     fn head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
         // The usual case copies nothing.
         if self.held.is_empty() {
@@ -219,10 +220,11 @@ impl Reader {
             return Ok(None);
         }
         let before = self.held.len();
-        // No further than a head may be long: the rest may be a body of any length.
+        // Only up to the maximum length of a head: the rest may be a body of any length.
         let room = (MOST_HEAD + 1 - before.min(MOST_HEAD)).min(bytes.len());
         self.hold(&bytes[..room], MOST_HEAD + 1)?;
-        // A head that trickles is parsed again only when a line has ended, which it must.
+        // A head that arrives in small pieces is parsed again only when a line has ended, since it must end
+        // with one.
         if !bytes[..room].contains(&b'\n') && self.held.len() <= MOST_HEAD {
             return Ok(None);
         }
@@ -254,7 +256,7 @@ impl Reader {
             Err(httparse::Error::TooManyHeaders) => {
                 return Err(Malformed("more than 128 header lines"));
             }
-            Err(_) => return Err(Malformed("the head is no HTTP/1.1 head")),
+            Err(_) => return Err(Malformed("the head is not HTTP/1.1")),
         };
         let status = response.code.unwrap_or(0);
         let framing = Framing::of(response.headers, response.version == Some(1))?;
@@ -264,7 +266,9 @@ impl Reader {
             ..EMPTY
         };
         if status == SWITCHING && !self.switches {
-            return Err(Malformed("it switches to another protocol, unasked"));
+            return Err(Malformed(
+                "it switches to another protocol without a request",
+            ));
         }
         self.state = match (framing.chunked, framing.length) {
             _ if self.head_only || status == 204 || status == 304 || status < 200 => {
@@ -280,7 +284,7 @@ impl Reader {
         Ok(Some(used))
     }
 
-    /// A whole line without its end, and the bytes of it that came now.
+    /// Returns a complete line without its end, and the number of new bytes used for it.
     fn line(&mut self, bytes: &[u8]) -> Result<Option<(usize, Vec<u8>)>, Malformed> {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(bytes.len(), |at| at + 1);
@@ -307,7 +311,7 @@ const EMPTY: Answer = Answer {
     keeps_alive: true,
 };
 
-/// What the head says of the body and the connection.
+/// The head's information about the body and the connection.
 struct Framing {
     length: Option<u64>,
     chunked: bool,

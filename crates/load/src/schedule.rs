@@ -1,25 +1,25 @@
-//! When should each request be sent?
+//! The times at which requests are sent.
 
-/// How the moments of an open loop follow each other.
+/// The distribution of an open loop's intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrivals {
-    /// At equal distances.
+    /// At equal intervals.
     Constant,
-    /// As from very many independent clients: distances are exponential. The seed decides all.
+    /// As from very many independent clients: exponential intervals, fully determined by the seed.
     Poisson(u64),
 }
 
-/// Requests per second, at the begin of an open loop and at its end; in between on the straight line.
+/// Requests per second at the beginning and at the end of an open loop, linear in between.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// At the begin.
+    /// Rate at the beginning.
     pub from: f64,
-    /// At the end.
+    /// Rate at the end.
     pub to: f64,
 }
 
 impl Rate {
-    /// One that stays as it is.
+    /// Returns a constant rate.
     pub fn constant(rate: f64) -> Rate {
         Rate {
             from: rate,
@@ -27,7 +27,7 @@ impl Rate {
         }
     }
 
-    /// The part of one of so many that send it together.
+    /// Returns the share of one of this many clients that share the rate.
     pub fn among(self, sharers: u32) -> Rate {
         let part = |rate: f64| rate / f64::from(sharers.max(1));
         Rate {
@@ -36,13 +36,13 @@ impl Rate {
         }
     }
 
-    /// What it is after this part (0 to 1) of the time.
+    /// Returns the rate after this fraction (0 to 1) of the duration.
     pub fn after(self, part: f64) -> f64 {
         self.from + (self.to - self.from) * part
     }
 
-    /// After how many nanoseconds of `length` so many requests have been due; infinite where that never
-    /// happens.
+    /// Returns after how many nanoseconds of `length` this many requests have been due; infinite if that
+    /// never happens.
     fn moment(self, requests: f64, length: f64) -> f64 {
         if requests <= 0.0 {
             return 0.0;
@@ -50,7 +50,7 @@ impl Rate {
         if self.from == self.to {
             return requests * (1e9 / self.from);
         }
-        // The requests of a time are from * t + growth / 2 * t^2.
+        // The number of requests up to t is from * t + growth / 2 * t^2.
         let growth = (self.to - self.from) / (length / 1e9);
         let root = (self.from * self.from + 2.0 * growth * requests).sqrt();
         let seconds = 2.0 * requests / (self.from + root);
@@ -66,30 +66,30 @@ impl Rate {
     }
 }
 
-/// The intended moments of an open loop, in nanoseconds of the caller's clock. Nothing that happens
-/// to the requests changes them: that is what makes the loop open.
+/// The intended times of an open loop, in nanoseconds of the caller's clock. The outcomes of the requests
+/// don't change them: that makes the loop open.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     begin: u64,
     end: u64,
     rate: Rate,
     random: Option<u64>,
-    /// Requests after which the next one is due: whole numbers, and the turn of this schedule; by chance
-    /// where arrivals are.
+    /// Number of requests after which the next one is due: whole numbers plus this schedule's turn, or random
+    /// numbers for random arrivals.
     due: f64,
-    /// Distance of the next moment from the begin, in nanoseconds.
+    /// Offset of the next time from the beginning, in nanoseconds.
     offset: f64,
 }
 
 impl Schedule {
-    /// Moments at `rate` per second from `begin` on, all of them before `end`. A rate that is not
-    /// positive has none.
+    /// Returns the schedule at `rate` per second from `begin` on, with all times before `end`. A rate that is
+    /// not positive gives an empty schedule.
     pub fn new(rate: f64, begin: u64, end: u64, arrivals: Arrivals) -> Schedule {
         Schedule::growing(Rate::constant(rate), 0.0, begin, end, arrivals)
     }
 
-    /// The same at a rate that may change. The first of constant arrivals is due after a part `turn` (0 to 1)
-    /// of a distance: schedules that share a rate take turns.
+    /// Returns a schedule at a rate that may change. The first of constant arrivals is due after a fraction
+    /// `turn` (0 to 1) of an interval: schedules that share a rate take turns.
     pub fn growing(rate: Rate, turn: f64, begin: u64, end: u64, arrivals: Arrivals) -> Schedule {
         let mut schedule = Schedule {
             begin,
@@ -112,18 +112,18 @@ impl Schedule {
         schedule
     }
 
-    /// The next moment, which stays the next; `None` after the last.
+    /// Returns the next time without advancing; `None` after the last.
     pub fn peek(&self) -> Option<u64> {
-        // `as` saturates: an infinite offset lies behind every end.
+        // `as` saturates: an infinite offset is beyond every end.
         let at = self.begin.saturating_add(self.offset as u64);
         (at < self.end).then_some(at)
     }
 
-    /// The next moment if it is not after `now`.
+    /// Returns the next time if it is not after `now`, and advances.
     pub fn due(&mut self, now: u64) -> Option<u64> {
         let at = self.peek().filter(|at| *at <= now)?;
-        // Whole numbers are added without an error; adding up distances in time would be a wrong rate after
-        // millions of them.
+        // Adding whole numbers is exact; a sum of time intervals would give a wrong rate after millions of
+        // them.
         self.due += self.distance();
         self.place();
         Some(at)
@@ -134,7 +134,7 @@ impl Schedule {
         self.offset = self.rate.moment(self.due, length);
     }
 
-    /// To the next one, as a number of requests: 1, or 1 on average.
+    /// Returns the distance to the next request, as a number of requests: 1, or 1 on average.
     fn distance(&mut self) -> f64 {
         self.random
             .as_mut()
@@ -142,8 +142,8 @@ impl Schedule {
     }
 }
 
-/// 0 to below 1 by SplitMix64 (Steele, Lea and Flood 2014): eight bytes of state, the same numbers
-/// on every machine.
+/// Returns a number from 0 to below 1 by SplitMix64 (Steele, Lea and Flood 2014): eight bytes of state, the
+/// same numbers on every machine.
 fn uniform(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
@@ -192,7 +192,7 @@ mod tests {
         // 100,000 expected; four standard deviations are 1,265.
         assert!(moments.len().abs_diff(100_000) < 1_265, "{}", moments.len());
         let distances: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // 1 - 1/e of exponential distances are below their mean, 100 µs.
+        // 1 - 1/e of exponential intervals are below their mean, 100 µs.
         let below = distances.iter().filter(|ns| **ns < 100_000).count() as f64;
         let share = below / distances.len() as f64;
         assert!((share - 0.632).abs() < 0.01, "{share}");
@@ -212,7 +212,7 @@ mod tests {
             |rate, turn, arrivals| all(Schedule::growing(rate, turn, 0, 10_000_000_000, arrivals));
         let moments = of(ramp(100.0, 2000.0), 0.0, Arrivals::Constant);
         assert!(moments.len().abs_diff(10_500) <= 1, "{}", moments.len());
-        // In the first and in the last second: the mean of the line there.
+        // In the first and in the last second: the mean of the line within it.
         let within = |moments: &[u64], second: u64| {
             let inside = |at: &&u64| **at / 1_000_000_000 == second;
             moments.iter().filter(inside).count()
@@ -228,17 +228,17 @@ mod tests {
             within(&moments, 9)
         );
         assert!(moments.is_sorted());
-        // From nothing on: a half of 1000/s in 10 s.
+        // From zero: half of 1000/s over 10 s.
         let from_zero = of(ramp(0.0, 1000.0), 0.0, Arrivals::Constant);
         assert!(from_zero.len().abs_diff(5000) <= 1, "{}", from_zero.len());
-        // Two that share it send what one would.
+        // Two clients that share the rate send as many as one would.
         let half = ramp(100.0, 2000.0).among(2);
         let mut both = of(half, 0.0, Arrivals::Constant);
         both.extend(of(half, 0.5, Arrivals::Constant));
         both.sort_unstable();
         let apart = both.iter().zip(&moments).map(|(a, b)| a.abs_diff(*b));
         assert!(both.len().abs_diff(moments.len()) <= 1 && apart.max() < Some(1000));
-        // By chance: four standard deviations of 10,500 are 410.
+        // At random: four standard deviations of 10,500 are 410.
         let random = of(ramp(100.0, 2000.0), 0.0, Arrivals::Poisson(9));
         assert!(random.len().abs_diff(10_500) < 410, "{}", random.len());
     }

@@ -1,37 +1,37 @@
-//! Did a slow launch wait for something, or work longer than the others?
+//! Whether a slow launch waited for something or worked longer than the others.
 
-/// A launch is slow from this factor of the median on: less is the spread of any launch.
+/// Factor of the median from which a launch is slow: less is normal variation.
 const SLOW_FROM: f64 = 1.2;
-/// A cause explains a launch if it is at least this part of what it took more than the median.
+/// A cause explains a launch if it accounts for at least this fraction of the excess over the median.
 const EXPLAINS: f64 = 0.5;
 
-/// What a launch took, and what it spent that time on.
+/// The duration of a launch and its costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LaunchCosts {
     /// From the launch to the answer, nanoseconds.
     pub took_ns: f64,
     /// CPU time of the server's tree.
     pub cpu_ns: f64,
-    /// Time that its threads were ready to run and had no CPU.
+    /// Time that its threads were ready to run but had no CPU.
     pub run_queue_wait_ns: f64,
     /// Bytes fetched from the storage device.
     pub read_bytes: f64,
 }
 
-/// Why a launch was slow.
+/// The cause of a slow launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlowBy {
     /// It waited for a CPU.
     WaitedForCpu,
-    /// It read from the storage device, and did not work longer.
+    /// It read from the storage device and didn't work longer.
     WaitedForDisk,
     /// It used more CPU time.
     WorkedLonger,
-    /// None of these: it slept longer.
+    /// Another cause: it slept longer.
     Other,
 }
 
-/// Of each launch, why it was slow; `None` if it wasn't.
+/// Returns the cause for each slow launch; `None` for others.
 pub fn why_slow(launches: &[LaunchCosts]) -> Vec<Option<SlowBy>> {
     let middle = LaunchCosts {
         took_ns: median(launches, |launch| launch.took_ns),

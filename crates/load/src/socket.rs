@@ -1,4 +1,4 @@
-//! A connection that never blocks.
+//! A non-blocking connection.
 
 use std::io;
 use std::mem::size_of;
@@ -14,10 +14,10 @@ use crate::ledger::Failing;
 pub(crate) struct Socket(OwnedFd);
 
 impl Socket {
-    /// Begins to connect; it is ready to be written to when it has.
+    /// Begins to connect; the socket becomes writable when connected.
     ///
     /// # Errors
-    /// Those that are known at once.
+    /// Errors that are known immediately.
     pub(crate) fn connect(address: &Address) -> io::Result<Socket> {
         let family = match address {
             Address::Tcp(SocketAddr::V4(_)) => libc::AF_INET,
@@ -30,7 +30,7 @@ impl Socket {
         if fd == -1 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was just made and nobody else owns it.
+        // SAFETY: it was just created and has no other owner.
         let socket = Socket(unsafe { OwnedFd::from_raw_fd(fd) });
         if family != libc::AF_UNIX {
             socket.without_delay();
@@ -64,7 +64,7 @@ impl Socket {
         };
     }
 
-    /// How connecting ended, once the socket can be written to.
+    /// Returns the result of connecting, once the socket is writable.
     pub(crate) fn connected(&self) -> io::Result<()> {
         let mut error: libc::c_int = 0;
         let mut size = size_of::<libc::c_int>() as libc::socklen_t;
@@ -103,7 +103,7 @@ impl AsRawFd for Socket {
     }
 }
 
-/// What an error of a socket means for the request on it.
+/// Converts a socket error to the failure of the request on it.
 pub(crate) fn failing(error: &io::Error, connecting: bool) -> Failing {
     match error.raw_os_error() {
         Some(libc::EADDRNOTAVAIL | libc::EMFILE | libc::ENFILE | libc::ENOBUFS) => Failing::NoPort,

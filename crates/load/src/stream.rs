@@ -1,4 +1,4 @@
-//! A connection, with TLS or without, that never blocks.
+//! A non-blocking connection with or without TLS.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,10 +17,10 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Begins to connect; it is ready to be written to when it has.
+    /// Begins to connect; the stream becomes writable when connected.
     ///
     /// # Errors
-    /// Those that are known at once.
+    /// Errors that are known immediately.
     pub(crate) fn connect(address: &Address, tls: Option<&TlsTerms>) -> io::Result<Stream> {
         Ok(Stream {
             tls: tls.map(TlsTerms::connection).transpose()?.map(Box::new),
@@ -28,15 +28,15 @@ impl Stream {
         })
     }
 
-    /// How connecting ended, once the socket can be written to.
+    /// Returns the result of connecting, once the socket is writable.
     pub(crate) fn connected(&self) -> io::Result<()> {
         self.socket.connected()
     }
 
-    /// Goes on with the handshake; whether it is done. Without TLS there is none.
+    /// Continues the handshake; returns whether it is done. Without TLS it is done immediately.
     ///
     /// # Errors
-    /// When both don't agree, or the server goes away.
+    /// If the negotiation fails, or the server disconnects.
     pub(crate) fn secure(&mut self) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else {
             return Ok(true);
@@ -53,7 +53,7 @@ impl Stream {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => {
-                    // The server should know why: an alert, if it takes it.
+                    // Send the alert, so that the server knows the reason.
                     let _ = flush(tls, &self.socket);
                     return Err(error);
                 }
@@ -65,21 +65,21 @@ impl Stream {
         self.tls.is_some()
     }
 
-    /// Whether both agreed to speak HTTP/2.
+    /// Returns whether HTTP/2 was negotiated.
     pub(crate) fn agreed_on_http2(&self) -> bool {
         let agreed = self.tls.as_ref().and_then(|tls| tls.alpn_protocol());
         agreed == Some(b"h2")
     }
 
-    /// Whether it has bytes that the socket didn't take yet.
+    /// Returns whether it has bytes that the socket hasn't accepted yet.
     pub(crate) fn has_unsent(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Takes bytes, and sends what it has as far as it can.
+    /// Accepts bytes, and sends its data as far as possible.
     ///
     /// # Errors
-    /// `WouldBlock` if it can take none.
+    /// `WouldBlock` if it can't accept any.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return self.socket.send(bytes);
@@ -92,17 +92,17 @@ impl Stream {
         }
     }
 
-    /// What came; 0 at its end.
+    /// Receives data; returns 0 at the end.
     ///
     /// # Errors
-    /// `WouldBlock` if nothing is here.
+    /// `WouldBlock` if nothing has arrived.
     pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return self.socket.receive(buffer);
         };
         loop {
             match tls.reader().read(buffer) {
-                // Many servers close without saying so before.
+                // Many servers close the connection without a TLS close notification.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done,
@@ -111,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Whether the socket had only what TLS says beside the protocol, such as tickets.
+    /// Returns whether the socket only had TLS data outside the protocol, such as tickets.
     pub(crate) fn had_its_own_only(&mut self, buffer: &mut [u8]) -> bool {
         let nothing = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
         self.tls.is_some() && self.receive(buffer).is_err_and(|error| nothing(&error))
@@ -124,7 +124,7 @@ impl AsRawFd for Stream {
     }
 }
 
-/// Sends what the session has; whether that was all.
+/// Sends the session's data; returns whether all of it was sent.
 fn flush(tls: &mut ClientConnection, socket: &Socket) -> io::Result<bool> {
     while tls.wants_write() {
         match tls.write_tls(&mut Raw(socket)) {
@@ -136,7 +136,7 @@ fn flush(tls: &mut ClientConnection, socket: &Socket) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Receives what is here, and understands it.
+/// Receives and processes the available data.
 fn fill(tls: &mut ClientConnection, socket: &Socket) -> io::Result<usize> {
     let got = tls.read_tls(&mut Raw(socket))?;
     tls.process_new_packets().map_err(broken)?;

@@ -1,62 +1,62 @@
-//! What is asked of a server, and what came of it.
+//! The requests to a server, and their outcome.
 
 use crate::address::Address;
 use crate::ledger::{Failing, Totals};
 use crate::request::{Checks, Expected, Request};
 use crate::tls::TlsTerms;
 
-/// What is asked, of whom, and what is a good answer.
+/// The requests, their server, and the checks of the responses.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The server.
     pub address: Address,
-    /// How TLS is spoken with it, if it is.
+    /// The TLS settings, if TLS is used.
     pub tls: Option<TlsTerms>,
-    /// Ready to be sent, in turn; all in the same version of HTTP.
+    /// The requests in rotation, ready to be sent; all with the same version of HTTP.
     pub requests: Vec<Request>,
-    /// Requests under way at a time on a connection of HTTP/2.
+    /// Concurrent requests on an HTTP/2 connection.
     pub streams: usize,
-    /// The first answers to them, if answers are compared with those.
+    /// The first responses to them, if later ones are compared with those.
     pub expected: Vec<Expected>,
-    /// Which answers are good.
+    /// Checks that decide whether a response is good.
     pub checks: Checks,
-    /// Answers have no body.
+    /// Whether responses have no body.
     pub head_only: bool,
-    /// A connection takes several requests.
+    /// Whether a connection serves several requests.
     pub keep_alive: bool,
-    /// A request that has no whole answer after this many nanoseconds has failed.
+    /// A request without a complete response after this many nanoseconds has failed.
     pub timeout: u64,
 }
 
-/// What a step came to, and what it cost the client.
+/// The results of a step, and its cost for the client.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// The books.
+    /// The totals of the ledger.
     pub totals: Totals,
-    /// CPU time of this thread over the step, without draining, less what it spun.
+    /// CPU time of this thread over the step, without draining, minus the time spent spinning.
     pub cpu: u64,
-    /// The time of the step, without draining, by the clock; of several clients the sum.
+    /// Wall time of the step without draining; the sum over several clients.
     pub wall: u64,
-    /// CPU time of this thread over the whole step.
+    /// CPU time of this thread over the whole step, including draining.
     pub cpu_with_drain: u64,
     /// Bytes that were received.
     pub received_bytes: u64,
-    /// Connections that were made while the step ran.
+    /// Connections established during the step.
     pub connects: u64,
-    /// Good answers whose body was another than in the first answer.
+    /// Good responses whose body differs from that of the first response.
     pub other_bodies: u64,
-    /// Answers after which more came than was asked for.
+    /// Responses followed by data that wasn't requested.
     pub unasked: u64,
-    /// The first answers that failed a check, for a message: status, beginning of the body.
+    /// The first response that failed a check, for a message: reason, status, beginning of the body.
     pub example: Option<(Failing, u16, &'static str)>,
-    /// Requests that the server allows at a time on a connection of HTTP/2.
+    /// Number of concurrent requests that the server allows on an HTTP/2 connection.
     pub most_streams: Option<usize>,
-    /// The wish to stop ended the step.
+    /// Whether the step was ended by a stop request.
     pub stopped: bool,
 }
 
 impl Outcome {
-    /// Adds what another client did in the same time.
+    /// Adds the results of another client in the same period.
     pub fn beside(&mut self, other: &Outcome) {
         self.totals.beside(&other.totals);
         self.cpu += other.cpu;

@@ -1,4 +1,4 @@
-//! TLS by rustls: whom to trust, and one side of a connection.
+//! TLS with rustls: which servers to trust, and the client side of a connection.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,22 @@ use rustls::pki_types::ServerName;
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, ClientConnection};
 
-/// Which certificates of a server are good ones.
+/// Which server certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Those that this machine trusts.
+    /// Certificates that this machine trusts.
     Machine,
-    /// Those that one of this file signed, or that are in it.
+    /// Certificates in this file, or signed by one of them.
     File(PathBuf),
-    /// Any: what is measured is the work of TLS, not its promise.
+    /// Any certificate: the measurement is about the cost of TLS, not about trust.
     Anyone,
 }
 
-/// How to speak TLS. Tickets for later sessions are not kept: each handshake is a whole one, and costs
-/// the same.
+/// TLS settings. Session tickets are not kept, so each handshake is a full one and costs the same.
 #[derive(Debug, Clone)]
 pub struct Tls(Arc<ClientConfig>);
 
-/// How to speak TLS with a server of some name.
+/// TLS settings for a server of a given name.
 #[derive(Debug, Clone)]
 pub struct TlsTerms {
     config: Arc<ClientConfig>,
@@ -36,7 +35,7 @@ pub struct TlsTerms {
 }
 
 impl Tls {
-    /// With `http2` that is the protocol that is offered.
+    /// Creates the settings. With `http2`, HTTP/2 is the protocol offered.
     ///
     /// # Errors
     /// A sentence that says what is wrong with the certificates.
@@ -60,10 +59,10 @@ impl Tls {
         Ok(Tls(Arc::new(config)))
     }
 
-    /// For a server of this name: a host, an address, or either with a port.
+    /// Returns the settings for a server of this name: a host, an address, or either with a port.
     ///
     /// # Errors
-    /// A sentence that says that no certificate can have it.
+    /// A sentence that says that no certificate can have this name.
     pub fn of(&self, host: &str) -> Result<TlsTerms, String> {
         let name = name_of(host);
         let name = ServerName::try_from(name.to_string())
@@ -81,7 +80,7 @@ impl TlsTerms {
     }
 }
 
-/// The name of a host without its port.
+/// Returns a host name without its port.
 fn name_of(host: &str) -> &str {
     if let Some(rest) = host.strip_prefix('[') {
         return rest.split(']').next().unwrap_or(rest);
@@ -92,14 +91,14 @@ fn name_of(host: &str) -> &str {
     }
 }
 
-/// Good is what one of this file signed, and what is in it: a certificate that signed itself is an
-/// authority too, as `openssl req -x509` makes it; as that of a server the library refuses such.
+/// Accepts certificates in this file and those signed by one of them. A self-signed certificate from `openssl
+/// req -x509` is also an authority, and the library rejects such certificates for servers.
 fn given(
     file: &Path,
 ) -> Result<impl Fn(&Presented<'_>) -> Result<(), rustls::Error> + use<>, String> {
     let certificates = match certificates_of(file) {
         Ok(all) if all.is_empty() => {
-            return Err(format!("{} has no certificate in it", file.display()));
+            return Err(format!("{} contains no certificate", file.display()));
         }
         Ok(all) => all,
         Err(error) => return Err(format!("can't read {}: {error}", file.display())),
@@ -116,40 +115,39 @@ fn given(
     )
 }
 
-/// An error of TLS as one of the connection.
+/// Converts a TLS error to an I/O error.
 pub(crate) fn broken(error: rustls::Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
-/// What an error of a connection says of TLS, in words that say what to do; `None` if it is none.
+/// Returns a sentence that explains a TLS error and what to do; `None` if the error isn't from TLS.
 pub(crate) fn reason(error: &io::Error) -> Option<&'static str> {
     use rustls::{AlertDescription, Error};
     let error = error.get_ref()?.downcast_ref::<Error>()?;
     Some(match error {
         Error::InvalidCertificate(certificate) => match certificate {
             CertificateError::UnknownIssuer => {
-                "its certificate is not signed by an authority that is trusted here: name one with --cacert, or take any \
-                 with --insecure"
+                "its certificate is not signed by an authority that is trusted here: name one with --cacert, or \
+                 accept any with --insecure"
             }
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                "its certificate has expired; --insecure takes any"
+                "its certificate has expired; --insecure accepts any"
             }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                "its certificate is for another name; --insecure takes any"
+                "its certificate is for another name; --insecure accepts any"
             }
-            // Such as one that signed itself and is an authority, too.
+            // Such as a self-signed certificate that is also an authority.
             _ => {
-                "its certificate is none that is trusted here: name it with --cacert, or take any with \
-                 --insecure"
+                "its certificate is not trusted here: name it with --cacert, or accept any with --insecure"
             }
         },
-        Error::InvalidMessage(_) => "what it sends is no TLS; is it http:// ?",
+        Error::InvalidMessage(_) => "its data is not TLS; is it http:// ?",
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
-            "it doesn't speak the version of HTTP that was asked for"
+            "it doesn't support the requested version of HTTP"
         }
         Error::AlertReceived(_) => "it refuses with an alert",
-        Error::PeerIncompatible(_) => "it and Fathom have no version or cipher of TLS in common",
-        _ => "the handshake went wrong",
+        Error::PeerIncompatible(_) => "it and Fathom have no common version or cipher of TLS",
+        _ => "the handshake failed",
     })
 }
 

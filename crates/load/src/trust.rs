@@ -1,40 +1,40 @@
-//! Which side was the limit, and can the numbers be trusted?
+//! Which side was the limit, and whether the numbers can be trusted.
 
 use fathom_model::Doubt;
 
-/// The generator had this much of its CPU: the server might have done more.
+/// From this share of its CPU on, the generator was the limit: the server might have done more.
 const BOUND_FROM: f64 = 0.85;
-/// Others had this share of the CPUs.
+/// From this share on, other processes took too much of the CPUs.
 const NEIGHBOURS_FROM: f64 = 0.10;
-/// Requests that were sent later than this made the load another one: a twentieth of them...
+/// Maximum delay of sending; the load was not as intended if a twentieth of the requests exceeded it...
 const LAG_QUANTILE_NS: u64 = 100_000;
 /// ...or a tenth of the response time, if that is more.
 const LAG_SHARE: f64 = 0.10;
-/// Little's law is off by more than rounding and the ends of a step explain.
+/// Largest deviation from Little's law that rounding and the ends of a step explain.
 const LITTLE_OFF: f64 = 0.05;
-/// The first round may differ from the others by this much, and halves from each other by half.
+/// Largest difference of the first round from the others; the halves may differ by half of it.
 const STEADY_WITHIN: f64 = 0.10;
 
-/// What is known of a step, or of all steps of a kind.
+/// Observations of a step, or of all steps of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Observed {
-    /// It was an open loop.
+    /// Whether it was an open loop.
     pub open: bool,
-    /// CPU time of the generator's thread, as a share of the time.
+    /// CPU time of the generator's thread, as a fraction of the wall time.
     pub generator_cpu_share: f64,
-    /// 95 % of the requests were sent no later than this, nanoseconds.
+    /// 95 % of the requests were sent with at most this delay, in nanoseconds.
     pub lag_p95_ns: Option<u64>,
     /// Median response time, nanoseconds.
     pub response_p50_ns: Option<u64>,
-    /// CPU time of others, as a share of all CPUs that may be used.
+    /// CPU time of other processes, as a fraction of all usable CPUs.
     pub neighbours_share: f64,
     /// See [`crate::Totals::little`].
     pub little: Option<f64>,
-    /// Good answers; few of them support nothing.
+    /// Number of good responses; few of them support nothing.
     pub answered: u64,
 }
 
-/// All reasons for doubt.
+/// Returns all reasons for doubt.
 pub fn doubts(observed: &Observed) -> Vec<Doubt> {
     let mut found = Vec::new();
     if observed.generator_cpu_share >= BOUND_FROM {
@@ -59,8 +59,8 @@ pub fn doubts(observed: &Observed) -> Vec<Doubt> {
     found
 }
 
-/// Whether values of consecutive rounds stay where they are: a program that is still being compiled
-/// or still fills its caches doesn't. Fewer than three rounds show nothing.
+/// Returns whether the values of consecutive rounds are stable: they aren't while a program is still being
+/// compiled or fills its caches. Fewer than three rounds show nothing.
 pub fn is_steady(rounds: &[f64]) -> bool {
     if rounds.len() < 3 {
         return true;

@@ -1,14 +1,14 @@
-//! On which CPUs this process may run, and pinning to one of them.
+//! The CPUs that this process may use, and pinning to one of them.
 
 use std::time::Duration;
 
-use crate::gate::{CpuOf, Stretch};
+use crate::cpu_gate::{CpuOf, Stretch};
 
-/// CPUs that the calling thread may use, in order; empty if the system does not say.
+/// Returns the CPUs that the calling thread may use, in order; empty if the system doesn't report them.
 pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: `set` is a valid place of the size that is named.
+    // SAFETY: `set` is a valid place of the given size.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) } != 0 {
         return Vec::new();
     }
@@ -18,7 +18,7 @@ pub fn allowed_cpus() -> Vec<usize> {
         .collect()
 }
 
-/// Lets the calling thread run on `cpus` only; false if the system refused.
+/// Restricts the calling thread to `cpus`; returns false if the system refused.
 pub(crate) fn run_on(cpus: &[usize]) -> bool {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -26,11 +26,11 @@ pub(crate) fn run_on(cpus: &[usize]) -> bool {
         // SAFETY: the index is below the set's size.
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
-    // SAFETY: `set` is valid and of the size that is named.
+    // SAFETY: `set` is valid and of the given size.
     unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) == 0 }
 }
 
-/// Holds the calling thread on one CPU; gives the former set back when dropped.
+/// Keeps the calling thread on one CPU; restores the former set when dropped.
 #[derive(Debug)]
 pub(crate) struct Pinned {
     before: Vec<usize>,
@@ -53,8 +53,8 @@ impl Drop for Pinned {
     }
 }
 
-/// The CPU of `cpus` on which this thread gets most of the time, by 5 ms of spinning on each of
-/// at most 8 of them; stops at the first that is all ours. `None` if there are no CPUs.
+/// Returns the CPU of `cpus` on which this thread gets the most time, measured by 5 ms of spinning on each of
+/// at most 8 of them; stops at the first that is entirely free. `None` if there are no CPUs.
 pub(crate) fn quietest(cpus: &[usize]) -> Option<usize> {
     let mut best = None;
     // The first CPU takes most interrupts: try it last.
@@ -71,7 +71,7 @@ pub(crate) fn quietest(cpus: &[usize]) -> Option<usize> {
     best.map(|(_, cpu)| cpu)
 }
 
-/// The share of `time` (0 to 1) in which the calling thread, spinning, had a CPU.
+/// Returns the share of `time` (0 to 1) for which the calling thread, spinning, had a CPU.
 pub(crate) fn share_had(time: Duration) -> f64 {
     let stretch = Stretch::begin(CpuOf::Thread);
     while u128::from(stretch.wall_ns()) < time.as_nanos() {

@@ -1,9 +1,8 @@
-//! What did this machine show before, at its best?
+//! The best figures that this machine showed before.
 //!
-//! Memory is shared with whoever else is on the machine. Where the neighbours of a virtual machine
-//! take a part of it for minutes, all passes of a run agree with each other, and none of them is
-//! what the machine can do. Only earlier runs show it: a figure far below them is of the
-//! neighbours, and is not believed.
+//! Memory is shared with everything else on the machine. If the neighbours of a virtual machine take a part
+//! of it for minutes, all passes of a run agree with each other, but none of them shows what the machine can
+//! do. Only earlier runs reveal that: a figure far below theirs is caused by the neighbours, and is rejected.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::{ProbeResult, ProbeVerdict};
 
-/// Figures of what is shared, and whether less is better.
+/// Figures of shared resources, and whether less is better.
 const SHARED: [(&str, bool); 4] = [
     ("l3_latency", true),
     ("memory_latency", true),
@@ -19,11 +18,11 @@ const SHARED: [(&str, bool); 4] = [
     ("read_bandwidth_words", false),
 ];
 
-/// Part of the best that a figure may lack, relative: as far as they move where nobody disturbs.
+/// How far a figure may be from the best, relative: the variation without any disturbance.
 const TOLERANCE: f64 = 0.1;
 
-/// So long a figure is remembered, in seconds: what the machine did not show for a day it may not
-/// do any more.
+/// How long a figure is kept, in seconds: a figure that the machine did not reach for a day may no longer be
+/// possible.
 const KEPT_SECONDS: u64 = 24 * 3600;
 
 /// A figure and when it was measured, in seconds since 1970.
@@ -33,17 +32,16 @@ struct Figure {
     at: u64,
 }
 
-/// The two best values of each figure within a day, by the kind of run and the probe's id. The
-/// second is what later ones are held against: one alone may have been chance.
+/// The two best values of each figure within a day, by the kind of run and the probe's id. Later values are
+/// compared with the second best, because the best alone may have been chance.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BestFigures(BTreeMap<String, Vec<Figure>>);
 
 impl BestFigures {
-    /// Adds the figures of a run, then takes those back that lie far below those before:
-    /// they become [`ProbeVerdict::Disturbed`], with a note that says both values. `kind`: of the
-    /// run, such as `quick`; others are measured for longer, or on other CPUs. `now`: seconds since
-    /// 1970.
+    /// Adds the figures of a run, then rejects those that are far below earlier ones: they become
+    /// [`ProbeVerdict::Disturbed`], with a note that names both values. `kind` is the kind of run, such as
+    /// `quick`; other kinds measure for longer, or on other CPUs. `now` is in seconds since 1970.
     pub fn judge(&mut self, results: &mut [ProbeResult], kind: &str, now: u64) {
         for (id, least) in SHARED {
             let shared = results.iter_mut().find(|result| result.id == id);
@@ -59,7 +57,8 @@ impl BestFigures {
             if let Some(best) = best.filter(|_| lacks > Some(TOLERANCE)) {
                 let unit = &result.unit;
                 let note = format!(
-                    "now {value:.3} {unit}; {best:.3} {unit} within the last day: others take a part of what is shared, or the machine is set otherwise"
+                    "now {value:.3} {unit}; {best:.3} {unit} within the last day: other programs use part of a \
+                     shared resource, or the machine's settings changed"
                 );
                 (result.value, result.verdict) = (None, ProbeVerdict::Disturbed);
                 result.add_note(&note);
@@ -67,7 +66,7 @@ impl BestFigures {
         }
     }
 
-    /// Keeps the figure if it is among the two best; the second best, if there are two.
+    /// Keeps the figure if it is among the two best; returns the second best, if there are two.
     fn add(&mut self, key: &str, figure: Figure, least: bool) -> Option<f64> {
         let figures = self.0.entry(key.to_owned()).or_default();
         figures.retain(|old| figure.at.abs_diff(old.at) <= KEPT_SECONDS);
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
     use crate::result::test_result;
 
-    /// What is believed of these figures, measured one after the other.
+    /// Returns the accepted values of these figures, measured in sequence.
     fn believed_of(id: &'static str, values: &[f64]) -> Vec<Option<f64>> {
         let mut seen = BestFigures::default();
         let mut believed = Vec::new();

@@ -11,7 +11,7 @@ use crate::mapping::{Mapping, Pages};
 pub(crate) struct Xorshift(u64);
 
 impl Xorshift {
-    /// A generator from `seed`; zero is replaced, as the stream would stay there.
+    /// Creates a generator from `seed`; zero is replaced, because the sequence would stay zero.
     pub(crate) fn new(seed: u64) -> Xorshift {
         Xorshift(if seed == 0 {
             0x9e37_79b9_7f4a_7c15
@@ -20,7 +20,7 @@ impl Xorshift {
         })
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,26 +28,26 @@ impl Xorshift {
         self.0
     }
 
-    /// A number below `bound` (> 0).
+    /// Returns a number below `bound` (> 0).
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
-/// Where the slots lie.
+/// The placement of the slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Distance between neighbouring slots in bytes.
     pub spacing: usize,
-    /// Added to slot i: `(i * rotation) % rotation_period`, so that slots at page distance
-    /// do not all fall into the same set of the caches. 0 for none.
+    /// Added to slot i: `(i * rotation) % rotation_period`, so that slots at page distance don't all map to
+    /// the same cache set. 0 for no rotation.
     pub rotation: usize,
     /// See `rotation`; at least 1.
     pub rotation_period: usize,
 }
 
 impl Layout {
-    /// Slots side by side at `spacing`.
+    /// Returns adjacent slots at `spacing`.
     pub(crate) fn every(spacing: usize) -> Layout {
         Layout {
             spacing,
@@ -80,7 +80,7 @@ pub(crate) struct Cycle {
 unsafe impl Send for Cycle {}
 
 impl Cycle {
-    /// A cycle of one slot with room for `most_slots`.
+    /// Creates a cycle of one slot with room for `most_slots`.
     pub(crate) fn new(
         most_slots: usize,
         layout: Layout,
@@ -101,8 +101,8 @@ impl Cycle {
         })
     }
 
-    /// Grows to `slots`; does nothing if it has as many already. Panics beyond the room. Stays a
-    /// cycle of fewer slots if the deadline passes.
+    /// Grows to `slots`; does nothing if it already has as many. Panics beyond the capacity. If the deadline
+    /// passes, the cycle keeps fewer slots.
     pub(crate) fn grow(&mut self, slots: usize) {
         assert!(
             self.layout.offset(slots) <= self.mapping.bytes(),
@@ -110,7 +110,7 @@ impl Cycle {
         );
         let base = self.mapping.base();
         for i in self.slots..slots {
-            // Each 65536 slots take some 1 ms.
+            // 65536 slots take about 1 ms.
             if i % (1 << 16) == 0 && crate::deadline::passed() {
                 break;
             }
@@ -126,9 +126,9 @@ impl Cycle {
         }
     }
 
-    /// Begins again with one slot, in the memory that is mapped already.
+    /// Starts over with one slot, in the existing mapping.
     ///
-    /// Growing does not go back: once the cycle leads through n slots, a walk visits all of them.
+    /// A cycle can't shrink otherwise: once it leads through n slots, a walk visits all of them.
     pub(crate) fn restart(&mut self) {
         let base = self.mapping.base();
         // SAFETY: slot 0 lies inside the mapping.
@@ -137,35 +137,35 @@ impl Cycle {
         self.at = base;
     }
 
-    /// Slots in the cycle.
+    /// Returns the number of slots in the cycle.
     #[cfg(test)]
     pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The memory that the slots lie in.
+    /// Returns the memory of the slots.
     pub(crate) fn mapping(&self) -> &Mapping {
         &self.mapping
     }
 
-    /// Follows `rounds` x 16 pointers from where the last walk ended.
+    /// Follows `rounds` x 16 pointers from the end of the last walk.
     pub(crate) fn walk(&mut self, rounds: u64) -> *const u8 {
         // SAFETY: `at` is a slot, and all slots hold pointers to slots of this mapping.
         self.at = unsafe { kernels::chase(self.at, rounds) };
         self.at
     }
 
-    /// ns that a load takes in a walk of `rounds` x 16 pointers.
+    /// Returns the ns per load in a walk of `rounds` x 16 pointers.
     pub(crate) fn load_ns(&mut self, rounds: u64) -> f64 {
         let start = Instant::now();
         std::hint::black_box(self.walk(rounds));
         start.elapsed().as_nanos() as f64 / (rounds * 16) as f64
     }
 
-    /// Starts of `lanes` walks that lie `slots / lanes` steps apart along the cycle, and the
-    /// least distance between neighbours in steps, the last to the first included.
+    /// Returns the starts of `lanes` walks that are `slots / lanes` steps apart along the cycle, and the
+    /// smallest distance between neighbours in steps, including from the last to the first.
     ///
-    /// Lanes that start at one place walk the same lines, and the speed-up is fictitious.
+    /// Lanes that start at the same place walk the same lines, so their speed-up isn't real.
     pub(crate) fn starts(&self, lanes: usize) -> (Vec<*const u8>, usize) {
         let stride = self.slots / lanes.max(1);
         let mut starts = Vec::with_capacity(lanes);

@@ -1,42 +1,41 @@
-//! What the probes know of the machine before they begin.
+//! Properties of the machine that the probes need before they begin.
 
 use std::path::{Path, PathBuf};
 
 use crate::affinity::{self, Pinned};
 use crate::reported::{self, ReportedCache};
 
-/// Where and on what the probes run. As long as it exists, the thread that created it stays on one
-/// CPU.
+/// Where the probes run. While it exists, the thread that created it is pinned to one CPU.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// CPUs that this process may use.
     pub cpus: Vec<usize>,
-    /// The CPU on which the probes of one thread run: the quietest of them.
+    /// The CPU for single-threaded probes: the quietest one.
     pub cpu: usize,
     /// Caches as the kernel reports them.
     pub caches: Vec<ReportedCache>,
-    /// Memory in bytes that the probes may use together: a quarter of what is available, and of what
-    /// the limits of the own group leave.
+    /// Memory in bytes that the probes may use in total: a quarter of the available memory, within the limits
+    /// of the own control group.
     pub memory_budget: usize,
-    /// Where the probes of files write; their files are deleted.
+    /// The folder for the files of file probes, which are deleted afterwards.
     pub directory: PathBuf,
     _pinned: Option<Pinned>,
 }
 
-/// A set that lies in memory has four times the last level, but no less than this.
+/// Minimum size of a working set in memory, which is otherwise four times the last-level cache.
 const LEAST_MEMORY_SET: usize = 64 << 20;
-/// The same where the last level allows twice of it: to touch and to link it takes tenths of a
+/// Its upper limit, if that is at least twice the last-level cache: touching and linking it takes tenths of a
 /// second.
 const USUAL_MEMORY_SET: usize = 256 << 20;
-/// What takes seconds to touch and to link is no part of a profile of seconds.
+/// Absolute maximum: a larger set takes seconds to touch and link, too long for a profile of seconds.
 const MOST_MEMORY_SET: usize = 2 << 30;
 
-/// Why there is no figure of memory that can be held against another one's.
+/// Why there is no comparable memory figure.
 pub(crate) const SMALLER_MEMORY_SET: &str =
-    "the memory that is available, or that the control group allows, makes the set a smaller one";
+    "the available memory, or the limit of the control group, forces a smaller set";
 
-/// Why there is no figure of memory.
-pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would be more than 2 GiB, or than a quarter of the memory that is available here";
+/// Why there is no memory figure.
+pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would exceed 2 GiB, or a quarter of the memory available here";
 
 impl Context {
     /// Chooses the CPU and pins to it; files go to `directory`.
@@ -53,7 +52,7 @@ impl Context {
         }
     }
 
-    /// A context that knows nothing, for tests of what takes values only.
+    /// Returns an empty context, for tests of functions that only take values.
     #[cfg(test)]
     pub(crate) fn bare() -> Context {
         Context {
@@ -66,7 +65,7 @@ impl Context {
         }
     }
 
-    /// Reported size of the cache at `level` in bytes.
+    /// Returns the reported size of the cache at `level` in bytes.
     pub(crate) fn cache_bytes(&self, level: u32) -> Option<usize> {
         self.caches
             .iter()
@@ -74,19 +73,19 @@ impl Context {
             .map(|cache| cache.bytes)
     }
 
-    /// Reported size of the last-level cache in bytes, 32 MiB if nothing is reported.
+    /// Returns the reported size of the last-level cache in bytes, or 32 MiB if nothing is reported.
     pub(crate) fn last_level_bytes(&self) -> usize {
         self.caches.last().map_or(32 << 20, |cache| cache.bytes)
     }
 
-    /// A working set that lies in memory: four times the last level, 64 to 256 MiB; where that is
-    /// less than twice of it, as on servers with hundreds of MiB, three times. Within the budget.
+    /// Returns the size of a working set in memory: four times the last-level cache, 64 to 256 MiB; if that
+    /// is less than twice the cache, as on servers with hundreds of MiB, three times. Limited by the budget.
     pub(crate) fn memory_set(&self) -> usize {
         self.usual_memory_set().min(self.memory_budget)
     }
 
-    /// Whether the budget leaves it as large as on a machine with enough memory: only then it can be
-    /// held against what another session measured.
+    /// Returns whether the budget allows the size used on a machine with enough memory: only then are figures
+    /// comparable with other sessions.
     pub(crate) fn has_usual_memory_set(&self) -> bool {
         self.memory_set() == self.usual_memory_set()
     }
@@ -100,15 +99,15 @@ impl Context {
         }
     }
 
-    /// Whether [`Context::memory_set`] is at least twice the last level, so that what is measured
-    /// there is mostly memory.
+    /// Returns whether [`Context::memory_set`] is at least twice the last-level cache, so that it measures
+    /// mostly memory.
     pub(crate) fn memory_set_is_memory(&self) -> bool {
         self.memory_set() >= 2 * self.last_level_bytes()
     }
 }
 
-/// Bytes that this program may take without others losing theirs: what the system has available,
-/// and what the memory limit of the own control group leaves. 1 GiB where the system doesn't say.
+/// Returns the bytes that this program may use without taking memory from others: the memory available on the
+/// system, within the memory limit of the own control group. 1 GiB if the system doesn't report it.
 pub fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").ok();
     let of_system = text.and_then(|text| parse_available(&text));
@@ -118,7 +117,7 @@ pub fn available_memory() -> u64 {
         .min(of_group.unwrap_or(u64::MAX))
 }
 
-/// In bytes, of `/proc/meminfo`.
+/// Parses the available memory in bytes from `/proc/meminfo`.
 pub(crate) fn parse_available(meminfo: &str) -> Option<u64> {
     let mut lines = meminfo.lines();
     let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -149,7 +148,7 @@ mod tests {
         const MIB: usize = 1 << 20;
         let set = |last: usize| with(last * MIB, 8 << 30).memory_set() / MIB;
         assert_eq!([set(8), set(32), set(64)], [64, 128, 256]);
-        // Servers, on which 256 MiB would be all or mostly in the cache.
+        // Servers, where 256 MiB would be mostly or entirely in the cache.
         assert_eq!([set(105), set(260), set(1152)], [256, 780, 2048]);
     }
 

@@ -1,10 +1,10 @@
-//! How wide the core is at this moment: whether its other hardware thread is at work.
+//! How wide the core is at the moment: whether its other hardware thread is busy.
 //!
-//! Two hardware threads share one core. What runs on the other one takes a part of every cycle:
-//! programs take 10 to 25 % longer, for milliseconds or for minutes at a time. On a virtual machine
-//! it may be another machine's, and then no account shows it: nothing is stolen, and nobody waits
-//! for a CPU. But additions that don't need each other show it: alone, a core starts 4.5 of them in
-//! a cycle here (for an hour within 2 %), beside the other thread 3.4 to 4.3.
+//! Two hardware threads share one core. Work on the other one takes a part of every cycle: programs take 10
+//! to 25 % longer, for milliseconds or for minutes. On a virtual machine it may be another machine's work,
+//! and then no account shows it: nothing is stolen, and no thread waits for a CPU. But independent additions
+//! reveal it: alone, a core starts 4.5 of them per cycle here (within 2 % for an hour), next to a busy thread
+//! 3.4 to 4.3.
 
 use std::time::Instant;
 
@@ -13,31 +13,31 @@ use crate::kernels::chains::{self, Operation, PER_TURN};
 use crate::ruler::{self, ns_per_cycle};
 use crate::samples::quantile;
 
-/// Chains of additions that are enough for the widest cores.
+/// Number of independent chains, enough for the widest cores.
 const CHAINS: usize = 6;
 
-/// Turns of [`PER_TURN`] additions of each chain in one sample: 0.5 us.
+/// Turns in one sample, each with [`PER_TURN`] additions per chain: 0.5 us.
 const TURNS: u64 = 96;
 
-/// A sample that took so much longer than the quickest ones found a shared core. Alone they lie
-/// within 2.5 %, beside the other thread 7 to 30 % above.
+/// Factor over the fastest samples from which a sample found a shared core. Unshared samples are within 2.5
+/// %, shared ones 7 to 30 % above.
 const ALONE: f64 = 1.04;
 
-/// The quickest samples: alone for the moment, whoever else is there.
+/// Fraction of the fastest samples: these had the core to themselves for a moment, even if it is shared.
 const QUICKEST: f64 = 0.01;
 
-/// Looks that are judged together: a tenth of single ones lie above the limit by chance.
+/// Number of samples judged together: a tenth of individual ones are above the limit by chance.
 const STRETCH: usize = 32;
 
-/// Cycles that an addition takes beside others.
+/// Cycles per addition, with its neighbours running in parallel.
 #[derive(Debug, Default)]
 pub(crate) struct CoreWidth {
     samples: Vec<f64>,
 }
 
 impl CoreWidth {
-    /// Looks once more; what an addition took. Of two pieces the quicker one: the first may find
-    /// its code gone from the caches.
+    /// Takes another sample and returns the cycles of an addition. The faster of two pieces counts: the first
+    /// may find its code evicted from the caches.
     ///
     /// `ghz` is the core's clock at this moment.
     pub(crate) fn sample(&mut self, ghz: f64) -> f64 {
@@ -46,18 +46,18 @@ impl CoreWidth {
         sample
     }
 
-    /// Most that a sample may have taken with the core for itself, by all samples so far.
+    /// Returns the longest that a sample takes with the core to itself, derived from all samples so far.
     pub(crate) fn limit(&self) -> f64 {
         quantile(&self.samples, QUICKEST).map_or(f64::INFINITY, |quickest| quickest * ALONE)
     }
 
-    /// Part of the time in which the core was shared, 0 to 1: of stretches of some samples, by
-    /// their median.
+    /// Returns the fraction of the time in which the core was shared, 0 to 1, judged by the medians of groups
+    /// of samples.
     pub(crate) fn shared(&self) -> f64 {
         self.shared_of(&self.samples)
     }
 
-    /// The same of the first half of the samples and of the second.
+    /// Returns the same for the first and the second half of the samples.
     pub(crate) fn halves(&self) -> [f64; 2] {
         let (first, second) = self.samples.split_at(self.samples.len() / 2);
         [first, second].map(|half| self.shared_of(half))
@@ -73,14 +73,14 @@ impl CoreWidth {
     }
 }
 
-/// Looks of which the median counts where one is taken at a single moment.
+/// Number of samples for a single reading, of which the median counts.
 const AT_ONCE: usize = 16;
 
-/// Pieces of the ruler of which the quickest counts.
+/// Number of ruler pieces, of which the fastest counts.
 const RULED: usize = 4;
 
-/// Cycles that an addition takes beside others on this CPU at this moment: some 40 us. `None` where
-/// the CPU is not to be had.
+/// Returns the cycles per addition, with its neighbours in parallel, on this CPU at this moment; takes about
+/// 40 us. `None` if the CPU isn't available.
 pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
     if !affinity::allowed_cpus().contains(&cpu) {
         return None;
@@ -106,7 +106,7 @@ mod tests {
     use crate::ruler::Ruler;
 
     impl CoreWidth {
-        /// With these samples behind it.
+        /// Creates a value from these samples.
         pub(crate) fn of(samples: &[f64]) -> CoreWidth {
             CoreWidth {
                 samples: samples.to_vec(),
@@ -123,7 +123,7 @@ mod tests {
         let late = stretches(&[0.222, 0.222, 0.26, 0.28]);
         assert_eq!((late.shared(), late.halves()), (0.5, [0.0, 1.0]));
         assert_eq!(CoreWidth::default().shared(), 0.0);
-        // Single samples that took longer are chance.
+        // Individual samples that took longer are chance.
         let mut alone = stretches(&[0.222, 0.222]);
         (0..10).for_each(|i| alone.samples[i * 6] = 0.3);
         assert_eq!(alone.shared(), 0.0);

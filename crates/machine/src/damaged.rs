@@ -1,5 +1,4 @@
-//! Files of the system with damage: whatever they hold, their readers answer or say that they
-//! can't.
+//! Damaged system files: whatever they contain, their readers return a value or report that they can't.
 
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use crate::mutated::mutated;
 use crate::remembered::{self, Profile, identity_of};
 use crate::{context, environment, gate, mounts, probes, reported, tune};
 
-/// Files from which something is read, as a machine has them.
+/// The files that are read, with contents as on a real machine.
 const FILES: &[(&str, &str)] = &[
     (
         "proc/stat",
@@ -102,7 +101,7 @@ const FILES: &[(&str, &str)] = &[
     ("sys/class/power_supply/BAT0/status", "Discharging\n"),
 ];
 
-/// Damaged forms of each file.
+/// Number of damaged variants of each file.
 const FORMS: usize = 120;
 
 fn read_all(system: &System, root: &Path) {
@@ -138,7 +137,7 @@ fn no_damage_to_a_file_of_the_system_stops_its_readers() {
 fn no_damage_to_a_text_stops_its_parser() {
     let stat = "cpu  10 1 20 300 4 5 6 77 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n";
     for text in mutated(stat, 1, 2000) {
-        gate::parse_steal_ns(&text, 100);
+        cpu_gate::parse_steal_ns(&text, 100);
     }
     let interrupts = "           CPU0       CPU2\n  0:   5   7  timer\nLOC:  10  20 Local\n";
     for text in mutated(interrupts, 2, 2000) {

@@ -1,8 +1,8 @@
-//! Until when the probes of this thread may go on: a time, or an interrupt.
+//! The deadline of this thread's probes: a time, or an interrupt.
 //!
-//! Ten times the time that a probe takes on a quiet machine is common at load 10. Every loop that
-//! lasts asks here, so that a profile ends in the time that was promised; what was cut short is
-//! said to be not reached, and never becomes a figure.
+//! Under a load of 10, a probe often takes ten times as long as on a quiet machine. Every long loop checks
+//! the deadline, so that a profile ends in time; interrupted work is reported as not reached, and never
+//! becomes a figure.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 /// Longer than any profile.
 const FOR_EVER: Duration = Duration::from_secs(86_400);
 
-/// How late an interrupt may be noticed while nothing is done.
+/// How late an interrupt may be noticed during a pause.
 const STEP: Duration = Duration::from_millis(20);
 
 thread_local! {
     static CURRENT: RefCell<Option<Deadline>> = const { RefCell::new(None) };
 }
 
-/// A time, and whether some work was cut short by it.
+/// A deadline, and whether it cut some work short.
 #[derive(Debug, Clone)]
 pub(crate) struct Deadline {
     until: Instant,
-    /// Says that somebody wants it to end now.
+    /// Returns true when the work must end now.
     stop: Option<fn() -> bool>,
     cut: Arc<AtomicBool>,
 }
@@ -38,8 +38,8 @@ impl Deadline {
     }
 }
 
-/// Runs `work` until `until`, or an earlier deadline that holds already. The second value says
-/// whether something was cut short.
+/// Runs `work` until `until`, or until an earlier active deadline. The second value tells whether something
+/// was cut short.
 pub(crate) fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     let outer = current();
     let until = outer.as_ref().map_or(until, |outer| outer.until.min(until));
@@ -54,7 +54,7 @@ pub(crate) fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     (done, own.cut.load(Ordering::Relaxed))
 }
 
-/// Runs `work`, in which every deadline has passed once `stop` says true.
+/// Runs `work`; every deadline in it has passed once `stop` returns true.
 pub(crate) fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
     let outer = current();
     adopt(Some(Deadline {
@@ -69,7 +69,7 @@ pub(crate) fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) ->
     done
 }
 
-/// Waits for `time`, at most until the deadline.
+/// Waits for `time`, but not beyond the deadline.
 pub(crate) fn pause(time: Duration) {
     let began = Instant::now();
     while !passed() {
@@ -81,17 +81,18 @@ pub(crate) fn pause(time: Duration) {
     }
 }
 
-/// Whether no time is left: the caller must then end at once, and its work counts as cut short.
+/// Returns whether the deadline has passed: the caller must then stop immediately, and its work counts as cut
+/// short.
 pub(crate) fn passed() -> bool {
     CURRENT.with_borrow(|current| current.as_ref().is_some_and(Deadline::passed))
 }
 
-/// The deadline of this thread, for threads that work for it.
+/// Returns the deadline of this thread, for its worker threads.
 pub(crate) fn current() -> Option<Deadline> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Takes over the deadline of another thread.
+/// Adopts the deadline of another thread.
 pub(crate) fn adopt(deadline: Option<Deadline>) {
     CURRENT.with_borrow_mut(|current| *current = deadline);
 }

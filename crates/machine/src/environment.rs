@@ -1,16 +1,16 @@
-//! What the system says of machine and itself, read once at the start of a session.
+//! What the system reports about the machine and itself, read once at the start of a session.
 
 use std::fs;
 use std::path::Path;
 
 use fathom_model::Environment;
 
-/// What the system says of itself. Never fails: what it doesn't say is absent.
+/// Returns what the system reports about itself. Never fails: unknown items are absent.
 pub fn environment() -> Environment {
     of(Path::new("/"))
 }
 
-/// What the system whose files are below `root` says.
+/// Returns what the system with files below `root` reports.
 pub(crate) fn of(root: &Path) -> Environment {
     let read = |path: &str| {
         fs::read_to_string(root.join(path))
@@ -40,7 +40,7 @@ pub(crate) fn of(root: &Path) -> Environment {
         virtual_machine: field("flags").map(|flags| flags.split(' ').any(|f| f == "hypervisor")),
         load_average: read("proc/loadavg")
             .and_then(|text| text.split_ascii_whitespace().next()?.parse().ok()),
-        // Measured, not read: whoever wants it adds it.
+        // This is measured, not read: callers that need it add it.
         fingerprint: None,
     }
 }

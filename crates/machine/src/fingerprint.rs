@@ -1,4 +1,4 @@
-//! The probes of the quick profile, which are visited again seconds later.
+//! The probes of the quick profile, which are repeated seconds later.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,23 @@ use crate::probes::{
     core_clock, core_shared, load_latency, noise, read_bandwidth, spawn, system_call, timer,
 };
 use crate::result::{Heading, ProbeResult, cut_short};
+use crate::spaced_visits::Visits;
 use crate::suite::Progress;
 use crate::track::Track;
-use crate::visits::Visits;
 
-/// A probe that can run, or what keeps it from running.
+/// A probe that can run, or the reason why it can't.
 pub(crate) type Prepared = Result<Track, Box<ProbeResult>>;
 
-/// Builds what a probe needs.
+/// Prepares a probe.
 pub(crate) type Make<'a> = Box<dyn FnOnce() -> Prepared + 'a>;
 
-/// One of the probes that are visited.
+/// One of the repeated probes.
 struct Member {
     heading: Heading,
     make: fn(&Context) -> Prepared,
 }
 
-/// All of them, in the order in which they are shown.
+/// All of them, in display order.
 const MEMBERS: [Member; 9] = [
     Member {
         heading: core_clock::HEADING,
@@ -64,10 +64,10 @@ const MEMBERS: [Member; 9] = [
     },
 ];
 
-/// The steps of time are shown behind its cost.
+/// The heading after which the timer steps are shown.
 const BEHIND: Heading = timer::COST;
 
-/// What the fingerprint holds.
+/// Returns the contents of the fingerprint.
 pub(crate) fn headings() -> Vec<Heading> {
     let mut headings: Vec<Heading> = MEMBERS.iter().map(|member| member.heading).collect();
     headings.extend(timer::STEPS);
@@ -76,19 +76,19 @@ pub(crate) fn headings() -> Vec<Heading> {
     headings
 }
 
-/// Measures some of them or all.
+/// Measures some or all of the fingerprint.
 pub(crate) struct Fingerprint {
     visits: Visits,
-    /// What each is, and what keeps it from running, if anything does.
+    /// All wanted probes, with the reason if one can't run.
     members: Vec<&'static Member>,
     places: Vec<Option<ProbeResult>>,
     steps: Vec<ProbeResult>,
-    /// What others take without a trace in the accounts: gaps, and the core's other thread.
+    /// Time taken by others that no account shows: gaps, and the core's other thread.
     others: Vec<ProbeResult>,
 }
 
 impl Fingerprint {
-    /// Two visits to those that are `wanted`, with the search for gaps between them.
+    /// Makes two visits to the `wanted` probes, with the search for gaps between them.
     pub(crate) fn begin(
         context: &Context,
         until: Instant,
@@ -136,22 +136,22 @@ impl Fingerprint {
         }
     }
 
-    /// Whether anything is to be visited again.
+    /// Returns whether any probe can be visited again.
     pub(crate) fn has_visits(&self) -> bool {
         !self.members.is_empty()
     }
 
-    /// One more visit.
+    /// Makes another visit.
     pub(crate) fn visit(&mut self) {
         self.visits.visit();
     }
 
-    /// Visits until all agree, or `until` is too near for another one.
+    /// Makes visits until all agree, or until `until` is too close for another one.
     pub(crate) fn settle(&mut self, until: Instant) {
         self.visits.settle(until);
     }
 
-    /// What is known so far, in the order in which it is shown.
+    /// Returns the results so far, in display order.
     pub(crate) fn results(&self) -> Vec<ProbeResult> {
         let mut results = in_places(&self.places, self.visits.results());
         let behind = self
@@ -165,14 +165,14 @@ impl Fingerprint {
     }
 }
 
-/// When half of what is left is over: the other half is for measuring. At load 25 on two CPUs
-/// building two sets of memory took all 8 s, and even the clock had no answer.
+/// Returns when half of the remaining time is over: the other half is for measuring. With a load of 25 on two
+/// CPUs, building two memory sets took all 8 s, and not even the clock had a result.
 fn half_of(until: Instant) -> Instant {
     let now = Instant::now();
     now + until.saturating_duration_since(now) / 2
 }
 
-/// Builds what a probe needs until `until`. What was built in part only is given back.
+/// Prepares a probe before `until`. An incomplete preparation is released.
 pub(crate) fn prepare(make: Make<'_>, until: Instant) -> Prepared {
     let (prepared, cut) = deadline::within(until, make);
     match prepared {
@@ -182,7 +182,7 @@ pub(crate) fn prepare(make: Make<'_>, until: Instant) -> Prepared {
     }
 }
 
-/// The probes that can run, and for each of all what keeps it from running, if anything does.
+/// Returns the probes that can run, and for every probe the reason if it can't.
 pub(crate) fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
     let mut tracks = Vec::new();
     let mut places = Vec::new();
@@ -198,7 +198,7 @@ pub(crate) fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeRes
     (tracks, places)
 }
 
-/// Puts the results of those that ran into the places of the others' order.
+/// Inserts the results of the probes that ran at their places in the original order.
 pub(crate) fn in_places(places: &[Option<ProbeResult>], ran: Vec<ProbeResult>) -> Vec<ProbeResult> {
     let mut ran = ran.into_iter();
     places

@@ -1,4 +1,4 @@
-//! The groups of probes beside the fingerprint, and how long each may take.
+//! The groups of probes beyond the fingerprint, and how long each may take.
 
 use std::time::{Duration, Instant};
 
@@ -11,22 +11,22 @@ use crate::probes::{
 };
 use crate::result::{Heading, ProbeResult, cut_short};
 
-/// Probes that run together within a time of their own.
+/// Probes that run together within a separate time limit.
 pub(crate) struct Group {
-    /// What is shown meanwhile.
+    /// Shown while it runs.
     pub title: &'static str,
-    /// The probes, for when they are not reached.
+    /// The probes, to report those that were not reached.
     pub probes: &'static [&'static [Heading]],
-    /// Some three times what they take on a quiet machine, in seconds.
+    /// About three times the duration on a quiet machine, in seconds.
     pub seconds: f32,
-    /// Whether each figure comes from passes that agree, so that it stays valid if later passes were
-    /// cut short. An incomplete curve is not valid.
+    /// Whether each figure comes from passes that agree, so that it stays valid if later passes are cut
+    /// short. An incomplete curve is not valid.
     pub of_passes: bool,
-    /// Measures them.
+    /// Runs the probes.
     pub run: fn(&Context) -> Vec<ProbeResult>,
 }
 
-/// All of them, in the order in which they are shown.
+/// All groups, in display order.
 pub(crate) const GROUPS: [Group; 14] = [
     Group {
         title: "cache line",
@@ -147,12 +147,12 @@ pub(crate) const GROUPS: [Group; 14] = [
 ];
 
 impl Group {
-    /// What it measures.
+    /// Returns the headings of its probes.
     pub(crate) fn headings(&self) -> impl Iterator<Item = Heading> {
         self.probes.iter().copied().flatten().copied()
     }
 
-    /// Runs within its own time, and never beyond `until`. Without time left nothing is begun.
+    /// Runs within its own limit, and never beyond `until`. Starts nothing if no time is left.
     pub(crate) fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
         let now = Instant::now();
         if now >= until {
@@ -186,7 +186,7 @@ mod tests {
         let context = Context::new(std::env::temp_dir());
         for group in &GROUPS {
             let named = group.run_until(&context, Instant::now());
-            // With no time left from the beginning each loop ends at once.
+            // Without any time, each loop ends immediately.
             let (ran, _) = deadline::within(Instant::now(), || (group.run)(&context));
             let ids = |results: &[ProbeResult]| {
                 let mut ids: Vec<String> = results.iter().map(|r| r.id.clone()).collect();
@@ -230,7 +230,7 @@ mod tests {
             (found[0].value, found[0].verdict),
             (None, ProbeVerdict::NoAnswer)
         );
-        // Figures that rest on passes stand.
+        // Figures that rest on passes stay valid.
         let group = Group {
             of_passes: true,
             ..group

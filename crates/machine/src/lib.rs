@@ -1,19 +1,19 @@
-//! What this machine can do at most, and whether it is quiet enough to measure on.
+//! The limits of this machine's performance, and whether it is quiet enough to measure on.
 
 mod affinity;
-mod beside;
 mod best;
+mod call_sample;
 mod chase;
 mod check;
 mod context;
+mod core_state;
 mod core_width;
+mod cpu_gate;
 #[cfg(test)]
 mod damaged;
 mod deadline;
 mod environment;
 mod fingerprint;
-mod gate;
-mod glance;
 mod groups;
 mod kernels;
 mod mapping;
@@ -27,20 +27,20 @@ mod reported;
 mod result;
 mod ruler;
 mod samples;
+mod spaced_visits;
 mod suite;
 mod track;
 pub mod tune;
-mod visits;
 mod work;
 
 pub use affinity::allowed_cpus;
 pub use best::BestFigures;
+pub use call_sample::{call_seconds, entry_32_seconds, lookup_seconds, simplest_call_seconds};
 pub use check::{AgainstItself, as_remembered, check, disturbance};
 pub use context::available_memory;
 pub use core_width::cycles_per_addition;
 pub use environment::environment;
 pub use fathom_model::{CheckReport, Fitness, ProbeResult, SelfComparison};
-pub use glance::{call_seconds, entry_32_seconds, lookup_seconds, simplest_call_seconds};
 pub use reported::{ReportedCache, caches as reported_caches};
 pub use result::Heading;
 pub use suite::{Canaries, Options, Progress, canaries, everything, full, headings, only, quick};

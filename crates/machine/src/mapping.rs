@@ -1,23 +1,23 @@
-//! Anonymous memory whose page size is known, not hoped for.
+//! Anonymous memory with a known page size.
 
 use std::io;
 
-/// Which pages are asked for.
+/// Which pages are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pages {
-    /// Huge ones (`MADV_HUGEPAGE`), where the system grants them.
+    /// Huge pages (`MADV_HUGEPAGE`), if the system grants them.
     Huge,
-    /// Small ones only (`MADV_NOHUGEPAGE`).
+    /// Only small pages (`MADV_NOHUGEPAGE`).
     Small,
-    /// Those that the system gives a program that asks for nothing.
+    /// The system's default pages.
     Given,
 }
 
 /// Alignment of mappings and the size of a huge page on the common systems, in bytes.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// A private mapping, unmapped when dropped. It is not touched yet: until the first write every
-/// page is the shared zero page, whose reads say nothing about memory.
+/// A private mapping, unmapped when dropped. It is not touched yet: until the first write, every page is the
+/// shared zero page, and reading that says nothing about memory.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     base: *mut u8,
@@ -26,9 +26,9 @@ pub(crate) struct Mapping {
     bytes: usize,
 }
 
-// SAFETY: a mapping is plain memory that belongs to nobody but its owner.
+// SAFETY: a mapping is plain memory with a single owner.
 unsafe impl Send for Mapping {}
-// SAFETY: sharing hands out a raw pointer only; who follows it answers for the access.
+// SAFETY: sharing only exposes a raw pointer; code that dereferences it is responsible for the access.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -36,7 +36,7 @@ impl Mapping {
     pub(crate) fn new(bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(HUGE);
         let whole_bytes = bytes + HUGE;
-        // SAFETY: a new anonymous mapping touches no memory that exists.
+        // SAFETY: a new anonymous mapping doesn't touch existing memory.
         let whole = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -69,7 +69,7 @@ impl Mapping {
         })
     }
 
-    /// Maps `bytes` and writes to every page; an error of kind `TimedOut` if the deadline passed.
+    /// Maps `bytes` and writes to every page; returns an error of kind `TimedOut` if the deadline passed.
     pub(crate) fn touched(bytes: usize, pages: Pages) -> io::Result<Mapping> {
         let mapping = Mapping::new(bytes, pages)?;
         for at in (0..mapping.bytes).step_by(4096) {
@@ -83,31 +83,31 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Start of the memory, aligned to [`HUGE`].
+    /// Returns the start of the memory, aligned to [`HUGE`].
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Gives all pages back to the system, so that the next touch faults again.
+    /// Returns all pages to the system, so that the next touch faults again.
     pub(crate) fn forget(&self) {
-        // SAFETY: the range is ours; its content is not needed any more.
+        // SAFETY: the range is ours; its content is no longer needed.
         unsafe { libc::madvise(self.base.cast(), self.bytes, libc::MADV_DONTNEED) };
     }
 
-    /// Bytes that the kernel really backs by huge pages (`AnonHugePages` in smaps); `None` if it
-    /// does not say. Underneath, a hypervisor may still map them in small pieces.
+    /// Returns the bytes that the kernel backs by huge pages (`AnonHugePages` in smaps); `None` if the kernel
+    /// doesn't report it. A hypervisor may still map them in small pieces underneath.
     pub(crate) fn huge_bytes(&self) -> Option<usize> {
         let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         huge_bytes_in(&smaps, self.base as usize, self.base as usize + self.bytes)
     }
 }
 
-/// Sum of `AnonHugePages` over the mappings in `smaps` that overlap `from..to`.
+/// Returns the sum of `AnonHugePages` over the mappings in `smaps` that overlap `from..to`.
 fn huge_bytes_in(smaps: &str, from: usize, to: usize) -> Option<usize> {
     let mut inside = false;
     let mut sum = None;
@@ -133,7 +133,7 @@ fn huge_bytes_in(smaps: &str, from: usize, to: usize) -> Option<usize> {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: unmaps exactly what `new` mapped; nobody holds pointers into it any more.
+        // SAFETY: unmaps exactly what `new` mapped; no pointers into it remain.
         unsafe { libc::munmap(self.whole.cast(), self.whole_bytes) };
     }
 }

@@ -1,4 +1,4 @@
-//! Which file system a path lies on.
+//! The file system that contains a path.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub(crate) struct Mount {
     pub device: String,
 }
 
-/// The mount that `path` lies on (`/proc/self/mountinfo`).
+/// Returns the mount that contains `path` (`/proc/self/mountinfo`).
 pub(crate) fn of(path: &Path) -> Option<Mount> {
     let path = path.canonicalize().ok()?;
     parse(
@@ -20,7 +20,7 @@ pub(crate) fn of(path: &Path) -> Option<Mount> {
     )
 }
 
-/// The mount with the longest mount point above `path`; of equal ones, the last.
+/// Returns the mount with the longest mount point above `path`; on ties, the last.
 pub(crate) fn parse(mountinfo: &str, path: &Path) -> Option<Mount> {
     let mut best: Option<(usize, Mount)> = None;
     for line in mountinfo.lines() {

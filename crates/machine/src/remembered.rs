@@ -1,8 +1,8 @@
 //! The quick profile of this machine, kept from one command to the next.
 //!
-//! It takes 3 s to measure, so it is measured once and remembered while the machine is the same:
-//! same boot, kernel, processor, microcode and settings. Whether it is still as *fast* as then
-//! only [`crate::canaries`] can show; [`changes`] holds them against what is remembered.
+//! It takes 3 s to measure, so it is measured once and stored while the machine stays the same: same boot,
+//! kernel, processor, microcode and settings. Only [`crate::canaries`] can show whether it is still as *fast*
+//! as then; [`changes`] compares them with the stored profile.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::best::BestFigures;
 use crate::result::ProbeResult;
 use crate::suite::{self, Options, Progress};
 
-/// Changes whenever a remembered profile must not be read any more.
+/// Incremented when a stored profile must no longer be read.
 const VERSION: u32 = 1;
 
-/// Files whose content moves figures, with the name under which they are kept.
+/// Files whose content affects figures, with the name under which they are kept.
 const SETTINGS: [(&str, &str); 7] = [
     (
         "governor",
@@ -36,7 +36,7 @@ const SETTINGS: [(&str, &str); 7] = [
     ("command_line", "proc/cmdline"),
 ];
 
-/// The machine whose files lie below `root`.
+/// Returns the identity of the machine with files below `root`.
 pub fn identity_of(root: &Path) -> MachineIdentity {
     let read = |path: &str| {
         std::fs::read_to_string(root.join(path))
@@ -74,39 +74,39 @@ pub fn identity_of(root: &Path) -> MachineIdentity {
     }
 }
 
-/// This machine.
+/// Returns the identity of this machine.
 pub fn identity() -> MachineIdentity {
     identity_of(Path::new("/"))
 }
 
-/// The file's name: one for each machine that shares a home, the same after each boot.
+/// Returns the file's name: one for each machine that shares a home, the same after each boot.
 fn file_name(machine: &MachineIdentity) -> String {
     let text = format!("{:?} {:?}", machine.host, machine.processor);
-    // FNV-1a: short, and the same in every build.
+    // FNV-1a: short, and identical in every build.
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     format!("machine-{hash:016x}.json")
 }
 
-/// A quick profile with the machine that it is of.
+/// A quick profile and its machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Version of this form.
+    /// Version of this format.
     pub version: u32,
-    /// Seconds since 1970 at which it was measured.
+    /// When it was measured, in seconds since 1970.
     pub measured_at: u64,
-    /// The machine.
+    /// The machine that was measured.
     pub machine: MachineIdentity,
     /// The results of [`crate::quick`].
     pub results: Vec<ProbeResult>,
-    /// What it and the runs before it showed at best.
+    /// The best figures of it and of earlier runs.
     #[serde(default)]
     pub seen: BestFigures,
 }
 
 impl Profile {
-    /// `results`, measured now on this machine.
+    /// Creates a profile of `results`, measured now on this machine.
     pub fn now(results: Vec<ProbeResult>) -> Profile {
         Profile {
             version: VERSION,
@@ -117,17 +117,17 @@ impl Profile {
         }
     }
 
-    /// The figure of the probe `id` in the probe's unit; `None` if it has none.
+    /// Returns the figure of the probe `id` in the probe's unit; `None` if it has none.
     pub fn value(&self, id: &str) -> Option<f64> {
         probe(&self.results, id)?.value
     }
 
-    /// Seconds since it was measured; 0 if the clock was set back since.
+    /// Returns the seconds since it was measured; 0 if the clock was set back in the meantime.
     pub fn age_seconds(&self) -> u64 {
         seconds_now().saturating_sub(self.measured_at)
     }
 
-    /// Whether each canary has a figure: a profile without them can't show later that the machine
+    /// Returns whether each canary has a figure: a profile without them can't show later that the machine
     /// changed, and was measured on a machine that was too busy.
     pub fn is_whole(&self) -> bool {
         let mut needed = CANARIES.iter().filter(|(id, _)| *id != MAY_LACK);
@@ -139,20 +139,20 @@ fn probe<'a>(results: &'a [ProbeResult], id: &str) -> Option<&'a ProbeResult> {
     results.iter().find(|result| result.id == id)
 }
 
-/// Seconds since 1970; 0 on a clock that is set to before that.
+/// Returns the seconds since 1970; 0 if the clock is set to an earlier time.
 pub fn seconds_now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs())
 }
 
-/// `$XDG_CACHE_HOME/fathom`, else `~/.cache/fathom`; `None` without a home.
+/// Returns `$XDG_CACHE_HOME/fathom`, else `~/.cache/fathom`; `None` without a home.
 pub fn default_folder() -> Option<PathBuf> {
     user_folder("XDG_CACHE_HOME", ".cache")
 }
 
-/// Fathom's own folder in the base folder that this variable names, else in this one of the home; `None`
-/// without a home. Relative values do not count, as the XDG specification asks.
+/// Returns Fathom's folder in the base folder given by `variable`, else in `below_home` of the home; `None`
+/// without a home. Relative values are ignored, as the XDG specification requires.
 pub fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| {
         std::env::var_os(name)
@@ -164,8 +164,8 @@ pub fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
         .map(|base| base.join("fathom"))
 }
 
-/// The profile of this machine from `folder`; `None` if there is none, if it is damaged, or if
-/// the machine was booted or set up anew since.
+/// Loads the profile of this machine from `folder`; `None` if there is none, if it is damaged, or if the
+/// machine was rebooted or reconfigured in the meantime.
 pub fn load(folder: &Path) -> Option<Profile> {
     load_of(folder, &identity())
 }
@@ -176,21 +176,21 @@ fn load_of(folder: &Path, machine: &MachineIdentity) -> Option<Profile> {
     (profile.version == VERSION && profile.machine == *machine).then_some(profile)
 }
 
-/// Writes `profile` into `folder`, which is made if need be. It is there whole or not at all.
+/// Writes `profile` into `folder`, which is created if necessary. The file is either complete or missing.
 ///
 /// # Errors
-/// When the folder or the file can't be written.
+/// If the folder or the file can't be written.
 pub fn save(folder: &Path, profile: &Profile) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(file_name(&profile.machine));
-    // Two commands may do this at once: each writes its own file, the last to rename it wins.
+    // Two commands may do this concurrently: each writes its own file, and the last rename wins.
     fathom_measure::write_whole(&path, serde_json::to_vec_pretty(profile)?)
 }
 
-/// The remembered profile of this machine, else one that is measured now (about 3 s) and
-/// remembered if it is whole. The second value says whether it was remembered.
+/// Returns the stored profile of this machine, or measures one now (about 3 s) and stores it if it is
+/// complete. The second value tells whether it was stored before.
 ///
-/// A folder that can't be written is no reason to fail: the profile is then measured each time.
+/// An unwritable folder isn't an error: the profile is then measured each time.
 pub fn profile(
     folder: Option<&Path>,
     options: &Options,
@@ -208,8 +208,8 @@ pub fn profile(
     (profile, false)
 }
 
-/// The probes that show that a machine changed, and how far each moves on one that did not
-/// (relative, 0.03 = 3 %): memory is shared with others, the core is not.
+/// The probes that show that a machine changed, and how far each varies on an unchanged machine (relative,
+/// 0.03 = 3 %): memory is shared with others, the core isn't.
 pub const CANARIES: [(&str, f64); 5] = [
     ("core_clock", 0.03),
     ("l1_latency", 0.03),
@@ -218,10 +218,10 @@ pub const CANARIES: [(&str, f64); 5] = [
     ("system_call", 0.03),
 ];
 
-/// What has no figure as long as the core is shared with something else, which may be always.
+/// The probe without a figure while the core is shared with something else, which may be always.
 const MAY_LACK: &str = "system_call";
 
-/// A canary that moved.
+/// A canary whose figure changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The probe's id.
@@ -230,21 +230,21 @@ pub struct Change {
     pub title: String,
     /// Unit of both figures.
     pub unit: String,
-    /// The figure that is remembered.
+    /// The stored figure.
     pub before: f64,
     /// The figure now.
     pub now: f64,
 }
 
 impl Change {
-    /// `now / before`.
+    /// Returns `now / before`.
     pub fn ratio(&self) -> f64 {
         self.now / self.before
     }
 }
 
-/// The canaries of `now` that lie farther from those of `before` than they do on a machine that
-/// did not change. What has no figure on either side is left out: that is not a change.
+/// Returns the canaries of `now` that differ from `before` by more than the variation of an unchanged
+/// machine. A figure missing on either side is skipped: that isn't a change.
 pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
     CANARIES
         .iter()
@@ -253,7 +253,7 @@ pub fn changes(before: &[ProbeResult], now: &[ProbeResult]) -> Vec<Change> {
             let (was, is) = (before.value?, now.value?);
             // Symmetric: 20 % faster and 20 % slower are the same distance.
             let moved = |was: f64, is: f64| (is / was).ln().abs() > tolerance.ln_1p();
-            // What stayed in cycles is the clock's change, which is reported once.
+            // If the cycles are unchanged, the clock changed, which is reported only once.
             let by_clock = match (before.cycles, now.cycles) {
                 (Some(was), Some(is)) => !moved(was, is),
                 _ => false,
@@ -304,7 +304,7 @@ mod tests {
         save(&below, &saved).unwrap();
         assert_eq!(load_of(&below, &machine("1")), Some(saved));
         assert_eq!(load_of(&below, &machine("2")), None);
-        // The next boot's profile takes the place of the first.
+        // The next boot's profile replaces the first.
         save(&below, &profile_of(machine("2"))).unwrap();
         assert_eq!(std::fs::read_dir(&below).unwrap().count(), 1);
     }

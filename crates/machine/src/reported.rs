@@ -1,4 +1,4 @@
-//! What the kernel says of the caches: shown beside what is measured, never instead.
+//! The caches as reported by the kernel: shown next to the measurements, never instead of them.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub struct ReportedCache {
     pub shared_cpus: String,
 }
 
-/// The data and unified caches of CPU `cpu`, lowest level first; empty where sysfs has none.
+/// Returns the data and unified caches of CPU `cpu`, lowest level first; empty if sysfs has none.
 pub fn caches(root: &Path, cpu: usize) -> Vec<ReportedCache> {
     let mut found = Vec::new();
     for index in 0..16 {
@@ -51,7 +51,7 @@ pub fn caches(root: &Path, cpu: usize) -> Vec<ReportedCache> {
     found
 }
 
-/// `32K`, `1024K`, `8M` or plain bytes.
+/// Parses `32K`, `1024K`, `8M` or plain bytes.
 fn parse_size(text: &str) -> Option<usize> {
     let (digits, unit) = match text.char_indices().find(|(_, c)| !c.is_ascii_digit()) {
         Some((at, _)) => text.split_at(at),
@@ -67,7 +67,7 @@ fn parse_size(text: &str) -> Option<usize> {
     digits.parse::<usize>().ok()?.checked_mul(factor)
 }
 
-/// `0-2,5` as numbers; empty for anything else.
+/// Parses a list such as `0-2,5`; empty for anything else.
 pub(crate) fn parse_cpu_list(text: &str) -> Vec<usize> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
@@ -125,8 +125,8 @@ mod tests {
         assert_eq!(sizes, [(1, 32 << 10, Some(64)), (2, 512 << 10, Some(64))]);
     }
 
-    /// What the processor itself says of its first data cache: line and bytes. AMD answers at leaf
-    /// 0x8000001d, Intel at leaf 4, in the same form.
+    /// Returns line and size in bytes of the first data cache, as reported by the processor. AMD uses leaf
+    /// 0x8000001d, Intel leaf 4, in the same format.
     #[cfg(target_arch = "x86_64")]
     fn first_level_by_cpuid() -> Option<(usize, usize)> {
         use std::arch::x86_64::__cpuid_count;

@@ -1,4 +1,4 @@
-//! How probes answer: what is known of each beforehand, and results with and without a figure.
+//! Static information about each probe, and results with and without a figure.
 
 use fathom_model::quantity::Nanoseconds;
 pub(crate) use fathom_model::{Estimator, ProbeResult, ProbeVerdict};
@@ -6,21 +6,21 @@ pub(crate) use fathom_model::{Estimator, ProbeResult, ProbeVerdict};
 /// The note of a probe that Ctrl-C cut short.
 pub(crate) const INTERRUPTED: &str = "not reached: interrupted";
 
-/// What is known of a probe before it runs.
+/// Static information about a probe.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heading {
     /// Stable name; see [`ProbeResult::id`].
     pub id: &'static str,
-    /// What a person reads.
+    /// Title for display.
     pub title: &'static str,
     /// Unit of the figure.
     pub unit: &'static str,
-    /// The method in a sentence.
+    /// The method in one sentence.
     pub method: &'static str,
 }
 
 impl Heading {
-    /// A result without a figure, to be filled by the probe.
+    /// Returns a result without a figure, to be filled by the probe.
     pub(crate) fn blank(self, estimator: Estimator, verdict: ProbeVerdict) -> ProbeResult {
         ProbeResult {
             id: self.id.to_owned(),
@@ -55,23 +55,23 @@ impl Heading {
         }
     }
 
-    /// `not measurable here`, with the reason.
+    /// Returns `not measurable here`, with the reason.
     pub(crate) fn not_measurable(self, why: impl Into<String>) -> ProbeResult {
         self.without_figure(ProbeVerdict::NotMeasurable, why.into())
     }
 
-    /// `no answer`, with the reason.
+    /// Returns `no answer`, with the reason.
     pub(crate) fn no_answer(self, why: impl Into<String>) -> ProbeResult {
         self.without_figure(ProbeVerdict::NoAnswer, why.into())
     }
 
-    /// No figure, because the time was up before the probe had ended or begun.
+    /// Returns a result without a figure, because the time was up before the probe ended or began.
     pub(crate) fn not_reached(self) -> ProbeResult {
         self.no_answer(ProbeResult::NOT_REACHED)
     }
 }
 
-/// Takes back what a probe says that was cut short: a curve without its end is a wrong one.
+/// Discards the result of a probe that was cut short: an incomplete curve is wrong.
 pub(crate) fn cut_short(result: ProbeResult) -> ProbeResult {
     ProbeResult {
         value: None,
@@ -86,8 +86,8 @@ pub(crate) fn cut_short(result: ProbeResult) -> ProbeResult {
     }
 }
 
-/// One result from two passes of a probe: a figure only if theirs lie within `tolerance`
-/// (relative) of each other. The first pass gives the curve, both the spread.
+/// Combines two passes of a probe: a figure only if theirs are within `tolerance` (relative) of each other.
+/// The first pass gives the curve, both give the spread.
 pub(crate) fn of_two(first: ProbeResult, second: ProbeResult, tolerance: f64) -> ProbeResult {
     let (Some(a), Some(b)) = (first.value, second.value) else {
         return if first.value.is_some() { second } else { first };
@@ -101,21 +101,21 @@ pub(crate) fn of_two(first: ProbeResult, second: ProbeResult, tolerance: f64) ->
     }
     result.min = Some(a.min(b));
     result.median = Some(a.max(b));
-    result.withdraw(ProbeVerdict::Disturbed, "two passes lie too far apart");
+    result.withdraw(ProbeVerdict::Disturbed, "two passes differ too much");
     result
 }
 
-/// The difference of two figures, relative to the larger one; 0 if both are.
+/// Returns the difference of two figures relative to the larger one; 0 if both are.
 pub(crate) fn difference(a: f64, b: f64) -> f64 {
     (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
 }
 
-/// The same of two estimates of which each may be missing.
+/// Returns the difference of two estimates, each of which may be missing.
 pub(crate) fn difference_if_both(both: [Option<f64>; 2]) -> Option<f64> {
     both[0].zip(both[1]).map(|(a, b)| difference(a, b))
 }
 
-/// A result for tests, in ns, with the verdict that its figure asks for unless another is set.
+/// Returns a result for tests, in ns, with the verdict for a figure unless another is set.
 #[cfg(test)]
 pub(crate) fn test_result(id: &'static str, value: Option<f64>) -> ProbeResult {
     let head = Heading {

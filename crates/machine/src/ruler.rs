@@ -1,42 +1,40 @@
 //! The core's clock at this moment, to count work in cycles.
 //!
-//! A core's clock moves by several percent within a second where many cores share a budget of
-//! power, so a clock that was measured earlier is not the one of the work. A piece of the ruler is
-//! run beside each piece of work instead.
+//! A core's clock changes by several percent within a second if many cores share a power budget, so the work
+//! doesn't run at a clock measured earlier. Instead, a piece of the ruler is run next to each piece of work.
 
 use std::time::Instant;
 
 use crate::kernels;
 
-/// Pieces that are remembered. The fastest of them counts: an interrupt makes one piece long, but
-/// not sixteen, which are over within some tenths of a millisecond.
+/// Number of pieces kept. The fastest of them counts: an interrupt makes one piece long, but not sixteen,
+/// which take only a few tenths of a millisecond.
 const PIECES: usize = 16;
 
 /// Turns of 256 additions in one piece: 2.9 us at 3.5 GHz.
 pub(crate) const TURNS: u64 = 40;
 
-/// Reads of the time that show what reading it costs: 20 to 30 ns, 1 % of a piece.
+/// Number of clock readings that determine their own cost: 20 to 30 ns, 1 % of a piece.
 const READS: usize = 100;
 
-/// The length of a cycle now, by `turns` of 256 additions that each need the one before: one cycle
-/// each.
+/// Returns the current length of a cycle, by `turns` of 256 dependent additions: one cycle each.
 pub(crate) fn ns_per_cycle(turns: u64) -> f64 {
     let start = Instant::now();
     let cycles = kernels::dependent_adds(turns);
     start.elapsed().as_nanos() as f64 / cycles as f64
 }
 
-/// The lengths of a cycle of late.
+/// Recent lengths of a cycle.
 #[derive(Debug)]
 pub(crate) struct Ruler {
     ns_per_cycle: [f64; PIECES],
     next: usize,
-    /// What reading the time adds to a piece, ns.
+    /// Cost of a clock reading that is included in a piece, in ns.
     reading_ns: f64,
 }
 
 impl Ruler {
-    /// A ruler with all of its pieces measured.
+    /// Creates a ruler and measures all of its pieces.
     pub(crate) fn new() -> Ruler {
         let mut ruler = Ruler {
             ns_per_cycle: [f64::INFINITY; PIECES],
@@ -51,7 +49,7 @@ impl Ruler {
         ruler
     }
 
-    /// Measures one more piece in place of the oldest.
+    /// Measures another piece in place of the oldest.
     fn lay(&mut self) {
         let start = Instant::now();
         let cycles = kernels::dependent_adds(TURNS) as f64;
@@ -60,7 +58,7 @@ impl Ruler {
         self.next = (self.next + 1) % PIECES;
     }
 
-    /// The clock now in cycles per ns (GHz).
+    /// Returns the current clock in cycles per ns (GHz).
     pub(crate) fn ghz(&mut self) -> f64 {
         self.lay();
         1.0 / self
@@ -70,7 +68,7 @@ impl Ruler {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// How many cycles `work` takes; what it returns counts as used.
+    /// Returns how many cycles `work` takes; its result counts as used.
     pub(crate) fn cycles<R>(&mut self, work: impl FnOnce() -> R) -> f64 {
         let ghz = self.ghz();
         let start = Instant::now();
@@ -100,7 +98,7 @@ mod tests {
 
     #[test]
     fn additions_that_need_each_other_take_a_cycle_each() {
-        // The fastest of many: whoever else is on this machine can only make it longer.
+        // The fastest of many: other programs on this machine can only make it longer.
         let mut ruler = Ruler::new();
         let least = (0..2000)
             .map(|_| ruler.cycles(|| kernels::dependent_adds(40)))

@@ -1,15 +1,15 @@
-//! Chunks in, one judged figure out: pure, no clock.
+//! Turns chunks into one judged figure. Pure computation without a clock.
 
 use fathom_model::quantity::Nanoseconds;
 
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 
-/// The chunks of one pass that passed the gate, with what happened meanwhile.
+/// The chunks of one pass that passed the gate, with the conditions during the pass.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Samples {
     /// Values of the chunks that count.
     pub values: Vec<f64>,
-    /// Chunks that did not have the CPU.
+    /// Number of chunks that didn't have the CPU.
     pub rejected: usize,
     /// CPU time over wall time of the pass.
     pub share: Option<f64>,
@@ -17,15 +17,15 @@ pub(crate) struct Samples {
     pub steal_ns: Nanoseconds,
     /// Involuntary switches during the pass.
     pub involuntary_switches: u64,
-    /// Which visit the pass belongs to; visits lie seconds apart.
+    /// The visit that the pass belongs to; visits are seconds apart.
     pub visit: usize,
 }
 
-/// Fewest chunks with which a pass counts.
+/// Minimum number of chunks with which a pass counts.
 pub(crate) const LEAST_CHUNKS: usize = 5;
 
 impl Samples {
-    /// The estimate of this pass; `None` with fewer than [`LEAST_CHUNKS`] chunks.
+    /// Returns the estimate of this pass; `None` with fewer than [`LEAST_CHUNKS`] chunks.
     pub(crate) fn estimate(&self, estimator: Estimator) -> Option<f64> {
         if self.values.len() < LEAST_CHUNKS {
             return None;
@@ -34,8 +34,8 @@ impl Samples {
     }
 }
 
-/// The estimate from `values`, `None` if there are none. A derived value has no estimate of its
-/// own and takes the median.
+/// Returns the estimate from `values`, `None` if there are none. A derived value has no separate estimate and
+/// uses the median.
 pub(crate) fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
     match estimator {
         Estimator::Minimum => quantile(values, 0.0),
@@ -46,8 +46,8 @@ pub(crate) fn estimate(values: &[f64], estimator: Estimator) -> Option<f64> {
     }
 }
 
-/// The quantile at `p` (0 to 1) with linear interpolation between order statistics (Hyndman and
-/// Fan's type 7); `None` if there are no values.
+/// Returns the quantile at `p` (0 to 1) with linear interpolation between order statistics (Hyndman and Fan's
+/// type 7); `None` if there are no values.
 pub(crate) fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     if sorted.is_empty() {
@@ -75,20 +75,20 @@ fn mode(values: &[f64]) -> Option<f64> {
     best.map(|(_, value)| value)
 }
 
-/// What two passes must share for the figure to count.
+/// The agreement between two passes that is required for a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Agreement {
-    /// How a figure is taken from the chunks.
+    /// How a figure is derived from the chunks.
     pub estimator: Estimator,
     /// Largest relative difference between passes that agree (0.03 = 3 %).
     pub tolerance: f64,
 }
 
-/// The value on which the passes agree and their spread; `None` if they do not agree yet.
+/// Returns the value on which the passes agree and their spread; `None` if they don't agree yet.
 ///
-/// For a minimum the two lowest passes must agree: what disturbs can only add, so passes above
-/// are explained. For p10 and median the figure is the median of the passes, and most of the
-/// passes (at least two) must lie within the tolerance of it.
+/// For a minimum, the two lowest passes must agree: disturbances can only add time, so higher passes are
+/// explained. For p10 and median, the figure is the median of the passes, and most of the passes (at least
+/// two) must be within the tolerance of it.
 pub(crate) fn agree(estimates: &[f64], agreement: Agreement) -> Option<(f64, f64)> {
     if estimates.len() < 2 {
         return None;
@@ -121,10 +121,10 @@ fn spread(sorted: &[f64], value: f64) -> f64 {
     }
 }
 
-/// Whether the chunks of a pass lie together as those of one state do: where the tenth percentile
-/// or the median counts, both must lie within twice the tolerance. On a quiet machine it is 3 %
-/// above for the third level and 8 % for memory; where others evict the set, 60 to 100 % (15 ns
-/// against 39 to 60 that visits had agreed on).
+/// Returns whether the chunks of a pass are close enough to come from a single state: if the tenth percentile
+/// or the median is used, both must be within twice the tolerance. On a quiet machine the median is 3 % above
+/// for the third level and 8 % for memory; if others evict the set, 60 to 100 % (15 ns, although visits had
+/// agreed on 39 to 60).
 fn is_steady(pass: &Samples, agreement: Agreement) -> bool {
     if !matches!(agreement.estimator, Estimator::P10 | Estimator::Median) {
         return true;
@@ -134,8 +134,8 @@ fn is_steady(pass: &Samples, agreement: Agreement) -> bool {
         .is_some_and(|(low, middle)| middle - low <= 2.0 * agreement.tolerance * low)
 }
 
-/// The estimate of each visit: that of its best pass, of those that are steady. What disturbs makes
-/// times longer and rates lower, so the best is the least, of rates the highest.
+/// Returns the estimate of each visit: that of the best of its steady passes. Disturbances make times longer
+/// and rates lower, so the best is the smallest time or the highest rate.
 fn of_visits(passes: &[Samples], agreement: Agreement, rate: bool) -> Vec<f64> {
     passes
         .chunk_by(|a, b| a.visit == b.visit)
@@ -150,12 +150,12 @@ fn of_visits(passes: &[Samples], agreement: Agreement, rate: bool) -> Vec<f64> {
         .collect()
 }
 
-/// The value on which visits seconds apart agree, and the spread of those that do; `None` if they
-/// do not. `rate` says that more is better.
+/// Returns the value on which visits seconds apart agree, and their spread; `None` if they don't agree.
+/// `rate` means that more is better.
 ///
-/// The best visit must be confirmed by another, and where the figure is not a minimum by most: two
-/// visits at 214 ns prove nothing once a third has seen 121. The best is the figure: that of the
-/// others is the same with more of what disturbs (10 runs moved by 20 to 25 % with their median).
+/// The best visit must be confirmed by another one, and by most if the figure isn't a minimum: two visits at
+/// 214 ns prove nothing once a third has seen 121. The best visit is the figure: the others show the same
+/// with more disturbance (their median moved by 20 to 25 % over 10 runs).
 pub(crate) fn agree_over_visits(
     passes: &[Samples],
     agreement: Agreement,
@@ -186,7 +186,7 @@ pub(crate) fn judge(heading: Heading, agreement: Agreement, passes: &[Samples]) 
     judged(heading, agreement, passes, (estimates, "passes"), agreed)
 }
 
-/// Judges passes of visits that lie seconds apart.
+/// Judges passes of visits that are seconds apart.
 pub(crate) fn judge_over_visits(
     heading: Heading,
     agreement: Agreement,
@@ -205,14 +205,14 @@ pub(crate) fn judge_over_visits(
     if few && unsteady > 0 {
         result.verdict = ProbeVerdict::Disturbed;
         result.note = Some(format!(
-            "in {unsteady} of {} passes the chunks lie apart as they do where others use it",
+            "in {unsteady} of {} passes the chunks differ as they do when others use the CPU",
             passes.len()
         ));
     }
     result
 }
 
-/// The result of `passes`, whose `estimates` (of what, in words) agreed or not.
+/// Returns the result of `passes`, whose `estimates` (of what, in words) agreed or not.
 fn judged(
     heading: Heading,
     agreement: Agreement,
@@ -255,7 +255,7 @@ fn judged(
             result.spread = Some(wide);
             result.verdict = ProbeVerdict::Disturbed;
             result.add_note(format!(
-                "{} {what} lie up to {:.0} % apart, more than the {:.0} % that count as the same",
+                "{} {what} differ by up to {:.0} %, more than the allowed {:.0} %",
                 estimates.len(),
                 wide * 100.0,
                 agreement.tolerance * 100.0
@@ -359,7 +359,7 @@ mod tests {
         assert!((result.spread.unwrap() - 0.01).abs() < 1e-12);
     }
 
-    /// Passes of visits, each with the values of its visit.
+    /// Returns passes of visits, each with the values of its visit.
     fn visits(values: &[&[f64]]) -> Vec<Samples> {
         let of = |(visit, values): (usize, &&[f64])| Samples {
             visit,
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn passes_of_one_visit_alone_are_no_figure() {
-        // A tracer that runs for half a second: eight passes at once all agree on it.
+        // A tracer that runs for half a second: eight passes in direct sequence all agree on it.
         let traced = vec![pass(&[411.0; 9]); 8];
         assert_eq!(judge(HEAD, LEAST, &traced).verdict, ProbeVerdict::Ok);
         assert_eq!(verdict(&traced, LEAST, false).1, None);
@@ -424,7 +424,7 @@ mod tests {
             estimator: Estimator::P10,
             tolerance: 0.15,
         };
-        // As measured at load 18: p10 and median of three visits that would agree.
+        // As measured at a load of 18: p10 and median of three visits that would agree.
         let evicted: Vec<f64> = (0..20).map(|i| 38.0 + 4.0 * f64::from(i)).collect();
         let passes = visits(&[&evicted, &evicted, &evicted]);
         assert_eq!(

@@ -1,24 +1,24 @@
-//! Which probes run together: the canaries, the quick profile, everything.
+//! The sets of probes that run together: the canaries, the quick profile, everything.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::affinity;
 use crate::context::{Context, SMALLER_MEMORY_SET};
+use crate::cpu_gate;
 use crate::deadline;
 use crate::fingerprint::{self, Fingerprint, Make, Prepared, in_places, prepare, split};
-use crate::gate;
 use crate::groups::{GROUPS, Group};
 use crate::probes::{core_clock, core_shared, load_latency, read_bandwidth, system_call};
 use crate::result::{Heading, INTERRUPTED, ProbeResult, ProbeVerdict};
 use crate::track::interleave;
 
-/// What a caller may choose.
+/// Options of the caller.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where files for the disk probes are made and deleted.
+    /// Folder in which files of the disk probes are created and deleted.
     pub directory: PathBuf,
-    /// Asked all the time; when it says true the probe that is on ends, and no more are begun.
+    /// Polled continuously; when it returns true, the current probe ends and no more begin.
     pub stop: Option<fn() -> bool>,
 }
 
@@ -37,45 +37,45 @@ impl Default for Options {
     }
 }
 
-/// Called with the title of what runs next.
+/// Called with the title of the next probe.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
-/// Time of the canaries, also on a busy machine; what is left of 0.3 s gives the memory back.
+/// Time limit of the canaries, even on a busy machine; the rest of 0.3 s is for freeing the memory.
 const CANARIES: Duration = Duration::from_millis(250);
 
-/// Of it for sampling whether the core is shared.
+/// The part of it for sampling whether the core is shared.
 const SHARED_SAMPLE: Duration = Duration::from_millis(20);
 
-/// Time of the sample whether there is a CPU for the canaries: two turns of the scheduler.
+/// Time for sampling whether a CPU is available for the canaries: two turns of the scheduler.
 const CPU_SAMPLE: Duration = Duration::from_millis(6);
 
-/// Most time of [`quick`].
+/// Time limit of [`quick`].
 const QUICK: Duration = Duration::from_secs(8);
 
-/// Most time of [`everything`].
+/// Time limit of [`everything`].
 const EVERYTHING: Duration = Duration::from_secs(28);
 
-/// Most time of [`full`].
+/// Time limit of [`full`].
 const FULL: Duration = Duration::from_secs(88);
 
-/// Kept of the whole time for the last visit to the fingerprint's probes, and for giving back.
+/// Time reserved for the last visit to the fingerprint's probes, and for freeing memory.
 const LAST_VISIT: Duration = Duration::from_millis(3500);
 
-/// Which canaries are sent.
+/// Which canaries are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Canaries {
-    /// All, also those of memory, whose sets take 125 to 270 MiB, or what the limit of the own
-    /// control group allows.
+    /// All, including those of memory, whose sets take 125 to 270 MiB, or less if the limit of the own
+    /// control group requires it.
     All,
-    /// Those that need no memory to speak of. A command that is measured is never killed for what
-    /// Fathom itself took before it.
+    /// Only those that need almost no memory. A measured command is never killed because of memory that
+    /// Fathom used before it.
     WithoutMemory,
 }
 
-/// Figures in at most 0.3 s (clock, first level, system call; with [`Canaries::All`] read bandwidth
-/// and memory latency too) that show before a measurement whether the machine is still the one of
-/// the fingerprint, and one more that shows whether the core is shared just now. What the time does
-/// not suffice for says so.
+/// Measures figures in at most 0.3 s (clock, first level, system call; with [`Canaries::All`] also read
+/// bandwidth and memory latency) that show before a measurement whether the machine still matches the
+/// fingerprint, and one more that shows whether the core is currently shared. Figures that the time was too
+/// short for are reported as such.
 pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
     let until = Instant::now() + CANARIES;
     let context = Context::new(Options::default().directory);
@@ -85,9 +85,9 @@ pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
         (Box::new(|| Ok(system_call::track())), until),
     ];
     if which == Canaries::All {
-        // The memory of two of them would take seconds to build where others hold the CPUs (22 s at
-        // load 10), for figures that would then be disturbed.
-        let has_cpu = affinity::share_had(CPU_SAMPLE) >= gate::LEAST_SHARE;
+        // The memory of two of them would take seconds to build while others use the CPUs (22 s at a load of
+        // 10), for figures that would then be disturbed.
+        let has_cpu = affinity::share_had(CPU_SAMPLE) >= cpu_gate::LEAST_SHARE;
         let end = if has_cpu { until } else { Instant::now() };
         type Track = fn(&Context) -> Prepared;
         let in_memory: [(Heading, Track); 2] = [
@@ -111,7 +111,7 @@ pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
     results.chain([shared]).collect()
 }
 
-/// A canary that the time did not suffice for says why it has no figure.
+/// Adds to a canary that ran out of time why it has no figure.
 fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
     if result.verdict == ProbeVerdict::NoAnswer && result.n == 0 {
         result.note = Some(ProbeResult::NOT_REACHED.to_owned());
@@ -119,7 +119,7 @@ fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
     result
 }
 
-/// The fingerprint: about 3 s, at most 8.
+/// Measures the fingerprint: about 3 s, at most 8.
 pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let until = Instant::now() + QUICK;
     let context = Context::new(options.directory.clone());
@@ -133,9 +133,9 @@ pub fn quick(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     with_interruption(options, results)
 }
 
-/// What was cut short by an interrupt was not cut short by a busy machine.
+/// Marks results that were cut short by an interrupt and not by a busy machine.
 fn with_interruption(options: &Options, mut results: Vec<ProbeResult>) -> Vec<ProbeResult> {
-    // The passes of one that has no answer were cut short as well.
+    // The passes of a probe without an answer were also cut short.
     let cut = |result: &&mut ProbeResult| {
         result.note.as_deref() == Some(ProbeResult::NOT_REACHED)
             || result.verdict == ProbeVerdict::NoAnswer
@@ -148,7 +148,7 @@ fn with_interruption(options: &Options, mut results: Vec<ProbeResult>) -> Vec<Pr
     results
 }
 
-/// Everything: 12 to 28 s.
+/// Measures everything: 12 to 28 s.
 pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let results = deadline::unless(options.stop, || {
         measured(options, progress, USUAL, &|_| true)
@@ -156,7 +156,7 @@ pub fn everything(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult>
     with_interruption(options, results)
 }
 
-/// Everything, and what was disturbed up to four times more: up to 90 s on a busy machine.
+/// Measures everything, and retries disturbed probes up to four times: up to 90 s on a busy machine.
 pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     let results = deadline::unless(options.stop, || {
         measured(options, progress, PATIENT, &|_| true)
@@ -164,8 +164,8 @@ pub fn full(options: &Options, progress: Progress<'_>) -> Vec<ProbeResult> {
     with_interruption(options, results)
 }
 
-/// Only the figures with these [`Heading::id`]s, as [`everything`] measures them or, if `patient`,
-/// as [`full`] does. Ids that are not among [`headings`] have no figure.
+/// Measures only the figures with these [`Heading::id`]s, as [`everything`] does or, if `patient`, as
+/// [`full`] does. Ids that are not among [`headings`] have no figure.
 pub fn only(
     ids: &[String],
     patient: bool,
@@ -180,32 +180,32 @@ pub fn only(
     with_interruption(options, results)
 }
 
-/// All that [`everything`] measures.
+/// Returns the headings of all figures of [`everything`].
 pub fn headings() -> Vec<Heading> {
     let mut headings = fingerprint::headings();
     headings.extend(GROUPS.iter().flat_map(Group::headings));
     headings
 }
 
-/// How long the probes may take together, and how often what was disturbed is tried again.
+/// The total time for the probes, and how often disturbed ones are retried.
 struct Effort {
     time: Duration,
     repeats: usize,
 }
 
-/// Of [`everything`].
+/// The effort of [`everything`].
 const USUAL: Effort = Effort {
     time: EVERYTHING,
     repeats: 1,
 };
 
-/// Of [`full`].
+/// The effort of [`full`].
 const PATIENT: Effort = Effort {
     time: FULL,
     repeats: 4,
 };
 
-/// Runs the groups in which something is wanted, whole, and of the fingerprint what is wanted.
+/// Runs every group that contains a wanted figure, as a whole, and the wanted parts of the fingerprint.
 fn measured(
     options: &Options,
     progress: Progress<'_>,
@@ -223,7 +223,8 @@ fn measured(
         let until = Instant::now() + QUICK;
         Fingerprint::begin(&context, until, wanted, progress)
     });
-    // The short ones first: on a busy machine most figures are reached so. Shown in their order.
+    // Short groups first, because on a busy machine this reaches most figures. They are shown in the original
+    // order.
     let mut order: Vec<usize> = (0..groups.len()).collect();
     order.sort_by(|a, b| groups[*a].seconds.total_cmp(&groups[*b].seconds));
     let mut found = vec![Vec::new(); groups.len()];
@@ -262,7 +263,7 @@ fn measured(
     results
 }
 
-/// Another time may be quieter; what the machine lacks it still lacks then.
+/// A disturbed probe may succeed at a quieter time; a missing capability won't appear.
 fn deserves_another_try(result: &ProbeResult) -> bool {
     matches!(
         result.verdict,
@@ -270,7 +271,7 @@ fn deserves_another_try(result: &ProbeResult) -> bool {
     )
 }
 
-/// Takes from `later` the figures that `results` lacks.
+/// Adds figures missing in `results` from `later`.
 fn fill_in(results: &mut [ProbeResult], later: Vec<ProbeResult>) {
     for new in later {
         let old = results.iter_mut().find(|result| result.id == new.id);
@@ -279,12 +280,12 @@ fn fill_in(results: &mut [ProbeResult], later: Vec<ProbeResult>) {
             && new.value.is_some()
         {
             *old = new;
-            old.add_note("at another try; the first was disturbed");
+            old.add_note("at the second try; the first was disturbed");
         }
     }
 }
 
-/// Runs what can run, interleaved, and keeps the order.
+/// Runs the prepared probes interleaved, and keeps the order.
 fn together(prepared: Vec<Prepared>, cap: Duration) -> Vec<ProbeResult> {
     let (tracks, places) = split(prepared);
     in_places(&places, interleave(tracks, cap))
@@ -331,9 +332,9 @@ mod tests {
         assert!(results.iter().all(|result| result.id != "cache_line"));
     }
 
-    /// The result `id` of a probe run on this machine, which has a figure within `bounds` or says
-    /// why not. That it is the figure of the kernel's table is for `benches machine` to show: whose
-    /// machine this is, and who else is on it, is nothing that a test can know.
+    /// Checks the result `id` of a probe on this machine: it has a figure within `bounds` or tells why not.
+    /// Whether it is the right figure is tested by `benches machine`: a test can't know the machine or its
+    /// other users.
     fn answers(id: &str, bounds: std::ops::RangeInclusive<f64>, results: &[ProbeResult]) {
         let result = results.iter().find(|result| result.id == id).unwrap();
         match result.value {

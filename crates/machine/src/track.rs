@@ -1,27 +1,27 @@
 //! Runs chunks in gated passes until the passes agree, several probes in turn.
 //!
-//! The passes of all probes are interleaved, so that a burst of other work hits each of them a
-//! little instead of one of them wholly; probes whose passes disagree get more of them.
+//! The passes of all probes are interleaved, so that a burst of other work disturbs each of them a little
+//! instead of one of them completely; probes whose passes disagree get more passes.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::beside::Core;
+use crate::core_state::Core;
+use crate::cpu_gate::{self, CpuOf, Stretch};
 use crate::deadline;
-use crate::gate::{self, CpuOf, Stretch};
 use crate::kernels;
 use crate::result::{Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{
     Agreement, LEAST_CHUNKS, Samples, agree, agree_over_visits, judge, judge_over_visits,
 };
 
-/// A group of chunks that is accepted or rejected as one, in ns.
+/// Length in ns of a batch of chunks that is accepted or rejected as a whole.
 const BATCH_NS: u64 = 1_000_000;
 
-/// Most passes of one probe.
+/// Maximum number of passes of one probe.
 const MOST_PASSES: usize = 8;
 
-/// One probe that is a repeated chunk.
+/// A probe that repeats a chunk.
 pub(crate) struct Track {
     heading: Heading,
     agreement: Agreement,
@@ -35,19 +35,19 @@ pub(crate) struct Track {
     shared: bool,
 }
 
-/// Where another thing than the heading's begins.
+/// The limit beyond which a pass measures something else than the heading.
 struct Limit {
-    /// Passes whose estimate is above it don't count.
+    /// Passes with a higher estimate don't count.
     value: f64,
-    /// What it means if there are only such.
+    /// What it means if all passes are beyond it.
     meaning: &'static str,
-    /// How many there were.
+    /// Number of passes beyond it.
     beyond: usize,
 }
 
 impl Track {
-    /// A probe whose `chunk` does at most 100 us of work and returns the value in the heading's
-    /// unit; each pass lasts `pass_time`.
+    /// Creates a probe whose `chunk` does at most 100 us of work and returns the value in the heading's unit;
+    /// each pass lasts `pass_time`.
     pub(crate) fn new(
         heading: Heading,
         agreement: Agreement,
@@ -68,14 +68,13 @@ impl Track {
         }
     }
 
-    /// Counts cycles beside each chunk, whose values are ns of the core's own work.
+    /// Also counts cycles for each chunk, whose values must be ns of the core's own work.
     pub(crate) fn in_cycles(mut self) -> Track {
         self.beside_chunks().report_cycles();
         self
     }
 
-    /// Counts only chunks that had the core for themselves: on its other hardware thread was
-    /// nobody.
+    /// Counts only chunks that had the core to themselves: its other hardware thread was idle.
     pub(crate) fn alone_on_core(mut self) -> Track {
         self.beside_chunks().mind_sharing();
         self
@@ -85,7 +84,7 @@ impl Track {
         self.core.get_or_insert_with(Core::new)
     }
 
-    /// Passes whose estimate is above `value` are of something else, as `meaning` says.
+    /// Ignores passes whose estimate is above `value`: they measure something else, described by `meaning`.
     pub(crate) fn below(mut self, value: f64, meaning: &'static str) -> Track {
         self.limit = Some(Limit {
             value,
@@ -95,24 +94,24 @@ impl Track {
         self
     }
 
-    /// What is measured is shared with whoever else is on the machine.
+    /// Marks the measured resource as shared with everything else on the machine.
     pub(crate) fn shared(mut self) -> Track {
         self.shared = true;
         self
     }
 
-    /// Whether it is.
+    /// Returns whether the measured resource is shared.
     pub(crate) fn is_shared(&self) -> bool {
         self.shared
     }
 
-    /// Holds the CPU time of others against the wall time.
+    /// Selects the CPU time that is compared with the wall time.
     pub(crate) fn gated_by(mut self, cpu_of: CpuOf) -> Track {
         self.cpu_of = cpu_of;
         self
     }
 
-    /// Chunks yield the inverse of the heading's unit: the least time is the highest rate.
+    /// Makes chunks return the inverse of the heading's unit: the shortest time is the highest rate.
     pub(crate) fn inverted(mut self) -> Track {
         self.inverted = true;
         self
@@ -142,7 +141,7 @@ impl Track {
         self.passes.push(samples);
     }
 
-    /// The passes with what counts of them.
+    /// Returns the passes, reduced to the values that count.
     fn counted(&self) -> Cow<'_, [Samples]> {
         let counted = self
             .core
@@ -160,12 +159,12 @@ impl Track {
         agree(&estimates, self.agreement).is_some()
     }
 
-    /// What is measured.
+    /// Returns the heading of the figure.
     pub(crate) fn heading(&self) -> Heading {
         self.heading
     }
 
-    /// One pass of the visit with this number.
+    /// Makes one pass of the visit with this number.
     pub(crate) fn pass_of_visit(&mut self, visit: usize) {
         self.pass();
         if let Some(pass) = self.passes.last_mut() {
@@ -173,12 +172,12 @@ impl Track {
         }
     }
 
-    /// Whether visits agree.
+    /// Returns whether the visits agree.
     pub(crate) fn settled_over_visits(&self) -> bool {
         agree_over_visits(&self.counted(), self.agreement, self.chunks_are_rates()).is_some()
     }
 
-    /// What visits say together.
+    /// Returns the combined result of the visits.
     pub(crate) fn over_visits(&self) -> ProbeResult {
         let rate = self.chunks_are_rates();
         self.shown(judge_over_visits(
@@ -189,7 +188,7 @@ impl Track {
         ))
     }
 
-    /// Chunks of an inverted probe are times.
+    /// Returns whether chunks are rates; those of an inverted probe are times.
     fn chunks_are_rates(&self) -> bool {
         self.heading.unit.ends_with("/s") && !self.inverted
     }
@@ -198,7 +197,7 @@ impl Track {
         self.shown(judge(self.heading, self.agreement, &self.counted()))
     }
 
-    /// In the heading's unit.
+    /// Converts a result to the heading's unit.
     fn shown(&self, mut result: ProbeResult) -> ProbeResult {
         if let Some(limit) = self.limit.as_ref().filter(|limit| limit.beyond > 0)
             && result.verdict != ProbeVerdict::Ok
@@ -226,26 +225,26 @@ impl Track {
     }
 }
 
-/// Chunks below which a pass goes on beyond its time, up to [`LONGEST_NS`].
+/// Minimum number of chunks: a pass with fewer continues beyond its time, up to [`LONGEST_NS`].
 const ENOUGH: usize = 20;
 
-/// At load 10 on two CPUs a turn of 3 ms comes every 20 ms: passes of 2 ms, and of six times that,
-/// found no batch with the CPU.
+/// Under a load of 10 on two CPUs, a thread gets a time slice of 3 ms every 20 ms: passes of 2 ms, and of six
+/// times that, found no batch with the CPU.
 const LONGEST_NS: u64 = 80_000_000;
 
-/// One pass: chunks for `time`, batch by batch, keeping the batches that pass the gate; longer if
-/// few of them had the CPU.
+/// Runs one pass: chunks for `time`, in batches, keeping those that pass the gate; it takes longer if few of
+/// them had the CPU.
 pub(crate) fn sample(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> f64) -> Samples {
     let (values, samples) = sample_of(cpu_of, time, chunk);
     Samples { values, ..samples }
 }
 
-/// The same of chunks that yield more than a value; the samples' own values stay empty.
+/// Runs one pass of chunks that return more than a value; the samples' own values stay empty.
 fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> (Vec<T>, Samples) {
     warm_up();
     let mut values = Vec::new();
     let mut samples = Samples::default();
-    let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
+    let (steal, switches) = (cpu_gate::steal_ns(), cpu_gate::involuntary_switches());
     let whole = Stretch::begin(cpu_of);
     let mut batch = Vec::new();
     let end = time.as_nanos() as u64;
@@ -253,7 +252,7 @@ fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> 
         let wall = whole.wall_ns();
         let starved = samples.rejected > 0 && values.len() < ENOUGH;
         let may_go_on = starved && wall < end.max(LONGEST_NS);
-        // A pass that was off the CPU for its whole time did nothing yet.
+        // A pass that was off the CPU for its whole duration has not done anything yet.
         let did_its_least = values.len() + samples.rejected >= LEAST_CHUNKS;
         if wall >= end && did_its_least && !may_go_on {
             break;
@@ -273,12 +272,12 @@ fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> 
         }
     }
     samples.share = whole.share();
-    samples.steal_ns = gate::steal_ns().saturating_sub(steal);
-    samples.involuntary_switches = gate::involuntary_switches().saturating_sub(switches);
+    samples.steal_ns = cpu_gate::steal_ns().saturating_sub(steal);
+    samples.involuntary_switches = cpu_gate::involuntary_switches().saturating_sub(switches);
     (values, samples)
 }
 
-/// Leaves the idle state: the clock of the core ramps for some 42 us after a sleep.
+/// Leaves the idle state: the clock of the core ramps up for about 42 us after a sleep.
 fn warm_up() {
     let stretch = Stretch::begin(CpuOf::Nobody);
     while stretch.wall_ns() < 300_000 {
@@ -286,8 +285,8 @@ fn warm_up() {
     }
 }
 
-/// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until
-/// all agree, each had [`MOST_PASSES`], or `cap` is over.
+/// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until all agree,
+/// each had [`MOST_PASSES`], or `cap` is over.
 pub(crate) fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
     let clock = Stretch::begin(CpuOf::Nobody);
     for round in 0..MOST_PASSES {
@@ -297,7 +296,7 @@ pub(crate) fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResu
                 continue;
             }
             if round >= 2 {
-                // Others run meanwhile, which is what changes the states.
+                // Other programs run in the meantime, which changes the states.
                 std::thread::sleep(Duration::from_millis(10));
             }
             track.pass();
@@ -347,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_pass_that_was_off_the_cpu_for_its_time_goes_on() {
-        // Each chunk takes more than the pass has.
+        // Each chunk takes longer than the whole pass.
         let result = alone(ungated(|| {
             std::thread::sleep(Duration::from_millis(1));
             3.0
@@ -374,7 +373,7 @@ mod tests {
         track.agreement.tolerance = 1e3;
         let result = alone(track);
         assert_eq!(result.verdict, ProbeVerdict::Ok);
-        // Whoever else is on this machine makes either side longer.
+        // Other programs on this machine lengthen either side.
         let cycles = result.cycles.expect("cycles");
         assert!((0.2..5.0).contains(&cycles), "{cycles}");
         assert_eq!(alone(ungated(|| 3.0)).cycles, None);

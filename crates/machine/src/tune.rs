@@ -1,7 +1,7 @@
-//! Sets what the check advises, and puts back what was there, also after a crash.
+//! Changes settings as the check advises, and restores the former ones, even after a crash.
 //!
-//! The former values are on the device before the first setting is changed. Needs root on a real
-//! system. Layout randomisation is only ever switched on.
+//! The former values are written to the device before the first setting is changed. Needs root on a real
+//! system. Layout randomisation is only ever turned on.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use fathom_measure::Beside;
 use serde::{Deserialize, Serialize};
 
-/// Why settings were not changed or put back.
+/// Why settings were not changed or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum TuneError {
-    /// An earlier state was not put back yet; changing more would lose the first values.
+    /// An earlier state has not been restored yet; changing more would lose the original values.
     #[error("{0} holds settings that were not put back yet; restore them first")]
     NotRestored(PathBuf),
-    /// There is nothing to put back.
+    /// There is nothing to restore.
     #[error("{0} does not exist: nothing was changed, or all was put back")]
     NothingToRestore(PathBuf),
     /// The state file is damaged.
@@ -32,31 +32,31 @@ pub enum TuneError {
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// One setting with the value that it had.
+/// A setting and its former value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// Path below the root, without a leading slash.
     pub path: PathBuf,
-    /// Value before.
+    /// Former value.
     pub before: String,
-    /// Value that the check advises.
+    /// Value advised by the check.
     pub after: String,
 }
 
-/// The word in brackets of `always [madvise] never`, or the whole text.
+/// Returns the word in brackets of `always [madvise] never`, or the whole text.
 fn chosen(text: &str) -> &str {
     text.split_whitespace()
         .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
         .unwrap_or(text.trim())
 }
 
-/// The settings below `root` that differ from what the check advises: governor of each CPU,
-/// turbo, layout randomisation, compaction for huge pages. Changes nothing.
+/// Returns the settings below `root` that differ from the check's advice: governor of each CPU, turbo, layout
+/// randomisation, compaction for huge pages. Changes nothing.
 pub fn plan(root: &Path) -> Vec<Setting> {
     let mut wanted: Vec<(PathBuf, &str)> = Vec::new();
     let cpus = root.join("sys/devices/system/cpu");
@@ -99,8 +99,8 @@ pub fn plan(root: &Path) -> Vec<Setting> {
         .collect()
 }
 
-/// Changes the settings of [`plan`] after writing their former values to `state`. On an error the
-/// ones that were changed already are put back.
+/// Changes the settings of [`plan`] after writing their former values to `state`. On an error, settings that
+/// were already changed are restored.
 pub fn fix(root: &Path, state: &Path) -> Result<Vec<Setting>, TuneError> {
     if state.exists() {
         return Err(TuneError::NotRestored(state.to_owned()));
@@ -112,7 +112,7 @@ pub fn fix(root: &Path, state: &Path) -> Result<Vec<Setting>, TuneError> {
     save(state, &settings)?;
     for setting in &settings {
         if let Err(error) = write(&root.join(&setting.path), &setting.after) {
-            // The first error is what the caller must hear of; the state file stays if this fails.
+            // The caller must get the first error; the state file stays if this fails.
             let _ = restore(root, state);
             return Err(error);
         }
@@ -120,8 +120,8 @@ pub fn fix(root: &Path, state: &Path) -> Result<Vec<Setting>, TuneError> {
     Ok(settings)
 }
 
-/// Puts back what [`fix`] changed, last first, and removes `state`. If a setting can't be put
-/// back the others are, and `state` stays.
+/// Restores what [`fix`] changed, last first, and removes `state`. If one setting can't be restored, the
+/// others are, and `state` stays.
 pub fn restore(root: &Path, state: &Path) -> Result<Vec<Setting>, TuneError> {
     let text = match std::fs::read_to_string(state) {
         Ok(text) => text,
@@ -156,7 +156,7 @@ pub fn restore(root: &Path, state: &Path) -> Result<Vec<Setting>, TuneError> {
     Ok(settings)
 }
 
-/// Writes the state under another name and renames it: it is there whole or not at all.
+/// Writes the state under another name and renames it, so that it is either complete or missing.
 fn save(state: &Path, settings: &[Setting]) -> Result<(), TuneError> {
     let io = |source| TuneError::Io {
         path: state.to_owned(),
@@ -177,7 +177,7 @@ fn save(state: &Path, settings: &[Setting]) -> Result<(), TuneError> {
         .map_err(io)
 }
 
-/// Writes a setting: kernel files are not created and take the value in one write.
+/// Writes a setting: kernel files are not created and accept the value in one write.
 fn write(path: &Path, value: &str) -> Result<(), TuneError> {
     File::options()
         .write(true)
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(fix(root.path(), &state).unwrap().len(), 3);
         assert_eq!(read(root.path(), GOVERNOR), "performance");
         assert_eq!(read(root.path(), BOOST), "0");
-        // Nothing but the file is needed: this is what is left after a crash.
+        // Only the file is needed: this is the state after a crash.
         restore(root.path(), &state).unwrap();
         assert_eq!(read(root.path(), GOVERNOR), "powersave");
         assert_eq!(read(root.path(), BOOST), "1");

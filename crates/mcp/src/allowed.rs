@@ -1,15 +1,15 @@
-//! Which commands may be run.
+//! The commands that may be run.
 
 use std::path::Path;
 
 use crate::bounded::name;
 
-/// Shells, and what is one under another name: with them a line of text becomes any command.
+/// Shells, including programs that act as one under another name: they turn a line of text into any command.
 const SHELLS: [&str; 12] = [
     "ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "xonsh", "zsh",
 ];
 
-/// What `--allow` says: a command is allowed that begins with the words of one of these.
+/// The values of `--allow`: a command is allowed if it begins with the words of one of these.
 #[derive(Debug, Clone, Default)]
 pub struct Allowed {
     commands: Vec<Vec<String>>,
@@ -18,10 +18,10 @@ pub struct Allowed {
 }
 
 impl Allowed {
-    /// From the values of `--allow`.
+    /// Parses the values of `--allow`.
     ///
     /// # Errors
-    /// When a value can't be split into words, or has none.
+    /// If a value can't be split into words, or has none.
     pub fn parse(values: &[String]) -> Result<Self, String> {
         let mut allowed = Self::default();
         for value in values {
@@ -34,10 +34,10 @@ impl Allowed {
         Ok(allowed)
     }
 
-    /// Whether this line may be run in this folder.
+    /// Checks whether this line may be run in this folder.
     ///
     /// # Errors
-    /// With what is allowed instead, for whoever asked.
+    /// A text for the client that says what is allowed instead.
     pub(crate) fn check(&self, line: &str, root: &Path) -> Result<(), String> {
         let words = shell_words::split(line)
             .map_err(|_| format!("a quote in the command {} is not closed", name(line)))?;
@@ -57,13 +57,14 @@ impl Allowed {
             return Ok(());
         }
         Err(format!(
-            "{} is not allowed here. Allowed: {}. Whoever starts the server decides that (fathom mcp --allow COMMAND)",
+            "{} is not allowed here. Allowed: {}. The starter of the server decides that (fathom mcp --allow \
+             COMMAND)",
             name(program),
             self.in_words()
         ))
     }
 
-    /// For people and agents.
+    /// Returns a description for people and agents.
     pub(crate) fn in_words(&self) -> String {
         let mut all: Vec<String> = self
             .commands
@@ -80,14 +81,14 @@ impl Allowed {
     }
 }
 
-/// Two paths, not names that are looked for in PATH, of one file.
+/// Returns whether two paths, not names searched in PATH, are the same file.
 fn is_same_file(one: &Path, other: &Path, written: [&String; 2]) -> bool {
     let found = |path: &Path| path.canonicalize().ok();
     written.iter().all(|text| text.contains('/'))
         && found(one).is_some_and(|one| Some(one) == found(other))
 }
 
-/// By its name, or by that of the file that it leads to.
+/// Returns whether the program is a shell, by its name or by that of the file it links to.
 fn is_shell(program: &str, root: &Path) -> bool {
     let named = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str());

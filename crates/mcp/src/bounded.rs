@@ -2,14 +2,14 @@
 
 use fathom_model::escape;
 
-/// Bytes of an answer's text.
+/// Maximum number of bytes in an answer's text.
 pub(crate) const TEXT: usize = 2_000;
-/// Characters of a name: a command, file or function.
+/// Maximum number of characters in a name: a command, file or function.
 const NAME: usize = 120;
-/// Characters of a sentence.
+/// Maximum number of characters in a sentence.
 const SENTENCE: usize = 300;
 
-/// The text with at most so many characters, escaped.
+/// Returns the escaped text, truncated to this many characters.
 fn cut(text: &str, most: usize) -> String {
     let escaped = escape(text.trim());
     match escaped.char_indices().nth(most) {
@@ -18,22 +18,22 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A name from outside between quotes, as data.
+/// Returns a name from outside in quotes, as data.
 pub(crate) fn name(text: &str) -> String {
     format!("\"{}\"", bare_name(text).replace('"', "'"))
 }
 
-/// A name for the structure, where it stands alone.
+/// Returns a name for the structure, where it is a separate value.
 pub(crate) fn bare_name(text: &str) -> String {
     cut(text, NAME)
 }
 
-/// One of Fathom's sentences, which may have names from outside in it.
+/// Returns one of Fathom's sentences, which may contain names from outside.
 pub(crate) fn sentence(text: &str) -> String {
     cut(text, SENTENCE)
 }
 
-/// The end of what a program wrote, as data: line by line, marked.
+/// Returns the end of a program's output as data, each line marked.
 pub(crate) fn end_of(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text
         .lines()
@@ -46,14 +46,14 @@ pub(crate) fn end_of(text: &str, lines: usize) -> String {
     marked.collect()
 }
 
-/// Lines up to [`TEXT`] bytes; what is left out is said.
+/// Joins lines up to [`TEXT`] bytes, and reports omitted ones.
 pub(crate) fn text(lines: &[String], last: &str) -> String {
     let mut out = String::new();
     let end = cut(last, SENTENCE);
     let room = TEXT - end.len() - 40;
     for (at, line) in lines.iter().enumerate() {
         if out.len() + line.len() + 1 > room {
-            // The first line is the answer: what fits of it stays.
+            // The first line is the answer: the part that fits is kept.
             if at == 0 {
                 let mut to = room;
                 while !line.is_char_boundary(to) {

@@ -1,9 +1,9 @@
 //! Fathom as tools of an agent, by the Model Context Protocol over standard input and output.
 //!
-//! Each tool is one verb. It runs as a process of its own, the same command as a user would type: nothing
-//! of this server is between the clock and a program, a measurement that is cancelled ends with all that
-//! it started, and nothing but the protocol reaches standard output. What comes back is a record, from
-//! which `answers` makes a short text and a bounded structure.
+//! Each tool is one verb. It runs as a separate process, with the same command that a user would type: no
+//! part of this server is between the clock and a program, a cancelled measurement ends with everything it
+//! started, and only the protocol reaches standard output. The verb writes a record, from which `answers`
+//! makes a short text and a bounded structure.
 
 mod allowed;
 mod answers;
@@ -19,33 +19,33 @@ use std::path::PathBuf;
 pub use allowed::Allowed;
 pub use measuring::{SERVER, end_with};
 
-/// What whoever starts the server decides.
+/// Settings chosen by the user who starts the server.
 #[derive(Debug)]
 pub struct ServePlan {
-    /// This program: the verbs are its own.
+    /// Path of this program, which provides the verbs.
     pub fathom: PathBuf,
-    /// Variables that the verbs get and no command does: which store is meant.
+    /// Variables that are passed to the verbs and not to any command, such as the store to use.
     pub variables: Vec<(String, String)>,
-    /// Where commands run, and below which files may be named.
+    /// The folder in which commands run, and below which files may be named.
     pub root: PathBuf,
-    /// What may be run.
+    /// The commands that may be run.
     pub allowed: Allowed,
     /// Version of Fathom.
     pub version: &'static str,
 }
 
-/// Answers until the client goes away. Call it on the thread that lives longest: what it starts ends with
-/// that thread.
+/// Serves requests until the client disconnects. Call it on the longest-lived thread: processes that it
+/// starts end with that thread.
 ///
 /// # Errors
-/// When the client speaks something else, in words.
+/// A message if the client doesn't speak the protocol.
 pub fn serve(plan: ServePlan) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| format!("can't start the server: {error}"))?;
     let ended = runtime.block_on(server::serve(plan));
-    // A read of standard input can't be cancelled; nobody waits for it.
+    // A read of standard input can't be cancelled, so don't wait for it.
     runtime.shutdown_background();
     ended
 }

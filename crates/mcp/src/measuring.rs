@@ -1,4 +1,4 @@
-//! A verb as a process of its own, with its progress and its end.
+//! A verb as a separate process, with its progress and its end.
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,30 +11,30 @@ use rmcp::service::RequestContext;
 
 use crate::ServePlan;
 
-/// The variable by which a verb learns which server started it.
+/// The variable that tells a verb which server started it.
 pub const SERVER: &str = "FATHOM_SERVER";
 
-/// Ends this process with the server that started it, however that one ends. A verb asks for this itself: what is asked
-/// for before an exec the kernel forgets where the program's file has capabilities.
+/// Ends this process when the server that started it ends, for any reason. The verb must request this itself:
+/// the kernel drops a request made before an exec if the program's file has capabilities.
 pub fn end_with(server: &str) {
     // SAFETY: prctl takes numbers, getppid nothing.
     let parent = unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
         libc::getppid()
     };
-    // It may have ended before it was asked for.
+    // The server may have ended before the request.
     if server != parent.to_string() {
         std::process::exit(130);
     }
 }
 
-/// Between two words of progress.
+/// Interval between two progress messages.
 const BETWEEN: Duration = Duration::from_secs(1);
-/// In which a verb that was told to end has ended what it started, and itself.
+/// Time for a verb that was asked to end to stop everything it started and exit.
 const TO_END: Duration = Duration::from_secs(10);
-/// The largest record that is read: a hundred times that of a million runs' summary.
+/// Maximum size of a record: a hundred times the summary of a million runs.
 const MOST_BYTES: u64 = 256 << 20;
-/// What is kept of standard error.
+/// Maximum number of bytes kept of standard error.
 const MOST_WORDS: u64 = 64 << 10;
 
 /// How a verb ended.
@@ -45,19 +45,19 @@ pub(crate) struct Ended {
     pub stderr: String,
 }
 
-/// What runs, so that all of it can be ended when the client goes away.
+/// The running processes, so that all of them can be ended when the client disconnects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<Processes>>);
 
 #[derive(Debug, Default)]
 struct Processes {
     all: Vec<Arc<Mutex<Child>>>,
-    /// The client is gone: nothing is started any more.
+    /// The client is gone: nothing new is started.
     closed: bool,
 }
 
 impl Running {
-    /// Ends all of them, waits until that is done, and lets nothing start any more.
+    /// Ends all processes, waits for them, and prevents new ones.
     pub(crate) async fn close(&self) {
         let all: Vec<_> = {
             let mut processes = lock(&self.0);
@@ -72,11 +72,11 @@ impl Running {
         all.iter().for_each(|child| signal(child, libc::SIGKILL));
     }
 
-    /// Runs a verb to its end, or until it is cancelled: then it ends what it measures, and this waits
-    /// for it.
+    /// Runs a verb to its end, or until it is cancelled: then the verb ends its measurement, and this
+    /// function waits for it.
     ///
     /// # Errors
-    /// When it can't be started, in words.
+    /// A message if it can't be started.
     pub(crate) async fn run(
         &self,
         plan: &ServePlan,
@@ -96,7 +96,7 @@ impl Running {
         let (child, stdout, stderr) = {
             let mut processes = lock(&self.0);
             if processes.closed {
-                return Err("the client is gone".to_owned());
+                return Err("the client has disconnected".to_owned());
             }
             let mut child = command
                 .spawn()
@@ -112,7 +112,7 @@ impl Running {
             let words = std::thread::spawn(move || read(stderr, MOST_WORDS));
             let stdout = read(stdout, MOST_BYTES);
             let stderr = words.join().unwrap_or_default();
-            // Nobody is there where the client went away.
+            // There is no receiver if the client has disconnected.
             let _ = done.send((reap(&of_thread), stdout, stderr));
         });
         let began = Instant::now();
@@ -120,7 +120,7 @@ impl Running {
         let (status, stdout, stderr) = loop {
             tokio::select! {
                 ended = &mut ended => {
-                    break ended.map_err(|_| "the measurement's end was missed".to_owned())?;
+                    break ended.map_err(|_| "the end of the measurement was missed".to_owned())?;
                 }
                 () = context.ct.cancelled(), if cancelled_at.is_none() => {
                     cancelled_at = Some(Instant::now());
@@ -129,7 +129,7 @@ impl Running {
                 () = tokio::time::sleep(BETWEEN) => {
                     if cancelled_at.is_some_and(|at| at.elapsed() > TO_END) {
                         signal(&child, libc::SIGKILL);
-                        // Whatever holds its output open isn't waited for.
+                        // Don't wait for processes that hold its output open.
                         break (None, Vec::new(), Vec::new());
                     }
                     progress(context, began).await;
@@ -147,7 +147,7 @@ impl Running {
     }
 }
 
-/// Says that it goes on, to who asked for that.
+/// Sends progress to the client that asked for it.
 async fn progress(context: &RequestContext<RoleServer>, began: Instant) {
     let Some(token) = context.meta.get_progress_token() else {
         return;
@@ -163,7 +163,7 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// To the process itself, which has not been reaped: its number is its own.
+/// Sends a signal to the process itself. It has not been reaped, so its number is still valid.
 fn signal(child: &Mutex<Child>, signal: i32) {
     let mut child = lock(child);
     if let (Ok(None), Ok(pid)) = (child.try_wait(), i32::try_from(child.id())) {
@@ -176,7 +176,7 @@ fn is_running(child: &Mutex<Child>) -> bool {
     matches!(lock(child).try_wait(), Ok(None))
 }
 
-/// After it has closed what it writes to, which it does by ending.
+/// Reaps the process after it has closed its output, which happens when it exits.
 fn reap(child: &Mutex<Child>) -> Option<ExitStatus> {
     lock(child).wait().ok()
 }
@@ -184,7 +184,7 @@ fn reap(child: &Mutex<Child>) -> Option<ExitStatus> {
 fn read(from: Option<impl Read>, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut from) = from {
-        // What is beyond is read and dropped, so that nobody waits for a reader.
+        // The rest is read and discarded, so that no writer blocks.
         let _ = from.by_ref().take(most).read_to_end(&mut bytes);
         let _ = std::io::copy(&mut from, &mut std::io::sink());
     }

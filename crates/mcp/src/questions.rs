@@ -1,4 +1,4 @@
-//! What can be asked, and the command line that answers it.
+//! The questions a client can ask, and the command lines that answer them.
 
 use std::path::Path;
 
@@ -8,12 +8,11 @@ use serde::Deserialize;
 use crate::allowed::Allowed;
 use crate::bounded::name;
 
-/// A run that takes longer than this is ended, if no other time is asked for: nobody waits longer for an
-/// answer.
+/// The default time limit of a run in seconds; clients rarely wait longer for an answer.
 const TIMEOUT_S: f64 = 30.0;
-/// The longest time that can be asked for, for a run or for measuring.
+/// The maximum time in seconds that a client can request, for a run or for measuring.
 const LONGEST_S: f64 = 3_600.0;
-/// Commands in one comparison.
+/// The maximum number of commands in one comparison.
 const MOST_COMMANDS: usize = 8;
 
 /// Which of these commands is faster, and by how much?
@@ -21,7 +20,7 @@ const MOST_COMMANDS: usize = 8;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bench {
     /// Command lines, each a program with its arguments as a shell would split them; no pipes, no
-    /// redirections, no variables. The first is compared with. One command alone is timed.
+    /// redirections, no variables. The others are compared with the first. A single command is timed.
     #[schemars(length(min = 1, max = 8))]
     pub commands: Vec<String>,
     /// A metric to compare instead of time, such as `peak_memory`, `read_calls`, `write_calls`, `cpu`.
@@ -30,13 +29,13 @@ pub(crate) struct Bench {
     /// Measure for this many seconds instead of until decided (at most 10 s for short commands).
     #[serde(default)]
     pub time_s: Option<f64>,
-    /// Exactly this many runs of each command.
+    /// Run each command exactly this many times.
     #[serde(default)]
     pub runs: Option<u32>,
-    /// File on standard input, below the root; default: none.
+    /// A file for standard input, below the root; default: none.
     #[serde(default)]
     pub input: Option<String>,
-    /// Keep the result under this name, for `compare` and `history`.
+    /// Store the result under this name, for `compare` and `history`.
     #[serde(default)]
     pub label: Option<String>,
     /// End a run after this many seconds; default 30.
@@ -44,74 +43,74 @@ pub(crate) struct Bench {
     pub timeout_s: Option<f64>,
 }
 
-/// Why is this command slow? Or: what does it take more than another one?
+/// Why is this command slow? Or: what does it do more than another one?
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Why {
     /// A command line: a program with its arguments as a shell would split them.
     pub command: String,
-    /// Another command line: the answer is then what `command` takes more than this one, part by part.
+    /// Another command line: the answer then shows what `command` does more than this one, part by part.
     #[serde(default)]
     pub compared_with: Option<String>,
-    /// Run the command again without each cause that something takes away from outside, to prove the saving: up to a
-    /// minute more. Of one command only.
+    /// Run the command again without each cause that can be removed from outside, to prove the saving; this
+    /// takes up to a minute more. Only for a single command.
     #[serde(default)]
     pub prove: bool,
-    /// File on standard input, below the root; default: none.
+    /// A file for standard input, below the root; default: none.
     #[serde(default)]
     pub input: Option<String>,
-    /// End a run after this many seconds; what happened until then is explained. Default 30.
+    /// End a run after this many seconds and explain what happened until then. Default 30.
     #[serde(default)]
     pub timeout_s: Option<f64>,
 }
 
-/// What changed between two sides that were measured before?
+/// What changed between two earlier measurements?
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Compare {
-    /// What is compared with: a git revision (`main`), a label, a record's id, `@-2`, or a record file.
+    /// The side to compare with: a git revision (`main`), a label, a record's id, `@-2`, or a record file.
     pub base: String,
-    /// What is compared: the same; `HEAD`, or `@-1` for the last record.
+    /// The side to compare, in the same forms; `HEAD`, or `@-1` for the last record.
     pub head: String,
-    /// Only these benchmarks; `*` stands for any letters.
+    /// Only these benchmarks; `*` matches any characters.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Another metric than the main one, such as `peak_memory`.
+    /// A metric other than the main one, such as `peak_memory`.
     #[serde(default)]
     pub metric: Option<String>,
 }
 
-/// How did measurements go over time?
+/// How did measurements change over time?
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct History {
-    /// Only these benchmarks; `*` stands for any letters.
+    /// Only these benchmarks; `*` matches any characters.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Only what was measured since a date, a revision or a label.
+    /// Only measurements since a date, a revision or a label.
     #[serde(default)]
     pub since: Option<String>,
-    /// Another metric than `wall`.
+    /// A metric other than `wall`.
     #[serde(default)]
     pub metric: Option<String>,
 }
 
-/// Is this machine fit to measure on?
+/// Is this machine suitable for measuring?
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachineCheck {}
 
-/// What does a word mean that Fathom prints?
+/// What does a word in Fathom's output mean?
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explain {
-    /// A finding, metric, warning or tier, such as `unbuffered-output`.
+    /// The name of a finding, metric, warning or tier, such as `unbuffered-output`.
     pub word: String,
 }
 
 impl Bench {
     /// # Errors
-    /// With what may not be asked.
+    /// A message that says what the request may not contain.
     pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
         if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
             return Err(format!("bench takes 1 to {MOST_COMMANDS} commands"));
@@ -137,7 +136,7 @@ impl Bench {
 
 impl Why {
     /// # Errors
-    /// With what may not be asked.
+    /// A message that says what the request may not contain.
     pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["why".to_owned(), "--json=-".to_owned()];
         words.push(timeout(self.timeout_s)?);
@@ -155,7 +154,7 @@ impl Why {
 
 impl Compare {
     /// # Errors
-    /// With what may not be asked.
+    /// A message that says what the request may not contain.
     pub(crate) fn words(&self, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["compare".to_owned(), "--json=-".to_owned()];
         words.extend(option("metric", self.metric.as_deref()));
@@ -191,7 +190,7 @@ impl MachineCheck {
     }
 }
 
-/// An option with its value in one word, so that no value is taken for another option.
+/// Formats an option with its value as one word, so that the value can't be read as another option.
 fn option(name: &str, value: Option<&str>) -> Option<String> {
     value.map(|value| format!("--{name}={value}"))
 }
@@ -201,13 +200,13 @@ fn timeout(asked: Option<f64>) -> Result<String, String> {
     Ok(format!("--timeout={seconds}s"))
 }
 
-/// None of them is an option, whatever it begins with.
+/// Appends words that can't be read as options, whatever they begin with.
 fn positional<'a>(words: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) {
     words.push("--".to_owned());
     words.extend(more.into_iter().cloned());
 }
 
-/// A time that was asked for.
+/// Checks a requested time in seconds.
 fn seconds(what: &str, asked: Option<f64>, otherwise: f64) -> Result<f64, String> {
     match asked.unwrap_or(otherwise) {
         seconds if seconds > 0.0 && seconds <= LONGEST_S => Ok(seconds),
@@ -221,7 +220,7 @@ fn input(file: Option<&str>, root: &Path) -> Result<Option<String>, String> {
     Ok(Some(format!("--input={file}")))
 }
 
-/// Files are named below the root, wherever links lead.
+/// Checks that a file is below the root after resolving links.
 fn below(file: &str, root: &Path) -> Result<(), String> {
     let found = root.join(file).canonicalize();
     let found = found.map_err(|error| format!("{}: {error}", name(file)))?;

@@ -1,4 +1,4 @@
-//! Standard input, which says when its writer is gone.
+//! Standard input that reports when its writer is gone.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +7,7 @@ use rmcp::transport::io::StdioReader;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
-/// The client's messages. At their end what it asked for is not wanted any more.
+/// The client's messages. At end of file, the client no longer wants its results.
 pub(crate) struct Stdin {
     pub from: StdioReader,
     pub is_over: watch::Sender<bool>,
@@ -24,7 +24,7 @@ impl AsyncRead for Stdin {
         if let Poll::Ready(read) = &polled
             && (read.is_err() || buffer.filled().len() == before)
         {
-            // The server is gone as well where nobody listens.
+            // If there is no receiver, the server is gone as well.
             let _ = self.is_over.send(true);
         }
         polled

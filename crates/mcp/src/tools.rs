@@ -1,11 +1,11 @@
-//! The tools, as a client lists them.
+//! The tools, as listed to a client.
 
 use rmcp::model::{Tool, ToolAnnotations};
 
 use crate::allowed::Allowed;
 use crate::{answers, questions};
 
-/// All of them; what may be run stands with those that run it.
+/// Returns all tools; the descriptions of those that run commands say what may be run.
 pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
     let may_run = format!(
         " Commands run in the root folder, without a shell. Allowed: {}.",
@@ -16,7 +16,7 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
             "bench",
             "Compare commands",
             &format!(
-                "Time commands and say which is faster, by how much, and whether that can be trusted. Use it for \
+                "Time commands and report which is faster, by how much, and whether that can be trusted. Use it for \
                  'which of these is faster' and 'did my change help' (old and new command together).{may_run}"
             ),
             runs(),
@@ -27,8 +27,9 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
             "why",
             "Explain a command's time",
             &format!(
-                "Account for the time of a command, and name the cause of what is slow with its place in the source \
-                 and the saving; with compared_with, what it takes more than another command.{may_run}"
+                "Account for a command's time, and name the cause of its slowness, its place in the source and the \
+                 time that a fix would save; with compared_with, explain why the command takes longer than another \
+                 one.{may_run}"
             ),
             runs(),
         )
@@ -36,7 +37,7 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
         .with_output_schema::<answers::Why>(),
         tool(
             "compare",
-            "Compare what was measured before",
+            "Compare saved measurements",
             "Compare two sides that were measured and saved before: revisions, labels, records or record files. Use \
              it for 'what changed since main'. Runs no command.",
             reads(),
@@ -46,7 +47,7 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
         tool(
             "history",
             "Show saved measurements",
-            "List what was measured and saved: benchmarks with their values over time. Runs no command.",
+            "List saved measurements: benchmarks with their values over time. Runs no command.",
             reads(),
         )
         .with_input_schema::<questions::History>()
@@ -54,8 +55,8 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
         tool(
             "machine_check",
             "Check the machine",
-            "Say whether this machine is fit and quiet enough to measure on, and what to do. Takes some seconds; \
-             runs no command of the user's.",
+            "Report whether this machine is fit and quiet enough to measure on, and what to do if not. Takes some \
+             seconds; runs none of the user's commands.",
             reads(),
         )
         .with_input_schema::<questions::MachineCheck>()
@@ -63,7 +64,7 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
         tool(
             "explain",
             "Explain a term",
-            "Say what a term means that Fathom prints: a finding such as unbuffered-output, a metric, a warning.",
+            "Explain a term that Fathom prints: a finding such as unbuffered-output, a metric, a warning.",
             reads().idempotent(true),
         )
         .with_input_schema::<questions::Explain>()
@@ -77,12 +78,12 @@ fn tool(name: &'static str, title: &str, description: &str, hints: ToolAnnotatio
         .with_annotations(hints)
 }
 
-/// Of what only reads, and measures with work of its own.
+/// Annotations for tools that only read, or measure work of their own.
 fn reads() -> ToolAnnotations {
     ToolAnnotations::new().read_only(true).open_world(false)
 }
 
-/// Of what runs a command: it does whatever the command does, so nothing is promised.
+/// Annotations for tools that run a command: it may do anything, so nothing is promised.
 fn runs() -> ToolAnnotations {
     ToolAnnotations::new()
 }

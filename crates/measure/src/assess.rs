@@ -1,4 +1,4 @@
-//! From runs to what is said of them. Pure: the same runs always yield the same words.
+//! Assesses runs. Pure: the same runs always give the same result.
 
 mod observations;
 mod other_metrics;
@@ -12,20 +12,20 @@ use fathom_model::{
 use fathom_stats::PairData;
 use fathom_stats::sequential::Allowance;
 
-/// What is compared, and how closely.
+/// What to compare, and how closely.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Names of the benchmarks.
     pub names: Vec<String>,
     /// What each benchmark is compared with.
     pub against: Against,
-    /// The metrics that are compared, the first of which is that of the medians; the clock that carries
-    /// verdicts where there is none.
+    /// The metrics to compare; the first one is used for the medians. If empty, the clock that carries
+    /// verdicts.
     pub metrics: Vec<AskedMetric>,
-    /// Differences of that clock up to this share count as none (0.01 is 1 %).
+    /// Differences on that clock up to this share count as no difference (0.01 is 1 %).
     pub margin: f64,
-    /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are
-    /// called different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
+    /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are reported
+    /// as different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
     pub alpha: f64,
 }
 
@@ -34,15 +34,15 @@ pub struct Question {
 pub enum Against {
     /// All others with this one.
     One(usize),
-    /// Each with the one before it: versions in their order.
+    /// Each with its predecessor: versions in order.
     Previous,
-    /// The last with the middle of the two before it, their geometric mean in each round: which of
-    /// the two is it nearer to?
+    /// The last with the middle of the two before it, their geometric mean in each round, to decide which of
+    /// the two it is nearer to.
     Middle,
 }
 
 impl Against {
-    /// The references of each comparison, one or two, and its subject.
+    /// Returns the references of each comparison, one or two, and its subject.
     fn comparisons(self, benchmarks: usize) -> Vec<([usize; 2], usize)> {
         match self {
             Against::One(reference) => (0..benchmarks)
@@ -63,18 +63,18 @@ impl Against {
 /// The comparisons of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdicts {
-    /// The first metric that was asked for, else the clock that carries the verdicts.
+    /// The first requested metric, or else the clock that carries the verdicts.
     pub metric: Metric,
-    /// Each benchmark against its reference, in that metric and in the others that were asked for.
+    /// Each benchmark against its reference, in that metric and the other requested ones.
     pub comparisons: Vec<Comparison>,
-    /// The same on the other clock, where it is there.
+    /// The same on the other clock, if available.
     pub cross_checks: Vec<Comparison>,
-    /// The median of each benchmark, in the first metric.
+    /// The median of each benchmark in the first metric.
     pub medians: Vec<Option<Estimate>>,
 }
 
 impl Verdicts {
-    /// Every comparison has an answer. Without comparisons there is nothing to decide.
+    /// Reports whether every comparison has an answer. Without comparisons, there is nothing to decide.
     pub fn is_decided(&self) -> bool {
         !self.comparisons.is_empty()
             && self
@@ -83,7 +83,7 @@ impl Verdicts {
                 .all(|c| c.verdict != Verdict::Undecided)
     }
 
-    /// Every median, and every ratio, is known to this share.
+    /// Reports whether every median and every ratio is known to within this share.
     pub fn is_precise(&self, precision: f64, benchmarks: usize) -> bool {
         let medians: Vec<_> = self.medians.iter().flatten().collect();
         medians.len() == benchmarks
@@ -95,21 +95,21 @@ impl Verdicts {
     }
 }
 
-/// From this share of wall time on, waiting for a CPU is what wall times mostly differ by.
+/// From this share of the wall time on, differences between wall times are mostly waits for a CPU.
 const WAIT_SHARE: f64 = 0.005;
 
-/// A clock that is missing for more than this share of the runs is not used. What is missing is
-/// left to chance (the launcher was late to see an exit), so the rest is a fair sample; a program
-/// with threads or children lacks it in every run.
+/// A clock that is missing in more than this share of the runs is not used. Values are missing at random (the
+/// launcher noticed an exit late), so the rest is a fair sample; a program with threads or children lacks the
+/// clock in every run.
 const MISSING_SHARE: f64 = 0.5;
 
-/// The clock that carries the verdict: undisturbed time where every benchmark has it and runs had
-/// to wait for a CPU, else wall time. A round in which a run lacks undisturbed time is lost to that
-/// clock; it must have `fewest` others where any is lost, or it could claim nothing where wall time
+/// Returns the clock that carries the verdict: undisturbed time if every benchmark has it and runs had to
+/// wait for a CPU, otherwise wall time. A round in which a run lacks undisturbed time is lost to that clock;
+/// if any is lost, `fewest` others must remain, because otherwise it couldn't support a claim that wall time
 /// can.
 ///
-/// The choice depends on all runs together and never on which benchmark a run belongs to, so it
-/// can't favour one of two identical programs.
+/// The choice depends on all runs together and never on which benchmark a run belongs to, so it can't favor
+/// one of two identical programs.
 pub fn clock(runs: &[Run], benchmarks: usize, fewest: usize) -> Metric {
     let everywhere = (0..benchmarks).all(|benchmark| has_undisturbed(runs, benchmark))
         && has_enough_rounds(runs, fewest);
@@ -134,7 +134,7 @@ fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
     all > 0 && (all - with) as f64 <= MISSING_SHARE * all as f64
 }
 
-/// Whether all runs have undisturbed time, or all runs of at least so many rounds.
+/// Reports whether all runs have undisturbed time, or at least this many complete rounds do.
 fn has_enough_rounds(runs: &[Run], fewest: usize) -> bool {
     let without = |run: &&Run| run.undisturbed_ns.is_none();
     let lost: BTreeSet<u32> = runs.iter().filter(without).map(|run| run.round).collect();
@@ -176,7 +176,7 @@ pub fn verdicts(runs: &[Run], question: &Question, allowance: Allowance) -> Verd
     }
 }
 
-/// Each benchmark against its reference in each of these metrics, one metric after the other.
+/// Compares each benchmark with its reference in each of these metrics, one metric after the other.
 fn compare(
     runs: &[Run],
     question: &Question,
@@ -213,8 +213,8 @@ fn compare(
     }
 }
 
-/// Values of the reference, or of the middle of two, and of the subject, in the rounds in which all
-/// succeeded and have one.
+/// Returns the values of the reference (or of the middle of two) and of the subject, for rounds in which all
+/// succeeded and have a value.
 pub fn paired(
     runs: &[Run],
     references: [usize; 2],
@@ -244,8 +244,8 @@ pub fn paired(
         .unzip()
 }
 
-/// Values of the runs that succeeded, as what a failing run took is the time of its failure; of all
-/// where none did.
+/// Returns the values of successful runs, because a failing run only measures its failure; if none succeeded,
+/// of all runs.
 fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
     let own = || runs.iter().filter(|run| run.benchmark == benchmark);
     let none_succeeded = !own().any(|run| run.exit.is_success());
@@ -255,7 +255,7 @@ fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
         .collect()
 }
 
-/// Everything that is said of a session.
+/// Returns the complete assessment of a session.
 pub fn assess(
     runs: &[Run],
     benchmarks: &[Benchmark],
@@ -265,7 +265,7 @@ pub fn assess(
     floor_ns: &[u64],
 ) -> Outcome {
     let verdicts = verdicts(runs, question, allowance);
-    // They are about times.
+    // These warnings are about times.
     let asks_for_time = question.metrics.is_empty() || question.metrics.iter().any(is_clock);
     let (warnings, notes) = (0..benchmarks.len())
         .flat_map(|benchmark| observations::of(runs, benchmark, verdicts.is_decided()))

@@ -1,20 +1,20 @@
-//! Files that are written under another name and take their place whole.
+//! Files that are written under another name and then replace their target atomically.
 //!
-//! The other name can be guessed, and whoever may write to the folder could have put something
-//! there: a link to another file, or a file that he holds open. So a new file is made, or none.
+//! The other name can be guessed, and a user who can write to the folder could have put something there: a
+//! link to another file, or a file they hold open. Therefore the file is always newly created.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Names that are tried: another process of this number may have left some when it was killed.
+/// The number of names to try: an earlier process with this pid may have left files when it was killed.
 const NAMES: u32 = 16;
 
-/// A new file beside another one; removed if it doesn't take its place.
+/// A new file next to its target; removed unless it replaces the target.
 #[derive(Debug)]
 pub struct Beside {
-    /// What is written; only its owner may read it.
+    /// The file to write; only its owner may read it.
     pub file: File,
     target: PathBuf,
     path: PathBuf,
@@ -22,10 +22,10 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Makes it, as `.NAME.PID`.
+    /// Creates the file as `.NAME.PID`.
     ///
     /// # Errors
-    /// When no file can be made in that folder.
+    /// If no file can be created in that folder.
     pub fn create(target: &Path) -> io::Result<Beside> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let process = std::process::id();
@@ -58,11 +58,10 @@ impl Beside {
         Err(refused)
     }
 
-    /// Puts it in the place of the file that it was made beside, with that one's permissions, or
-    /// those of a new file.
+    /// Replaces the target, with its permissions, or those of a new file.
     ///
     /// # Errors
-    /// When it can't; it is removed then.
+    /// If it can't be replaced; the new file is then removed.
     pub fn take_place(mut self) -> io::Result<()> {
         let permissions = match std::fs::metadata(&self.target) {
             Ok(about) => about.permissions(),
@@ -78,23 +77,23 @@ impl Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_placed {
-            // Nothing half-written stays.
+            // Leave no half-written file.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Writes a file so that it is there whole or not at all.
+/// Writes a file atomically: it exists completely or not at all.
 ///
 /// # Errors
-/// When it can't be written; what was there before is there still.
+/// If it can't be written; an earlier file is then unchanged.
 pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let mut beside = Beside::create(path)?;
     beside.file.write_all(bytes.as_ref())?;
     beside.take_place()
 }
 
-/// The permissions that new files of this process don't get; without `/proc` only its owner's stay.
+/// Returns the umask of this process; without `/proc`, a mask that leaves only the owner's permissions.
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));

@@ -1,8 +1,8 @@
-//! Calls that the kernel answers at once, without doing anything: `SECCOMP_RET_ERRNO` with 0.
+//! System calls that the kernel answers immediately, without doing anything: `SECCOMP_RET_ERRNO` with 0.
 //!
-//! No supervisor is asked, any user may have it, and it holds for static programs and for every
-//! process that the command makes. What is compared with such a command carries a filter of the same
-//! instructions, which lets the calls through: both pay for it.
+//! This needs no supervisor and no privileges, and applies to static programs and to every process that the
+//! command creates. The command it is compared with carries a filter with the same instructions that allows
+//! the calls, so that both pay for it.
 
 use fathom_launcher::shared::fd;
 
@@ -11,12 +11,12 @@ use crate::seccomp::{
     give_back, load, skip, take,
 };
 
-/// A call that can be answered in the kernel's place.
+/// A call that the filter can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
-    /// Its number.
+    /// The number of the call.
     number: libc::c_long,
-    /// It is answered only where this argument is 0.
+    /// If set, the call is answered only if this argument is 0.
     unless: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ impl Answered {
         }
     }
 
-    /// A pause: `nanosleep`, and the calls that wait for descriptors where they are given none.
+    /// Pauses: `nanosleep`, and calls that wait for descriptors if they are given none.
     #[cfg(target_arch = "x86_64")]
     pub const PAUSES: &[Answered] = &[
         Answered::always(libc::SYS_nanosleep),
@@ -46,7 +46,7 @@ impl Answered {
         Answered::without(libc::SYS_ppoll, 1),
     ];
 
-    /// A pause: `nanosleep`, and the calls that wait for descriptors where they are given none.
+    /// Pauses: `nanosleep`, and calls that wait for descriptors if they are given none.
     #[cfg(not(target_arch = "x86_64"))]
     pub const PAUSES: &[Answered] = &[
         Answered::always(libc::SYS_nanosleep),
@@ -55,7 +55,7 @@ impl Answered {
         Answered::without(libc::SYS_ppoll, 1),
     ];
 
-    /// A wait until data is on the disk.
+    /// Waits until data is on the disk.
     pub const SYNCS: &[Answered] = &[
         Answered::always(libc::SYS_fsync),
         Answered::always(libc::SYS_fdatasync),
@@ -66,7 +66,7 @@ impl Answered {
     ];
 }
 
-/// A filter that a command is run with.
+/// A filter for a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFilter {
     instructions: Vec<u8>,
@@ -96,18 +96,18 @@ impl Steps {
 }
 
 impl CallFilter {
-    /// One that answers these calls.
+    /// Returns a filter that answers these calls.
     pub fn answering(calls: &[Answered]) -> CallFilter {
         CallFilter::with(calls, libc::SECCOMP_RET_ERRNO)
     }
 
-    /// One of the same instructions that lets all calls through.
+    /// Returns a filter with the same instructions that allows all calls.
     pub fn letting_through(calls: &[Answered]) -> CallFilter {
         CallFilter::with(calls, ALLOW)
     }
 
     fn with(calls: &[Answered], answer: u32) -> CallFilter {
-        // The jump goes over at most 255 instructions; each call takes at most five.
+        // The jump can skip at most 255 instructions; each call takes at most five.
         debug_assert!(calls.len() <= 50);
         let mut program: Vec<Instruction> = Vec::new();
         for call in calls {
@@ -123,7 +123,7 @@ impl CallFilter {
                 ]),
             }
         }
-        // Programs of the 32-bit entry have other numbers.
+        // Programs that use the 32-bit entry have different call numbers.
         let beyond = program.len() as u8 + 1;
         let mut whole = vec![
             load(ARCHITECTURE_AT),
@@ -213,13 +213,13 @@ impl CallFilter {
         self.asks
     }
 
-    /// The instructions as the kernel takes them.
+    /// Returns the instructions in the kernel's format.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.instructions
     }
 }
 
-/// `struct sock_filter`.
+/// Encodes a `struct sock_filter`.
 fn bytes_of(instruction: &Instruction) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..2].copy_from_slice(&instruction.code.to_ne_bytes());
@@ -233,7 +233,7 @@ fn bytes_of(instruction: &Instruction) -> [u8; 8] {
 mod tests {
     use super::*;
 
-    /// What the kernel would do with a call.
+    /// Returns what the kernel would do with a call.
     fn answer(
         filter: &CallFilter,
         architecture: u32,
@@ -292,7 +292,7 @@ mod tests {
             for call in calls {
                 assert_eq!(answer(&filter, ARCHITECTURE, call.number, [0; 6]), errno);
                 assert_eq!(answer(&through, ARCHITECTURE, call.number, [0; 6]), ALLOW);
-                // The same number is another call where the entry is another one.
+                // The same number is a different call with another entry.
                 assert_eq!(answer(&filter, 1, call.number, [0; 6]), ALLOW);
             }
             for number in [other, libc::SYS_write, libc::SYS_execve] {

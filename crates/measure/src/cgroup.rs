@@ -1,8 +1,8 @@
-//! What the control groups of this process allow it: CPU time and memory, in version 1 and 2.
+//! The CPU time and memory that the control groups of this process allow, in versions 1 and 2.
 //!
-//! A limit holds for a group and for all below it, so every group from the own one up to where the
-//! hierarchy is mounted counts, and the least limit is the one in force. Limits above a container's
-//! own hierarchy can't be read from inside; that they stopped it can.
+//! A limit applies to a group and all groups below it, so every group from the own one up to the mounted root
+//! counts, and the lowest limit applies. Limits above a container's own hierarchy can't be read from inside,
+//! but the throttling they cause can.
 
 mod place;
 
@@ -15,26 +15,27 @@ use place::own_and_above;
 /// The groups that limit CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuGroups {
-    /// The own group first.
+    /// The folders, starting with that of the own group.
     folders: Vec<PathBuf>,
 }
 
 impl CpuGroups {
-    /// Of this process, in the system whose files are below `root`; `None` where no group can be
-    /// seen.
+    /// Returns the groups of this process, in the system whose files are below `root`; `None` if no group is
+    /// visible.
     pub fn of(root: &Path) -> Option<CpuGroups> {
         let folders = own_and_above(root, "cpu")?;
         Some(CpuGroups { folders })
     }
 
-    /// CPUs that the least limit allows (0.4 is 40 ms in each 100); `None` without a limit.
+    /// Returns the number of CPUs that the lowest limit allows (0.4 is 40 ms in each 100); `None` without a
+    /// limit.
     pub fn limit(&self) -> Option<f64> {
         let limits = self.folders.iter().filter_map(|folder| limit_of(folder));
         limits.min_by(f64::total_cmp)
     }
 
-    /// For how long limits have kept threads from a CPU since the groups were made, ns, all CPUs
-    /// together.
+    /// Returns how long limits have kept threads from a CPU since the groups were created, in ns, summed over
+    /// all CPUs.
     pub fn throttled_ns(&self) -> u64 {
         let texts = self.counts().into_iter();
         let texts = texts.filter_map(|path| fs::read_to_string(path).ok());
@@ -42,9 +43,9 @@ impl CpuGroups {
         each.fold(0, u64::saturating_add)
     }
 
-    /// The files that count it. Since Linux 6.7 one says how long the own group was stopped by
-    /// whichever limit above it, also by those that aren't seen from inside a container; before,
-    /// each group counts for its own limit.
+    /// Returns the files with the counts. Since Linux 6.7, one file says how long the own group was throttled
+    /// by any limit above it, even one that isn't visible from inside a container; before that, each group
+    /// counts only its own limit.
     fn counts(&self) -> Vec<PathBuf> {
         let own = self.folders.first().map(|own| own.join("cpu.stat.local"));
         match own.filter(|path| path.exists()) {
@@ -61,12 +62,12 @@ fn read(folder: &Path, name: &str) -> Option<String> {
     fs::read_to_string(folder.join(name)).ok()
 }
 
-/// CPUs that one group allows.
+/// Returns the number of CPUs that one group allows.
 fn limit_of(folder: &Path) -> Option<f64> {
     let (quota, period) = match read(folder, "cpu.max") {
         Some(text) => {
             let mut words = text.split_ascii_whitespace();
-            // `max` is not a number, and no limit.
+            // `max` isn't a number and means no limit.
             (words.next()?.parse().ok()?, words.next()?.parse().ok()?)
         }
         None => (
@@ -89,24 +90,26 @@ fn field(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// In version 2 microseconds, in version 1 nanoseconds; `None` for a group that doesn't count it.
+/// Parses the count: microseconds in version 2, nanoseconds in version 1; `None` if the group doesn't count
+/// it.
 fn parse_throttled_ns(counts: &str) -> Option<u64> {
     let micros = field(counts, "throttled_usec").map(|us| us.saturating_mul(1000));
     micros.or_else(|| field(counts, "throttled_time"))
 }
 
-/// Reads how long limits have kept this process's group from a CPU, from files that stay open: some
-/// microseconds, and nothing is allocated.
+/// Reads how long limits have kept this process's group from a CPU, from files that stay open: this takes
+/// some microseconds and doesn't allocate.
 #[derive(Debug)]
 pub struct ThrottleMeter {
     files: Vec<File>,
 }
 
-/// More than a `cpu.stat` has, which in version 2 is 12 lines.
+/// More than the size of a `cpu.stat`, which has 12 lines in version 2.
 const COUNTS_BYTES: usize = 1024;
 
 impl ThrottleMeter {
-    /// `None` where no group has a limit and none ever stopped this one: it won't.
+    /// Opens the files; `None` if no group has a limit and none has ever throttled this one, so that it won't
+    /// happen.
     pub fn open(root: &Path) -> Option<ThrottleMeter> {
         let groups = CpuGroups::of(root)?;
         if groups.limit().is_none() && groups.throttled_ns() == 0 {
@@ -117,7 +120,7 @@ impl ThrottleMeter {
         (!files.is_empty()).then_some(ThrottleMeter { files })
     }
 
-    /// So far, ns, all CPUs together; only differences mean something.
+    /// Returns the total so far in ns, summed over all CPUs; only differences are meaningful.
     pub fn ns(&self) -> u64 {
         let each = self.files.iter().filter_map(|file| {
             let mut buffer = [0; COUNTS_BYTES];
@@ -128,17 +131,17 @@ impl ThrottleMeter {
     }
 }
 
-/// Names of the limit in version 2, which slows a group down from the second on, and in version 1.
+/// File names of the limit: in version 2 (the second one only slows a group down), and in version 1.
 const MEMORY_LIMITS: [&str; 3] = ["memory.max", "memory.high", "memory.limit_in_bytes"];
-/// What is used of it.
+/// File names of the current usage.
 const MEMORY_USED: [&str; 2] = ["memory.current", "memory.usage_in_bytes"];
-/// Part of that which the kernel gives up before it kills: the cache of files.
+/// The part of the usage that the kernel reclaims before it kills: the file cache.
 const GIVEN_UP: [[&str; 2]; 2] = [
     ["total_inactive_file", "inactive_file"],
     ["total_active_file", "active_file"],
 ];
 
-/// Bytes that the groups of this process leave it; `None` where none of them limits memory.
+/// Returns the bytes that the groups of this process have left; `None` if none of them limits memory.
 pub fn memory_left(root: &Path) -> Option<u64> {
     let folders = own_and_above(root, "memory")?;
     let left = folders.iter().filter_map(|folder| memory_left_by(folder));
@@ -147,7 +150,7 @@ pub fn memory_left(root: &Path) -> Option<u64> {
 
 fn memory_left_by(folder: &Path) -> Option<u64> {
     let bytes = |name: &&str| read(folder, name)?.trim().parse::<u64>().ok();
-    // Without a limit version 1 has the largest number of pages.
+    // Without a limit, version 1 reports the largest possible number of pages.
     let limits = MEMORY_LIMITS.iter().filter_map(bytes);
     let limit = limits.filter(|bytes| *bytes < 1 << 60).min()?;
     let used = MEMORY_USED.iter().find_map(bytes).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What is run, and under which conditions.
+//! The command to run, and its conditions.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::call_filter::CallFilter;
 use crate::delay::Delay;
 
-/// Where standard input comes from.
+/// The source of standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Input {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A file, opened anew for each run.
+    /// A file, opened again for each run.
     File(PathBuf),
 }
 
-/// Where standard output goes.
+/// The destination of standard output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Output {
     /// `/dev/null`.
@@ -24,59 +24,59 @@ pub enum Output {
     Null,
     /// A pipe that Fathom drains.
     Pipe,
-    /// A file, emptied before each run.
+    /// A file, truncated before each run.
     File(PathBuf),
     /// Fathom's own standard output.
     Inherit,
 }
 
-/// What standard output must be: its length and SHA-256.
+/// The expected standard output, by length and SHA-256.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expectation {
-    /// SHA-256 of the whole output.
+    /// The SHA-256 of the whole output.
     pub sha256: [u8; 32],
-    /// Length in bytes, where it is known (a file was given and not just its hash).
+    /// The length in bytes, if known (a file was given, not only its hash).
     pub length: Option<u64>,
-    /// What the user gave, for messages.
+    /// The user's input, for messages.
     pub given: String,
 }
 
-/// One command, ready to be executed without a shell in between.
+/// One command, ready to execute without a shell in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
-    /// Program and arguments. Never empty. Any bytes.
+    /// The program and its arguments; never empty. May contain any bytes.
     pub arguments: Vec<OsString>,
-    /// Path of the program, found by [`crate::lookup::find`].
+    /// The path of the program, found by [`crate::lookup::find`].
     pub program: PathBuf,
-    /// Working directory; Fathom's own if absent.
+    /// The working directory; Fathom's own if absent.
     pub directory: Option<PathBuf>,
-    /// Variables that are added to Fathom's own environment.
+    /// Variables to add to Fathom's own environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Standard input.
+    /// The source of standard input.
     pub input: Input,
-    /// Standard output.
+    /// The destination of standard output.
     pub output: Output,
-    /// What standard output must be; makes it a pipe.
+    /// The expected standard output; if set, it goes to a pipe.
     pub expect: Option<Expectation>,
-    /// What it is run without, to see what that costs.
+    /// What to take away from the command, to see what it costs.
     pub without: Without,
 }
 
-/// What a command is run without, or what it is run with so that both ways cost the same.
+/// What a command runs without, or what is added so that both variants cost the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Without {
-    /// Variables that it doesn't get.
+    /// Variables to remove.
     pub variables: Vec<OsString>,
-    /// Calls that do nothing.
+    /// A filter for calls that do nothing.
     pub calls: Option<CallFilter>,
-    /// All CPUs but these, if there are any.
+    /// Don't use these CPUs; if empty, all may be used.
     pub other_cpus: Vec<usize>,
     /// What is delayed, to see how much of that comes out at the end.
     pub delay: Option<Delay>,
 }
 
 impl CommandLine {
-    /// Where it runs, as seen from Fathom's own directory, for which it is empty.
+    /// Returns the folder in which it runs, relative to Fathom's own; empty for the same folder.
     pub fn folder(&self) -> &Path {
         self.directory.as_deref().unwrap_or(Path::new(""))
     }

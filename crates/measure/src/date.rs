@@ -1,8 +1,8 @@
-//! The time of day, for records.
+//! The current time, for records.
 
 use jiff::Timestamp;
 
-/// The time now, UTC, as RFC 3339 with whole seconds.
+/// Returns the current UTC time as RFC 3339 with whole seconds.
 pub fn now_rfc3339() -> String {
     format!("{:.0}", Timestamp::now())
 }

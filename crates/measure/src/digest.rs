@@ -1,8 +1,8 @@
-//! What a command prints, in two digests: as it is, and but for its numbers.
+//! Two digests of a command's output: exact, and without its numbers.
 //!
-//! A program that prints how long it took prints something else in each run. The second digest has
-//! one sign for each row of digits. What a runtime says of a variable that it was given is in
-//! neither of the two that are compared: `Picked up JAVA_TOOL_OPTIONS: ...`.
+//! A program that prints how long it took prints something different in each run. The second digest has one
+//! character for each sequence of digits. Both digests omit what a runtime prints about a variable that it
+//! was given: `Picked up JAVA_TOOL_OPTIONS: ...`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,26 +13,26 @@ use sha2::{Digest, Sha256};
 /// The digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputDigest {
-    /// SHA-256 of all of it but what a runtime says of itself.
+    /// SHA-256 of everything except the runtime's notices.
     pub exact: [u8; 32],
-    /// The same with one sign in the place of each row of digits.
+    /// The same with one character in place of each sequence of digits.
     pub but_for_numbers: [u8; 32],
 }
 
 impl OutputDigest {
-    /// Of these bytes.
+    /// Returns the digests of these bytes.
     pub fn of(bytes: &[u8]) -> OutputDigest {
         let mut digesting = Digesting::new();
         digesting.add(bytes);
         digesting.finish()
     }
 
-    /// Of a regular file.
+    /// Returns the digests of a regular file.
     ///
     /// # Errors
-    /// When there is none, or it can't be read.
+    /// If there is no such file, or it can't be read.
     pub fn of_file(path: &Path) -> io::Result<OutputDigest> {
-        // What is a pipe or a device by now would hold us up.
+        // Reading would block if the path is a pipe or device now.
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -48,13 +48,13 @@ impl OutputDigest {
     }
 }
 
-/// Lines that begin so are the runtime's.
+/// Prefixes of the runtime's own lines.
 const NOTICES: [&[u8]; 2] = [
     b"Picked up JAVA_TOOL_OPTIONS: ",
     b"Picked up _JAVA_OPTIONS: ",
 ];
 
-/// Takes output piece by piece.
+/// Processes output in pieces.
 struct Digesting {
     exact: Sha256,
     but_for_numbers: Sha256,
@@ -62,11 +62,11 @@ struct Digesting {
     line: Line,
 }
 
-/// Where in a line it is.
+/// The position within a line.
 enum Line {
-    /// At its beginning, which may be that of a notice: so much of it was held back.
+    /// At its beginning, which may be that of a notice: these bytes were held back.
     Begins(Vec<u8>),
-    /// Within one that counts.
+    /// Within a line that counts.
     Counts,
     /// Within a notice.
     Notice,
@@ -121,7 +121,7 @@ impl Digesting {
         for piece in bytes.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()) {
             let is_number = piece[0].is_ascii_digit();
             match is_number {
-                // Its other digits came before.
+                // The sequence of digits has already been counted.
                 true if self.in_number => (),
                 true => self.but_for_numbers.update(b"0"),
                 false => self.but_for_numbers.update(piece),

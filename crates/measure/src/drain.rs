@@ -1,4 +1,4 @@
-//! Takes what a command writes to its pipes, in bounded memory.
+//! Reads what a command writes to its pipes, in bounded memory.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -7,19 +7,19 @@ use sha2::{Digest, Sha256};
 
 use crate::emptying::{Empty, Emptying, Tail, read};
 
-/// As much as a pipe holds by default.
+/// The default capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
-/// More than the largest pipe that a user may make (1 MiB) holds.
+/// Enough for more than the largest pipe that a user may create (1 MiB).
 const CHUNKS_AT_ONCE: usize = 32;
 
-/// What came out of a run.
+/// The captured output of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Captured {
     /// The last bytes of standard error.
     pub stderr_tail: Vec<u8>,
-    /// Bytes of standard output that came through the pipe.
+    /// The number of bytes of standard output that came through the pipe.
     pub stdout_bytes: u64,
-    /// SHA-256 of standard output, if it was asked for.
+    /// The SHA-256 of standard output, if requested.
     pub stdout_sha256: Option<[u8; 32]>,
 }
 
@@ -32,7 +32,7 @@ struct State {
     buffer: Vec<u8>,
 }
 
-/// The reading ends of both pipes and the thread that empties them.
+/// The read ends of both pipes, and the thread that drains them.
 pub(crate) struct Drain(Emptying<State>);
 
 impl Drain {
@@ -50,8 +50,8 @@ impl Drain {
         Emptying::start("drain", watched, state).map(Drain)
     }
 
-    /// Forgets what came before and gets ready for a run. `may_be_full`: a process that an earlier
-    /// run left behind may have written meanwhile.
+    /// Discards earlier output and prepares for a run. `may_be_full`: a process that an earlier run left
+    /// behind may have written in the meantime.
     pub(crate) fn begin(&self, hash_stdout: bool, may_be_full: bool) {
         let mut state = self.0.lock();
         if may_be_full {
@@ -62,7 +62,7 @@ impl Drain {
         state.hasher = hash_stdout.then(Sha256::new);
     }
 
-    /// Takes what is still in the pipes and returns what came since [`Drain::begin`].
+    /// Reads what is still in the pipes, and returns everything since [`Drain::begin`].
     pub(crate) fn finish(&self) -> Captured {
         let mut state = self.0.lock();
         state.empty();

@@ -1,4 +1,4 @@
-//! Empties pipes while others write into them: a thread that sleeps until there is something.
+//! Drains pipes while others write to them, on a thread that sleeps until data arrives.
 //!
 //! Programs that write nothing never wake it.
 
@@ -8,17 +8,17 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-/// How much of a standard error is kept, in bytes.
+/// The number of bytes kept from the end of standard error.
 pub(crate) const TAIL_BYTES: usize = 4096;
 
-/// What takes bytes out of pipes.
+/// Reads data from pipes.
 pub(crate) trait Empty {
-    /// Takes what is there. Must come to an end even if somebody goes on writing: what a process
-    /// that was left behind writes must not hold up the end of a run.
+    /// Reads the available data. Must terminate even if a writer continues: output of a process that was left
+    /// behind must not delay the end of a run.
     fn empty(&mut self);
 }
 
-/// The thread, and what it works on.
+/// The thread, and the state it works on.
 pub(crate) struct Emptying<S> {
     state: Arc<Mutex<S>>,
     stop: OwnedFd,
@@ -26,24 +26,23 @@ pub(crate) struct Emptying<S> {
 }
 
 impl<S: Empty + Send + 'static> Emptying<S> {
-    /// Starts the thread. `watched`: the descriptors that `state` empties and owns; they become
-    /// non-blocking.
+    /// Starts the thread. `watched`: the descriptors that `state` drains and owns; they become non-blocking.
     ///
     /// # Errors
-    /// The system's, when a descriptor or the thread can't be made.
+    /// Errors of the system, if a descriptor or the thread can't be created.
     pub(crate) fn start(name: &str, watched: Vec<RawFd>, state: S) -> io::Result<Emptying<S>> {
         for descriptor in &watched {
-            // SAFETY: takes numbers; a wrong one is refused.
+            // SAFETY: takes numbers; an invalid one is refused.
             if unsafe { libc::fcntl(*descriptor, libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
                 return Err(io::Error::last_os_error());
             }
         }
-        // SAFETY: takes numbers, returns a new descriptor.
+        // SAFETY: takes numbers and returns a new descriptor.
         let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         if stop < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just made, owned by nobody else.
+        // SAFETY: just created, with no other owner.
         let stop = unsafe { OwnedFd::from_raw_fd(stop) };
         let state = Arc::new(Mutex::new(state));
         let shared = Arc::clone(&state);
@@ -59,7 +58,7 @@ impl<S: Empty + Send + 'static> Emptying<S> {
         })
     }
 
-    /// The state; the thread waits meanwhile.
+    /// Locks the state; the thread waits meanwhile.
     pub(crate) fn lock(&self) -> MutexGuard<'_, S> {
         lock(&self.state)
     }
@@ -68,16 +67,16 @@ impl<S: Empty + Send + 'static> Emptying<S> {
 impl<S> Drop for Emptying<S> {
     fn drop(&mut self) {
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes into our own eventfd.
+        // SAFETY: writes eight bytes to our own eventfd.
         unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
         if let Some(thread) = self.thread.take() {
-            // The thread can't panic but by a defect; there is nothing to do about it here.
+            // The thread panics only because of a bug, which can't be handled here.
             let _ = thread.join();
         }
     }
 }
 
-/// What a thread that panicked leaves behind is still of use.
+/// The state of a thread that panicked is still usable.
 pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state
         .lock()
@@ -95,7 +94,7 @@ fn empty_until_stopped<S: Empty>(state: &Mutex<S>, watched: &[RawFd], stop: RawF
         })
         .collect();
     loop {
-        // SAFETY: as many entries as are said.
+        // SAFETY: passes the actual number of entries.
         let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, -1) };
         if ready < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return;
@@ -106,19 +105,19 @@ fn empty_until_stopped<S: Empty>(state: &Mutex<S>, watched: &[RawFd], stop: RawF
         lock(state).empty();
         for entry in &mut polled[1..] {
             if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
-                // A closed pipe reports itself without end; -1 is passed over.
+                // A closed pipe is reported forever; `poll` skips -1.
                 entry.fd = -1;
             }
         }
     }
 }
 
-/// The last bytes of what was written.
+/// The last bytes written.
 #[derive(Debug, Default)]
 pub(crate) struct Tail(VecDeque<u8>);
 
 impl Tail {
-    /// Adds what came; keeps the last [`TAIL_BYTES`].
+    /// Adds bytes; keeps the last [`TAIL_BYTES`].
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         let kept = &bytes[bytes.len().saturating_sub(TAIL_BYTES)..];
         let over = (self.0.len() + kept.len()).saturating_sub(TAIL_BYTES);
@@ -126,21 +125,21 @@ impl Tail {
         self.0.extend(kept);
     }
 
-    /// Forgets all.
+    /// Discards all bytes.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// What is kept.
+    /// Returns the kept bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.iter().copied().collect()
     }
 }
 
-/// Reads once; 0 where there is nothing (now, or ever again).
+/// Reads once; returns 0 if there is nothing (now, or at the end).
 pub(crate) fn read(from: &OwnedFd, into: &mut [u8]) -> usize {
     loop {
-        // SAFETY: at most the length of the buffer.
+        // SAFETY: reads at most the length of the buffer.
         let got = unsafe { libc::read(from.as_raw_fd(), into.as_mut_ptr().cast(), into.len()) };
         if got >= 0 {
             return got as usize;

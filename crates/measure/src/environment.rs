@@ -1,9 +1,9 @@
-//! The environment that commands get: Fathom's own, with what the loader took out of it.
+//! The environment that commands get: Fathom's own, including what the loader removed from it.
 //!
-//! Where Fathom's file has capabilities, the C library's loader takes variables out of its
-//! environment by which its user could steer it (`LD_LIBRARY_PATH`, `TMPDIR`, `MALLOC_...`,
-//! `GLIBC_TUNABLES`, and more). The command has no such rights and is to run as without Fathom. The
-//! loader only forgets where they are: the text that the kernel put on the stack is still there.
+//! If Fathom's file has capabilities, the C library's loader removes variables with which a user could
+//! control it (`LD_LIBRARY_PATH`, `TMPDIR`, `MALLOC_...`, `GLIBC_TUNABLES`, and more). The command has no
+//! such privileges and must run as it would without Fathom. The loader only removes the pointers: the text
+//! that the kernel put on the stack is still there.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -15,9 +15,9 @@ type Variable = (OsString, OsString);
 
 static TAKEN: OnceLock<Vec<Variable>> = OnceLock::new();
 
-/// Looks for what the loader took out, once, before anything else changes the environment.
+/// Finds what the loader removed; called once, before anything else changes the environment.
 pub fn remember_what_the_loader_took() {
-    // SAFETY: asks for a number of this process.
+    // SAFETY: only reads a number about this process.
     let is_secure = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
     let taken = match is_secure {
         true => missing(&first_environment(), |name| {
@@ -29,7 +29,7 @@ pub fn remember_what_the_loader_took() {
 }
 
 impl CommandLine {
-    /// All variables that the command gets.
+    /// Returns all variables that the command gets.
     pub fn environment(&self) -> Vec<Variable> {
         let mut all = with(&self.variables);
         all.retain(|(name, _)| !self.without.variables.contains(name));
@@ -37,7 +37,7 @@ impl CommandLine {
     }
 }
 
-/// The environment with these variables added.
+/// Returns the environment with these variables added.
 pub(crate) fn with(variables: &[Variable]) -> Vec<Variable> {
     let taken = TAKEN.get().into_iter().flatten().cloned();
     std::env::vars_os()
@@ -47,20 +47,20 @@ pub(crate) fn with(variables: &[Variable]) -> Vec<Variable> {
         .collect()
 }
 
-/// The environment as the kernel wrote it, each string followed by a zero; empty if it isn't found.
+/// Returns the environment as the kernel wrote it, with NUL-terminated strings; empty if it isn't found.
 fn first_environment() -> Vec<u8> {
     let stat = std::fs::read("/proc/self/stat").unwrap_or_default();
     let Some((from, to)) = bounds(&stat) else {
         return Vec::new();
     };
-    // SAFETY: the kernel's bounds of this process's own environment, on the stack of its first
-    // thread, which lives as long as the process; nobody writes there.
+    // SAFETY: the kernel's bounds of this process's own environment, on the stack of its first thread, which
+    // lives as long as the process; nothing writes there.
     unsafe { std::slice::from_raw_parts(from as *const u8, to - from) }.to_vec()
 }
 
-/// Fields 50 and 51 of a process's `stat`: where its environment begins and ends.
+/// Parses fields 50 and 51 of a process's `stat`: the beginning and end of its environment.
 fn bounds(stat: &[u8]) -> Option<(usize, usize)> {
-    // The name may hold anything.
+    // The name may contain any characters.
     let behind_name = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(stat.get(behind_name + 2..)?).ok()?;
     let mut fields = fields.split_ascii_whitespace().skip(47);
@@ -69,8 +69,8 @@ fn bounds(stat: &[u8]) -> Option<(usize, usize)> {
     (from != 0 && from < to).then_some((from, to))
 }
 
-/// The variables of an environment as the kernel has it: strings `NAME=VALUE`, each ended by a zero. What has
-/// no name is left out.
+/// Splits an environment in the kernel's format into variables: NUL-terminated strings `NAME=VALUE`. Strings
+/// without a name are skipped.
 pub fn variables(block: &[u8]) -> impl Iterator<Item = Variable> {
     block.split(|byte| *byte == 0).filter_map(|string| {
         let at = string.iter().position(|byte| *byte == b'=')?;
@@ -79,7 +79,7 @@ pub fn variables(block: &[u8]) -> impl Iterator<Item = Variable> {
     })
 }
 
-/// The variables of a block of strings that are not there any more.
+/// Returns the variables in a block of strings that no longer exist.
 fn missing(block: &[u8], is_there: impl Fn(&OsStr) -> bool) -> Vec<Variable> {
     variables(block)
         .filter(|(name, _)| !is_there(name))

@@ -1,204 +1,204 @@
-//! What can go wrong between a command and its measurement.
+//! Errors between a command and its measurement.
 
 use std::io;
 use std::path::PathBuf;
 
 use fathom_model::Exit;
 
-/// Errors of this room. Each says what happened to what; what to do next is in the message where
-/// it follows from the error itself.
+/// The errors of this crate. Each message says what happened to what, and what to do next if that follows
+/// from the error itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
-    /// No such file, or not found in `PATH`.
+    /// There is no such file, or it wasn't found in `PATH`.
     #[error("no such program: {name}{}", hint.as_deref().unwrap_or(""))]
     NoSuchProgram {
-        /// As the user wrote it.
+        /// The name as the user wrote it.
         name: String,
-        /// "; did you mean …?", or what else may help.
+        /// "; did you mean …?", or another hint.
         hint: Option<String>,
     },
-    /// There, but may not be executed.
+    /// The program exists but may not be executed.
     #[error("{} can't be executed: {reason}", path.display())]
     NotExecutable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// Standard input can't be opened.
     #[error("can't read the input {}: {error}", path.display())]
     Input {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// Standard output can't be opened.
     #[error("can't write the output {}: {error}", path.display())]
     Output {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// The working directory can't be entered.
     #[error("can't enter the directory {}: {error}", path.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// The CPUs can't be used.
     #[error("can't pin the command to the CPUs {cpus:?}: {error}")]
     Pin {
-        /// The CPUs asked for.
+        /// The requested CPUs.
         cpus: Vec<usize>,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// No process could be made.
+    /// The process could not be created.
     #[error("can't start a process for {name}: {error}")]
     Spawn {
-        /// The program.
+        /// The name of the program.
         name: String,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// Arguments and environment are larger than the kernel takes.
+    /// Arguments and environment exceed the kernel's limit.
     #[error(
         "the arguments and environment of {name} take {bytes} bytes, more than the kernel accepts"
     )]
     TooLong {
-        /// The program.
+        /// The name of the program.
         name: String,
-        /// Their size.
+        /// Their total size in bytes.
         bytes: usize,
     },
-    /// A measured run didn't end well.
+    /// A measured run failed.
     #[error("{}", describe_failure(command, *exit, *run))]
     RunFailed {
         /// The benchmark's name.
         command: String,
         /// How it ended.
         exit: Exit,
-        /// Number of the run, from 1; `None` for a warm-up.
+        /// The number of the run, from 1; `None` for a warm-up run.
         run: Option<u32>,
-        /// Whether each run of the command so far ended so.
+        /// Whether each run of the command so far ended this way.
         always: bool,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: Vec<u8>,
     },
-    /// A stage of a pipeline didn't end well.
+    /// A stage of a pipeline failed.
     #[error("{}", describe_stage(*number, stage, *exit, *round, reader_gone.as_deref()))]
     StageFailed {
-        /// Its name.
+        /// The name.
         stage: String,
-        /// Its number, from 1.
+        /// The number of the stage, from 1.
         number: usize,
         /// How it ended.
         exit: Exit,
-        /// Number of the round, from 1; `None` for one that does not count.
+        /// The number of the round, from 1; `None` for one that doesn't count.
         round: Option<u32>,
-        /// The stage that it wrote to, if that had ended before: then it may have failed to write.
+        /// The stage it wrote to, if that had already ended: then it may have failed to write.
         reader_gone: Option<String>,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: Vec<u8>,
     },
-    /// A server didn't do what a server does.
+    /// A server misbehaved.
     #[error("the server '{server}' {what}")]
     ServerFailed {
-        /// Its name.
+        /// The name.
         server: String,
-        /// What it did, and what to do.
+        /// What it did, and what to do about it.
         what: String,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: Vec<u8>,
     },
-    /// It wanted something of the terminal that programs in the background don't get.
+    /// The command needed terminal access that background programs don't get.
     #[error(
-        "'{command}' was stopped by the terminal: it reads from it or changes its settings, which only a program \
-         in its foreground may; give it what it reads by --input FILE, or a terminal of its own: \
-         script -qec 'COMMAND' /dev/null"
+        "'{command}' was stopped by the terminal: it reads from it or changes its settings, which only a foreground \
+         program may do; give it its input with --input FILE, or a terminal of its own: script -qec 'COMMAND' \
+         /dev/null"
     )]
     StoppedByTerminal {
-        /// The command's or the pipeline's name.
+        /// The name of the command or pipeline.
         command: String,
     },
-    /// Failures were let pass, and nothing else came.
+    /// Failures were ignored, and no run succeeded.
     #[error("there is no good round: in each of {rounds} a command failed ({})", failed.join(", "))]
     NoGoodRound {
-        /// How many rounds were made.
+        /// The number of rounds.
         rounds: usize,
-        /// The commands that never succeeded, or else all that failed, with how often they did.
+        /// The commands that never succeeded, or otherwise all that failed, with the number of failures.
         failed: Vec<String>,
     },
-    /// It stopped its parent, who measures it.
+    /// The command stopped its parent, which measures it.
     #[error(
-        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that is the part of Fathom that starts it \
-         and takes its time. The run was ended and has no time; what is measured has to leave its parent alone"
+        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that is the part of Fathom that starts \
+         and times it. The run was ended and has no time; a measured command must leave its parent alone"
     )]
     StoppedParent {
-        /// The command's or the pipeline's name.
+        /// The name of the command or pipeline.
         command: String,
     },
-    /// Its parent, who measures it, was killed while it ran.
+    /// The command's parent, which measures it, was killed while it ran.
     #[error(
-        "'{command}' killed its parent process, as `kill -9 $PPID` does, or somebody else did while it ran: that is \
-         the part of Fathom that starts it and takes its time. All that it had started was ended; what is measured \
-         has to leave its parent alone"
+        "'{command}' killed its parent process, as `kill -9 $PPID` does, or another process did while it ran: that \
+         is the part of Fathom that starts and times it. All processes that it had started were ended; a measured \
+         command must leave its parent alone"
     )]
     KilledParent {
-        /// The command's or the pipeline's name.
+        /// The name of the command or pipeline.
         command: String,
     },
-    /// A pipeline took longer than it may.
+    /// A pipeline exceeded its time limit.
     #[error("the pipeline took longer than --timeout allows; still running then: {}", running.join(", "))]
     PipelineTimedOut {
-        /// Names of the stages that had not ended.
+        /// The names of the stages that were still running.
         running: Vec<String>,
     },
-    /// An observed run could not be made.
+    /// An observed run failed.
     #[error(transparent)]
     Trace(#[from] fathom_trace::TraceError),
-    /// The output isn't what was expected.
+    /// The output differs from what was expected.
     #[error("the output of {command} is not what --expect-stdout asks for: {detail}")]
     WrongOutput {
         /// The benchmark's name.
         command: String,
-        /// Lengths and hashes.
+        /// The lengths and hashes.
         detail: String,
     },
     /// A `--setup`, `--prepare`, `--conclude` or `--cleanup` command failed.
     #[error("the {role} command failed ({exit}): {command}")]
     HookFailed {
-        /// `--prepare` or one of the others.
+        /// The hook's option: `--prepare` or one of the others.
         role: &'static str,
         /// The command.
         command: String,
-        /// How it ended, in words.
+        /// A description of how it ended.
         exit: String,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: Vec<u8>,
     },
     /// The user pressed Ctrl-C before anything was measured, or during a hook.
     #[error("interrupted")]
     Interrupted,
-    /// The launcher could not be started or ended unasked.
+    /// The launcher could not be started, or ended unexpectedly.
     #[error("Fathom's launcher {what}: {error}")]
     Launcher {
-        /// What happened to it.
+        /// What happened to the launcher.
         what: &'static str,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// The record could not be written.
     #[error("can't write {}: {error}", path.display())]
     Journal {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
 }
@@ -239,7 +239,7 @@ fn describe_stage(
     format!("stage {number}, {stage}, {how} in {which}{gone}")
 }
 
-/// The name of a signal, as `SIGKILL`, or its number.
+/// Returns the name of a signal, such as `SIGKILL`, or its number.
 pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",

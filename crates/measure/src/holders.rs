@@ -1,18 +1,18 @@
-//! What becomes of the processes whose holder a command has killed?
+//! Handles processes whose holder was killed by a command.
 //!
-//! To a command the launcher is its parent, and to a server its keeper: each holds together all that
-//! comes of what it starts, and ends it. A command may kill it (`kill -9 $PPID`). Then the kernel
-//! gives all of that to Fathom, which ends it.
+//! The launcher is the parent of a command, and a keeper is the parent of a server: each tracks all
+//! descendants of what it starts, and kills them. A command may kill its parent (`kill -9 $PPID`). The kernel
+//! then reparents all of its processes to Fathom, which kills them.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use fathom_trace::Adopted;
 
-/// Holders that Fathom has made: they are its children too.
+/// Holders that Fathom created, which are its children too.
 static OWN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
-/// A launcher or a keeper, a child of ours that is waited for here only.
+/// A launcher or a keeper: a child process that is waited for only here.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pid: libc::pid_t,
@@ -21,10 +21,10 @@ pub(crate) struct Holder {
 }
 
 impl Holder {
-    /// The one that `start` makes.
+    /// Creates a holder from the child that `start` creates.
     ///
     /// # Errors
-    /// Those of `start`.
+    /// Errors of `start`.
     pub(crate) fn start(start: impl FnOnce() -> io::Result<libc::pid_t>) -> io::Result<Holder> {
         let adopted = Adopted::begin();
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,30 +37,30 @@ impl Holder {
         })
     }
 
-    /// Its number.
+    /// Returns its pid.
     pub(crate) fn id(&self) -> libc::pid_t {
         self.pid
     }
 
-    /// Ends a launcher's wait for somebody who opens a FIFO.
+    /// Interrupts a launcher that waits for another process to open a FIFO.
     pub(crate) fn wake(&self) {
         if self.was_killed.is_none() {
-            // SAFETY: takes numbers; a child of ours that has not been waited for.
+            // SAFETY: takes numbers; the pid is a child of ours that hasn't been waited for.
             unsafe { libc::kill(self.pid, libc::SIGUSR1) };
         }
     }
 
-    /// Waits until it has ended, and ends what it held if a signal has killed it: true then.
+    /// Waits until it has ended. If a signal killed it, kills the processes it held and returns true.
     pub(crate) fn wait(&mut self) -> bool {
         if let Some(was_killed) = self.was_killed {
             return was_killed;
         }
         let mut status = 0;
-        // SAFETY: a child of ours that nobody else waits for; the call fills the number.
+        // SAFETY: a child of ours that nothing else waits for; the call fills in the status.
         while unsafe { libc::waitpid(self.pid, &raw mut status, 0) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
-        // Whoever it held has come to us before it could be waited for.
+        // Its processes were reparented to us before it could be waited for.
         let was_killed = libc::WIFSIGNALED(status);
         self.was_killed = Some(was_killed);
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);

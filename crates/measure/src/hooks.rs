@@ -12,25 +12,25 @@ pub use runner::end;
 
 use crate::{Iteration, MeasureError};
 
-/// A command line for a shell, run to its end and never timed.
+/// A command line for a shell, run until it ends and never timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// `--prepare` or one of the others, for messages.
+    /// The option, `--prepare` or one of the others, for messages.
     pub role: &'static str,
-    /// Program and arguments that interpret it, such as `/bin/sh -c`, followed by the command.
+    /// The interpreter with its arguments, such as `/bin/sh -c`, followed by the command.
     pub arguments: Vec<OsString>,
-    /// The command as it was given.
+    /// The command as given.
     pub text: String,
-    /// Working directory, if it was set.
+    /// The working directory, if set.
     pub directory: Option<PathBuf>,
-    /// Variables added to the environment.
+    /// Variables to add to the environment.
     pub variables: Vec<(OsString, OsString)>,
     /// Let it write to the terminal.
     pub show_output: bool,
 }
 
 impl Hook {
-    /// Runs it with `iteration` in its environment.
+    /// Runs the hook with `iteration` in its environment.
     ///
     /// # Errors
     /// [`MeasureError::HookFailed`] unless it exits with 0.

@@ -1,4 +1,4 @@
-//! Opens what a command reads where Fathom itself does, and waits no longer than the user wants.
+//! Opens the input of a command where Fathom itself reads it, and stops waiting when the user interrupts.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crate::{MeasureError, interrupt};
 
-/// Opens it; of a FIFO the first bytes are waited for, until there is a reason to stop.
+/// Opens the input. For a FIFO, waits for the first bytes unless told to stop.
 ///
 /// # Errors
-/// When it can't be opened, or the wait was interrupted.
+/// If it can't be opened, or the wait was interrupted.
 pub(crate) fn open(path: &Path) -> Result<File, MeasureError> {
     match opened(path) {
         Ok(Some(file)) => Ok(file),
@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path) -> Result<File, MeasureError> {
     }
 }
 
-/// `None` if there was a reason to stop.
+/// Returns `None` if it was told to stop.
 fn opened(path: &Path) -> io::Result<Option<File>> {
     if !std::fs::metadata(path)?.file_type().is_fifo() {
         return File::open(path).map(Some);
@@ -40,7 +40,7 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
     };
     let mut both = [watch(file.as_raw_fd()), watch(interrupt::descriptor())];
     while both[0].revents == 0 {
-        // SAFETY: two entries.
+        // SAFETY: passes two entries.
         unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
         if interrupt::stopped() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Ctrl-C and its kin, and the end of the time: remembered, and answered between runs or by ending the
-//! run that is on.
+//! Signals such as Ctrl-C, and deadlines: they are recorded, and handled between runs or by ending the
+//! current run.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
-/// Whether the time of an [`Until`] is up.
+/// Whether the deadline of an [`Until`] has passed.
 static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
-/// What [`flag`] hands out.
+/// The flag that [`flag`] returns.
 static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// Readable once there is a reason to stop, so that a wait can't miss one that comes just before it; -1
-/// if there is none.
+/// An eventfd that is readable once there is a reason to stop, so that a wait can't miss a signal that
+/// arrives just before it; -1 if there is none.
 static WAKES: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn remember(signal: libc::c_int) {
@@ -22,13 +22,13 @@ extern "C" fn remember(signal: libc::c_int) {
     raise();
 }
 
-/// Stops whoever waits or looks at the flag. May be called in a signal handler.
+/// Wakes all waits and sets the flag. May be called in a signal handler.
 fn raise() {
     if let Some(flag) = FLAG.get() {
         flag.store(true, Ordering::Relaxed);
     }
     let one = 1u64.to_ne_bytes();
-    // SAFETY: write is allowed in a handler; eight bytes. The descriptor is -1 or ours for good.
+    // SAFETY: write is async-signal-safe; eight bytes. The descriptor is -1, or ours and never closed.
     unsafe {
         libc::write(
             WAKES.load(Ordering::Relaxed),
@@ -38,12 +38,12 @@ fn raise() {
     };
 }
 
-/// Makes SIGINT, SIGTERM and SIGHUP be remembered instead of ending Fathom, and wake whoever waits for
-/// a run, so that it can be ended.
+/// Records SIGINT, SIGTERM and SIGHUP instead of letting them end Fathom; they wake waits for a run, so that
+/// the run can be ended.
 pub fn catch() {
     prepare();
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the action is initialised whole; the handler only stores to atomics and writes.
+        // SAFETY: the action is completely initialized; the handler only stores to atomics and writes.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = remember as extern "C" fn(libc::c_int) as libc::sighandler_t;
@@ -52,23 +52,23 @@ pub fn catch() {
     }
 }
 
-/// Makes what [`raise`] stores to, once.
+/// Creates what [`raise`] stores to, once.
 fn prepare() {
     FLAG.get_or_init(|| {
-        // SAFETY: takes numbers, returns a new descriptor or -1.
+        // SAFETY: takes numbers and returns a new descriptor or -1.
         let wakes = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         WAKES.store(wakes, Ordering::Relaxed);
         Arc::default()
     });
 }
 
-/// A descriptor that is readable once there is a reason to stop; -1, which `poll` passes over, before
-/// [`catch`] and [`until`].
+/// Returns a descriptor that is readable once there is a reason to stop; before [`catch`] and [`until`] it is
+/// -1, which `poll` skips.
 pub(crate) fn descriptor() -> RawFd {
     WAKES.load(Ordering::Relaxed)
 }
 
-/// The signal that came, if one did.
+/// Returns the signal that arrived, if any.
 pub fn received() -> Option<i32> {
     match RECEIVED.load(Ordering::Relaxed) {
         0 => None,
@@ -76,18 +76,18 @@ pub fn received() -> Option<i32> {
     }
 }
 
-/// Whether to stop: a signal came, or the time is up.
+/// Reports whether to stop: a signal arrived, or the deadline passed.
 pub fn stopped() -> bool {
     received().is_some() || TIME_IS_UP.load(Ordering::Relaxed)
 }
 
-/// A flag that is true while [`stopped`] is, for work that looks at a flag.
+/// Returns a flag that is true while [`stopped`] is, for code that polls a flag.
 pub fn flag() -> Arc<AtomicBool> {
     prepare();
     FLAG.get().cloned().unwrap_or_default()
 }
 
-/// Ends the time at its deadline, and takes the limit away when it is dropped.
+/// Stops everything at the deadline, and removes the limit when dropped.
 #[must_use]
 #[derive(Debug)]
 pub struct Until {
@@ -95,8 +95,8 @@ pub struct Until {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// From the deadline on everything is stopped as by a signal, until the value is dropped. Without one
-/// nothing is done. One at a time.
+/// Stops everything at the deadline, as a signal would, until the value is dropped. Does nothing without a
+/// deadline. Only one may exist at a time.
 pub fn until(deadline: Option<Instant>) -> Until {
     prepare();
     let running = deadline.map(|deadline| {
@@ -119,18 +119,18 @@ impl Drop for Until {
             return;
         };
         drop(running);
-        // It does nothing that panics.
+        // The thread doesn't panic.
         let _ = thread.join();
         if !TIME_IS_UP.swap(false, Ordering::Relaxed) {
             return;
         }
         let mut count = [0u8; 8];
-        // SAFETY: eight bytes; the descriptor does not block.
+        // SAFETY: reads eight bytes; the descriptor is non-blocking.
         unsafe { libc::read(descriptor(), count.as_mut_ptr().cast(), count.len()) };
         if let Some(flag) = FLAG.get() {
             flag.store(false, Ordering::Relaxed);
         }
-        // One that came meanwhile holds.
+        // A signal that arrived in the meantime remains valid.
         if received().is_some() {
             raise();
         }
@@ -151,7 +151,7 @@ mod tests {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one entry.
+            // SAFETY: passes one entry.
             unsafe { libc::poll(&raw mut polled, 1, patience) }
         };
         let far = until(Some(Instant::now() + Duration::from_secs(3600)));

@@ -1,16 +1,15 @@
-//! A JSON record on disk that is whole after every run.
+//! A JSON record on disk that is valid after every run.
 //!
-//! A [`Frame`] is the record without the elements of its long list: what comes before them, and the
-//! end that closes the document. Each element is written over the end of the file together with a
-//! new end: whenever Fathom is killed, the file is a whole JSON document with all finished runs and
-//! `"complete": false`. The final version takes its place by renaming.
+//! A [`Frame`] is the record without the elements of its long list: the part before them, and the end that
+//! closes the document. Each element is written over the end of the file together with a new end. Whenever
+//! Fathom is killed, the file is a complete JSON document with all finished runs and `"complete": false`. The
+//! final version replaces it by renaming.
 //!
-//! Linux looks for a deadly signal between two pages of a write, so that only a write within one
-//! page is whole whatever happens. Two ways lead around that. The launcher, another process than
-//! the one that people kill, writes the runs of `bench` (`record.rs` of the launcher); the file's
-//! position, which both share, is where the next element goes. Where Fathom writes by itself and a
-//! page doesn't hold what is to be written, a copy of the file with the new text takes the file's
-//! place.
+//! Linux checks for a fatal signal between two pages of a write, so only a write within one page is always
+//! complete. There are two ways around that. The launcher, a separate process that users don't kill, writes
+//! the runs of `bench` (`record.rs` of the launcher); the next element goes to the file position, which both
+//! processes share. If Fathom writes by itself and the text doesn't fit into one page, a copy of the file
+//! with the new text replaces the file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -25,27 +24,26 @@ use crate::MeasureError;
 use crate::beside::Beside;
 use fathom_launcher::shared::OPEN_END;
 
-/// Keys that stand before the list in [`Frame::around`]: what a reader asks first, and what never
-/// changes.
+/// Keys written before the list in [`Frame::around`]: they are read first and never change.
 const FIRST: [&str; 4] = ["schema_version", "kind", "fathom_version", "started_at"];
 
-/// The smallest piece in which Linux writes a file.
+/// The smallest unit in which Linux writes a file, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// A record without the elements of the list that grows.
+/// A record without the elements of its growing list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// The document up to and with the `[` of the list.
+    /// The document up to and including the `[` of the list.
     head: String,
-    /// From behind the last element to the end of the document.
+    /// The document from after the last element to its end.
     end: String,
 }
 
 impl Frame {
-    /// A bench record without its runs. The end is the one that the launcher writes.
+    /// Returns a bench record without its runs. The end is the one that the launcher writes.
     ///
     /// # Errors
-    /// When the record can't be written as JSON.
+    /// If the record can't be written as JSON.
     pub fn of_bench(record: &BenchRecord) -> io::Result<Frame> {
         Ok(Frame {
             head: head(record)?,
@@ -53,11 +51,11 @@ impl Frame {
         })
     }
 
-    /// Any record without the elements of the list `key`, which is put before everything that
-    /// changes while it is measured.
+    /// Returns any record without the elements of the list `key`, which is placed before everything that
+    /// changes during the measurement.
     ///
     /// # Errors
-    /// When the record can't be written as JSON, or has no list of that name.
+    /// If the record can't be written as JSON, or has no list with that name.
     pub fn around(record: &impl Serialize, key: &str) -> io::Result<Frame> {
         let Value::Object(mut fields) = serde_json::to_value(record)? else {
             return Err(io::Error::other("the record is not a JSON object"));
@@ -81,7 +79,7 @@ impl Frame {
     }
 }
 
-/// What is to be written at one place: an element, or nothing, and a new end.
+/// Text to write at one position: an element, or nothing, and a new end.
 struct Text {
     at: u64,
     added: String,
@@ -89,7 +87,7 @@ struct Text {
 }
 
 impl Text {
-    /// Whether the kernel writes it in one go.
+    /// Reports whether the kernel writes it in one step.
     fn within_a_page(&self, over: usize) -> bool {
         let length = (self.added.len() + self.end.len()).max(over) as u64;
         self.at / PAGE_BYTES == (self.at + length.max(1) - 1) / PAGE_BYTES
@@ -101,14 +99,13 @@ impl Text {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// Where the first element goes.
+    /// The position of the first element.
     first: u64,
     end: String,
 }
 
 impl Journal {
-    /// Starts the file with everything but the elements. What was there is replaced; a link stays
-    /// one.
+    /// Starts the file with everything but the elements. Existing content is replaced; a link stays a link.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -137,19 +134,19 @@ impl Journal {
             end,
         };
         if journal.write_beside(&text).is_err() {
-            // A device has no length; what can't be written says so.
+            // A device has no length; other problems are reported when writing.
             let _ = journal.file.set_len(0);
             journal.write_over(text).map_err(failed)?;
         }
         Ok(journal)
     }
 
-    /// The file, at the position where the next element goes.
+    /// Returns the file, at the position of the next element.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Adds an element; it is durable against the death of Fathom when this returns.
+    /// Adds an element; it survives the death of Fathom once this returns.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -160,8 +157,8 @@ impl Journal {
             .map_err(|error| self.failed(error))
     }
 
-    /// Adds an element, if there is one, and puts the end of this frame behind it: for records of
-    /// which more changes than the list, and whose file nobody else writes.
+    /// Adds an element, if there is one, followed by the end of this frame: for records in which more than
+    /// the list changes, and whose file no other process writes.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -181,7 +178,7 @@ impl Journal {
             .map_err(|error| self.failed(error))
     }
 
-    /// What is to be written from the file's position on.
+    /// Returns the text to write from the file position on.
     fn text(&mut self, element: Option<&impl Serialize>, end: String) -> io::Result<Text> {
         let at = self.file.stream_position()?;
         let mut added = String::new();
@@ -192,11 +189,11 @@ impl Journal {
         Ok(Text { at, added, end })
     }
 
-    /// Writes over the end of the file, in one write.
+    /// Overwrites the end of the file, in one write.
     fn write_over(&mut self, text: Text) -> io::Result<()> {
         let Text { at, added, end } = text;
         let next = at + added.len() as u64;
-        // Nothing of a longer end may stay behind; cutting the file would be a second step.
+        // No part of a longer end may remain, and truncating the file would be a second step.
         let length = added.len() + end.len();
         let padding = " ".repeat(self.end.len().saturating_sub(length));
         let whole = format!("{added}{end}{padding}");
@@ -206,7 +203,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Puts a copy of the file with the text in the file's place. After a failure all is as it was.
+    /// Replaces the file with a copy that has the text. After a failure, nothing has changed.
     fn write_beside(&mut self, text: &Text) -> io::Result<()> {
         let about = self.file.metadata()?;
         if !about.is_file() {
@@ -232,7 +229,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Puts the complete record, which `write` writes, in the file's place.
+    /// Replaces the file with the complete record, which `write` writes.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -244,7 +241,7 @@ impl Journal {
         if !about.is_file() {
             return Ok(());
         }
-        // After a failure the journal itself is whole as it is.
+        // After a failure, the journal itself is still valid.
         let done = Beside::create(&self.path).and_then(|beside| {
             let mut file = BufWriter::with_capacity(1 << 16, &beside.file);
             write(&mut file)?;
@@ -264,10 +261,10 @@ impl Journal {
     }
 }
 
-/// Writes a complete bench record, in the form in which the journal began it.
+/// Writes a complete bench record, in the format in which the journal started it.
 ///
 /// # Errors
-/// When `out` can't be written.
+/// If `out` can't be written.
 pub fn write_bench(record: &BenchRecord, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(head(record)?.as_bytes())?;
     for run in &record.runs {
@@ -282,7 +279,7 @@ pub fn write_bench(record: &BenchRecord, out: &mut dyn Write) -> io::Result<()> 
     )
 }
 
-/// The record up to and with the `[` of its runs.
+/// Returns the record up to and including the `[` of its runs.
 fn head(record: &BenchRecord) -> io::Result<String> {
     let part = |value: serde_json::Result<String>| value.map_err(io::Error::from);
     let jobs = match record.jobs.is_empty() {

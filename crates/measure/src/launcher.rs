@@ -1,4 +1,4 @@
-//! Fathom's side of the launcher: starts it, hands it jobs through shared memory, ends it.
+//! Fathom's side of the launcher: starts it, passes it jobs through shared memory, and ends it.
 
 use std::fs::File;
 use std::io;
@@ -30,18 +30,17 @@ use watchdog::Watchdog;
 pub(crate) use fathom_launcher::shared::{Answer, MOST_STAGES, SLOTS, fd, step};
 use fathom_launcher::shared::{SIZE, STRINGS, command};
 
-/// What the launcher is to run. All paths absolute, but for `program`, which is taken from
-/// `directory`.
+/// A job for the launcher. All paths are absolute, except for `program`, which is relative to `directory`.
 #[derive(Debug, Clone)]
 pub(crate) struct Order<'a> {
-    /// Orders with the same number have the same program, arguments and environment, which are then
-    /// handed over once.
+    /// Orders with the same number have the same program, arguments and environment, which are then passed
+    /// only once.
     pub benchmark: usize,
     pub program: &'a Path,
     pub arguments: &'a Block,
-    /// `NAME=value`.
+    /// Strings of the form `NAME=value`.
     pub environment: &'a Block,
-    /// Further variables, for this run only.
+    /// Additional variables, for this run only.
     pub own_environment: &'a Block,
     pub directory: &'a Path,
     pub input: Option<&'a Path>,
@@ -52,26 +51,26 @@ pub(crate) struct Order<'a> {
     pub cpu_mask: &'a [u8],
     /// A filter of calls.
     pub filter: Option<&'a CallFilter>,
-    /// How the run begins in the JSON record; not written there if empty.
+    /// The beginning of the run in the JSON record; if empty, it isn't written there.
     pub record_head: &'a str,
-    /// The next order belongs to another round: the launcher may pause in between.
+    /// Whether the next order belongs to another round: the launcher may pause in between.
     pub ends_round: bool,
 }
 
-/// What holds for all orders of a hand-over.
+/// Settings for all orders passed together.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
-    /// Longest time a run may take.
+    /// The time limit of a run.
     pub timeout: Option<Duration>,
-    /// No further round is begun when this much time has passed.
+    /// No further round begins after this time.
     pub budget: Duration,
-    /// No further run is begun when this much time has passed.
+    /// No further run begins after this time.
     pub longest: Duration,
-    /// Processes that earlier runs have left behind.
+    /// The number of processes that earlier runs have left behind.
     pub left_before: u32,
-    /// Moment that the record counts from, by [`now_ns`].
+    /// The time from which the record counts, by [`now_ns`].
     pub began_ns: u64,
-    /// A stop was requested before this began and doesn't end it; another signal does.
+    /// Whether a stop was requested before this began; it doesn't end this, but another signal does.
     pub follows_a_stop: bool,
 }
 
@@ -85,15 +84,15 @@ pub(crate) struct Launcher {
     early_io: bool,
     /// Whether there is a terminal that could stop a command.
     has_terminal: bool,
-    /// Whether answers say on which CPU the process ran last.
+    /// Whether answers include the CPU on which the process last ran.
     wants_cpu: bool,
-    /// Where the launcher is.
+    /// The launcher's current directory.
     directory: PathBuf,
-    // Kept open: the launcher runs it by its descriptor.
+    // Kept open, because the launcher runs it by its descriptor.
     _floor: OwnedFd,
 }
 
-/// The reading ends of the pipes that commands write to.
+/// The read ends of the pipes that commands write to.
 pub(crate) struct Pipes {
     pub stdout: OwnedFd,
     pub stderr: OwnedFd,
@@ -114,8 +113,8 @@ impl Launcher {
         Launcher::start_with(&extra)
     }
 
-    /// Starts it with further descriptors of the caller's: each with its number there, from
-    /// [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
+    /// Starts it with additional descriptors of the caller, each with its number there, from [`fd::EXTRA`] up
+    /// to below [`fd::EXTRA_END`].
     pub(crate) fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", fathom_launcher::LAUNCHER)?;
         let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
@@ -156,7 +155,7 @@ impl Launcher {
         let watchdog = match Watchdog::start(process.id(), memory) {
             Ok(watchdog) => watchdog,
             Err(error) => {
-                // It ends when nobody can send it a command any more.
+                // It ends when no process can send it a command any more.
                 drop(commands);
                 process.wait();
                 return Err(error);
@@ -182,16 +181,16 @@ impl Launcher {
         self.process.id()
     }
 
-    /// From now on answers say on which CPU the process ran last, for which another of its accounts
-    /// is read.
+    /// From now on, answers include the CPU on which the process last ran, which requires reading another of
+    /// its accounts.
     pub(crate) fn report_cpus(&mut self) {
         self.wants_cpu = true;
     }
 
-    /// Has the orders carried out one after the other, as many as there is room for, and waits.
-    /// Returns the answers of those that were begun, at least one. The launcher ends early when the
-    /// budget is used up, or after a run that did not end well or left processes behind. `Err` only
-    /// if the launcher itself is gone, or not even the first order fits.
+    /// Executes the orders one after the other, as many as there is space for, and waits. Returns the answers
+    /// of those that were begun, at least one. The launcher ends early when the budget is used up, or after a
+    /// run that failed or left processes behind. `Err` only if the launcher itself is gone, or not even the
+    /// first order fits.
     pub(crate) fn run(
         &mut self,
         orders: &[Order],
@@ -200,7 +199,7 @@ impl Launcher {
         let written = self.write(orders, terms)?;
         self.send(command::RUN)?;
         let killed = self.wait(terms.timeout, terms.follows_a_stop)?;
-        // SAFETY: the launcher has said that it is done and waits for the next command.
+        // SAFETY: the launcher has reported that it is done, and waits for the next command.
         let (made, answers) = unsafe {
             let shared = self.memory.as_ptr();
             (
@@ -208,7 +207,7 @@ impl Launcher {
                 &raw const (*shared).answers,
             )
         };
-        // One that ended the launcher is among the runs that were begun.
+        // A run that ended the launcher is among those that were begun.
         let begun = killed.map_or(1, |(job, _)| job + 1);
         let made = made.max(begun).clamp(1, written);
         let ended = |at: usize| match killed {
@@ -227,13 +226,13 @@ impl Launcher {
         };
         self.directory = match answers.last() {
             Some((last, _)) if !failed(last) => orders[made - 1].directory.to_path_buf(),
-            // Unknown until the launcher has got somewhere.
+            // Unknown until the launcher has changed to a directory.
             _ => PathBuf::new(),
         };
         Ok(answers)
     }
 
-    /// Ends every process that runs have left behind; returns how many could not be ended.
+    /// Kills every process that runs have left behind; returns how many could not be killed.
     pub(crate) fn sweep(&mut self) -> io::Result<u32> {
         self.send(command::SWEEP)?;
         if let Some((_, Ended::KilledParent)) = self.wait(None, false)? {
@@ -245,7 +244,7 @@ impl Launcher {
 
     fn send(&self, byte: u8) -> io::Result<()> {
         self.watchdog.begin();
-        // SAFETY: one byte.
+        // SAFETY: writes one byte.
         let sent = unsafe { libc::write(self.commands.as_raw_fd(), (&raw const byte).cast(), 1) };
         if sent == 1 {
             Ok(())
@@ -254,7 +253,7 @@ impl Launcher {
         }
     }
 
-    /// Writes as many orders as there is room for; returns how many.
+    /// Writes as many orders as there is space for; returns how many.
     fn write(&mut self, orders: &[Order], terms: Terms) -> io::Result<usize> {
         let mut strings = Strings {
             memory: self.memory,
@@ -270,7 +269,7 @@ impl Launcher {
                 job => job?,
             };
             directory = order.directory.to_path_buf();
-            // SAFETY: the launcher waits for a command and touches nothing.
+            // SAFETY: the launcher waits for a command and doesn't access it.
             unsafe {
                 let shared = self.memory.as_ptr();
                 (*shared).jobs[jobs] = job;
@@ -296,7 +295,7 @@ impl Launcher {
 
 impl Drop for Launcher {
     fn drop(&mut self) {
-        // An unknown command makes it end what is left and then itself.
+        // On an unknown command, it kills what is left and then ends.
         let _ = self.send(b'q');
         self.process.wait();
         self.watchdog.join();
@@ -305,21 +304,21 @@ impl Drop for Launcher {
     }
 }
 
-/// Nanoseconds of `CLOCK_MONOTONIC`, as the launcher reads it.
+/// Returns nanoseconds of `CLOCK_MONOTONIC`, which the launcher reads too.
 pub(crate) fn now_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the call fills the structure.
+    // SAFETY: the call fills in the structure.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Whether `/proc/PID/io` of a dead process can be opened: by root only, since a dead process has
-/// no memory that would make it ours.
+/// Reports whether `/proc/PID/io` of a dead process can be opened: only by root, because a dead process no
+/// longer has the memory that would make it ours.
 fn may_read_accounts_of_the_dead() -> bool {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: takes no arguments and returns a number.
     unsafe { libc::geteuid() == 0 }
 }
 

@@ -1,8 +1,8 @@
 //! Commands in, measurements out.
 //!
-//! A [`CommandLine`] says what is run and under which conditions. An [`Executor`] runs it once and
-//! returns a [`fathom_model::Run`]; [`ProcessExecutor`] does so for real, [`simulated`] exactly and
-//! at once. [`conduct`] makes the rounds and [`assess`](mod@assess) says what follows.
+//! A [`CommandLine`] describes a command and its conditions. An [`Executor`] runs it once and returns a
+//! [`fathom_model::Run`]; [`ProcessExecutor`] does so for real, [`simulated`] exactly and immediately.
+//! [`conduct`] runs the rounds, and [`assess`](mod@assess) draws the conclusions.
 
 pub mod assess;
 mod beside;
@@ -76,12 +76,12 @@ pub use process::{Hook, Hooks, ProcessExecutor, ProcessOptions};
 #[cfg(launcher)]
 pub use traced::traced_input;
 
-/// A library for `LD_PRELOAD` that joins small reads and writes of files.
+/// An `LD_PRELOAD` library that joins small reads and writes of files.
 #[cfg(launcher)]
 pub fn joining_library() -> &'static [u8] {
     fathom_launcher::JOINING
 }
 
-/// Why a process or a thread can't be made (`EAGAIN`), and where to look.
+/// Explains why a process or thread can't be created (`EAGAIN`), and where to look.
 pub const NO_FURTHER_THREAD: &str = "the system allows no further process or thread; the limits are `ulimit -u` of this user and pids.max of its \
      control group";

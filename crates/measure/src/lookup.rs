@@ -1,4 +1,4 @@
-//! Finds programs the way a shell does, and says what was probably meant.
+//! Finds programs as a shell does, and suggests similar names.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use crate::MeasureError;
 
-/// Path of the program `name`, as a shell would find it: names with a slash are taken as they are
-/// (relative to `directory` if it is given), others are looked for in `PATH`.
+/// Returns the path of the program `name`, as a shell would find it: names with a slash are used as they are
+/// (relative to `directory` if given), others are searched for in `PATH`.
 ///
 /// # Errors
-/// [`MeasureError::NoSuchProgram`] with a similar name if there is one;
-/// [`MeasureError::NotExecutable`] for directories, files without permission, and text files that
-/// don't say who interprets them.
+/// [`MeasureError::NoSuchProgram`], with a similar name if there is one; [`MeasureError::NotExecutable`] for
+/// directories, files without permission, and text files that don't name their interpreter.
 pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<PathBuf, MeasureError> {
     if name.is_empty() {
         return Err(MeasureError::NoSuchProgram {
@@ -59,7 +58,7 @@ pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<Path
             return MeasureError::NoSuchProgram {
                 name: wanted.to_string(),
                 hint: Some(
-                    "; after -- each word is its own argument: leave the -- away to give a whole command in quotes"
+                    "; after -- each word is its own argument: remove the -- to give a whole command in quotes"
                         .into(),
                 ),
             };
@@ -75,7 +74,7 @@ fn not_found(name: &OsStr, similar: Option<String>) -> MeasureError {
     }
 }
 
-/// Adds where the program was looked for, where that is not where the user stands.
+/// Adds where the program was searched for, if that isn't the user's current directory.
 fn within(missing: MeasureError, directory: Option<&Path>) -> MeasureError {
     match (missing, directory) {
         (MeasureError::NoSuchProgram { name, hint }, Some(directory)) => {
@@ -112,7 +111,7 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     if metadata.permissions().mode() & 0o111 == 0 {
         return refuse("it has no execute permission; `chmod +x` gives it");
     }
-    // What can't be read (mode 111) may still be executed.
+    // An unreadable file (mode 111) may still be executable.
     let mut start = [0u8; 256];
     let Ok(mut file) = fs::File::open(program) else {
         return Ok(());
@@ -121,7 +120,7 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     match &start[..length] {
         [b'#', b'!', ..] | [0x7f, b'E', b'L', b'F'] => Ok(()),
         [] => refuse("it is empty"),
-        // Other formats may be registered with the kernel (binfmt_misc): only text is refused.
+        // Other formats may be registered with the kernel (binfmt_misc), so only text is refused.
         text if text
             .iter()
             .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace() || !b.is_ascii()) =>
@@ -132,8 +131,8 @@ fn check(program: &Path) -> Result<(), MeasureError> {
     }
 }
 
-/// The name that differs least from `wanted`, if it differs little enough to be a slip. Of one or
-/// two characters every other is a different program: of those only the case may differ.
+/// Returns the name that differs least from `wanted`, if the difference is small enough for a typo. Names of
+/// one or two characters may differ only in case, because any other is a different program.
 fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option<String> {
     let limit = match wanted.chars().count() {
         ..=2 => return names.find(|name| name != wanted && name.eq_ignore_ascii_case(wanted)),
@@ -143,7 +142,7 @@ fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option
     names
         .filter(|name| name.len().abs_diff(wanted.len()) <= limit)
         .map(|name| (distance(wanted, &name), name))
-        // Two slips, the first of them in the first letter, are another word.
+        // Two typos, one of them in the first letter, make a different word.
         .filter(|(distance, name)| {
             let allowed = match name.chars().next() == wanted.chars().next() {
                 true => limit,
@@ -151,7 +150,7 @@ fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option
             };
             (1..=allowed).contains(distance)
         })
-        // Of equally near names prefer one with the same start, then the first in the alphabet.
+        // On ties, prefer one with the same prefix, then the first in alphabetical order.
         .min_by_key(|(distance, name)| {
             let same_start = name
                 .chars()
@@ -163,7 +162,8 @@ fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option
         .map(|(_, name)| name)
 }
 
-/// Optimal string alignment: insertions, deletions, replacements and swaps of neighbours.
+/// The optimal string alignment distance: insertions, deletions, replacements and swaps of adjacent
+/// characters.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -217,7 +217,7 @@ mod tests {
             error_of("frobnicate", folder.path()),
             "no such program: frobnicate"
         );
-        // Two slips and another first letter: another word.
+        // Two typos and a different first letter: a different word.
         program(folder.path(), "touch", "#!/bin/sh\n", 0o755);
         assert_eq!(error_of("nosuch", folder.path()), "no such program: nosuch");
         let near = "no such program: tuoch; did you mean touch?";

@@ -1,17 +1,17 @@
-//! For tests of parsers of foreign bytes: valid input with some bytes changed, the same every time.
+//! Input for tests of parsers of untrusted bytes: valid input with some bytes changed, the same every time.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Enough to reach each branch of these parsers many times; some milliseconds in a debug build.
+/// Enough to reach each branch of these parsers many times; takes some milliseconds in a debug build.
 const VARIANTS: usize = 4000;
 const SEED: u64 = 36;
-/// Most changes of one variant.
+/// The maximum number of changes in one variant.
 const MOST_CHANGES: usize = 8;
-/// Bytes that mean something to many parsers.
+/// Bytes with a meaning in many parsers.
 const MARKS: &[u8] = b"\0\n \t-+,:()/[]09\x7f\xff";
 
-/// Variants of `valid`: bytes replaced, flipped, taken out, put in, repeated and cut off.
+/// Returns variants of `valid`, with bytes replaced, flipped, removed, inserted, repeated and truncated.
 pub(crate) fn mutated(valid: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let mut random = SmallRng::seed_from_u64(SEED);
     let valid = valid.to_vec();
@@ -24,7 +24,7 @@ pub(crate) fn mutated(valid: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The same as text; what is no UTF-8 becomes a replacement character.
+/// The same as text; invalid UTF-8 becomes a replacement character.
 pub(crate) fn mutated_text(valid: &str) -> impl Iterator<Item = String> {
     mutated(valid.as_bytes()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -100,9 +100,9 @@ mod tests {
         }
     }
 
-    /// An answer in the shared memory as the launcher and the kernel fill it.
+    /// Returns an answer in the shared memory, filled in as by the launcher and the kernel.
     fn answer() -> Vec<u8> {
-        // SAFETY: numbers and arrays of bytes only: all zeros are an answer.
+        // SAFETY: only numbers and byte arrays, so all zeros are a valid answer.
         let mut answer: Answer = unsafe { std::mem::zeroed() };
         (answer.start_ns, answer.exec_ns, answer.end_ns) = (1_000, 2_000, 3_000_000);
         answer.usage[1] = 900;
@@ -117,7 +117,7 @@ mod tests {
         let io = b"rchar: 10\nwchar: 20\nsyscr: 3\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\n";
         answer.io.length = io.len() as i64;
         answer.io.bytes[..io.len()].copy_from_slice(io);
-        // SAFETY: as many bytes as the structure has; its layout leaves no gaps.
+        // SAFETY: as many bytes as the structure has; its layout has no padding.
         let bytes = unsafe {
             std::slice::from_raw_parts((&raw const answer).cast::<u8>(), size_of::<Answer>())
         };
@@ -130,7 +130,7 @@ mod tests {
         let (mut undisturbed, mut with_io) = (0, 0);
         for mut bytes in mutated(&valid) {
             bytes.resize(valid.len(), 0xff);
-            // SAFETY: of that size, and any bytes are an answer.
+            // SAFETY: the size matches, and any bytes are a valid answer.
             let answer: Answer = unsafe { bytes.as_ptr().cast::<Answer>().read_unaligned() };
             let metrics = account::metrics(&answer);
             assert!(metrics.wall_ns <= answer.end_ns);

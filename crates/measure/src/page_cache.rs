@@ -1,10 +1,10 @@
-//! Files in memory: taking them out, asking what is there, and giving them other pages.
+//! The page cache: evicts files, checks what is cached, and gives files new pages.
 //!
-//! Two copies of a file with the same bytes aren't equally quick to read. One that was written lies
-//! in other pages than one that was read in (`wc -l` of 31 MB: 4 % apart), and of two that were
-//! read in the same way, one has the luckier places in the caches (`gzip` of 1.4 MB: 1.4 %). That
-//! stays for as long as the pages do, so that no number of runs shows it. [`Renewal`] deals the
-//! pages anew before each round: then it is chance like any other.
+//! Two copies of a file with the same bytes aren't equally fast to read. A written file has different pages
+//! than one that was read in (`wc -l` of 31 MB: a difference of 4 %), and of two files read in the same way,
+//! one has the better cache placement (`gzip` of 1.4 MB: 1.4 %). This lasts as long as the pages do, so no
+//! number of runs shows it. [`Renewal`] assigns new pages before each round, which turns it into ordinary
+//! chance.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -15,27 +15,28 @@ use std::path::{Path, PathBuf};
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 
-/// Folders are looked through up to so many files: 100,000 take half a second.
+/// The maximum number of files to search in folders: 100,000 take half a second.
 const MOST_FILES: usize = 100_000;
-/// Up to this size a file is read whole even if a command needs a part of it only.
+/// Up to this size in bytes, a file is read completely even if a command needs only a part of it.
 const SMALL: u64 = 64 << 20;
 
-/// The files that commands read, below some folders.
+/// The files below some folders that commands read.
 #[derive(Debug, Clone, Default)]
 pub struct Renewal {
     files: Vec<PathBuf>,
 }
 
 impl Renewal {
-    /// Takes the files below these folders out of memory, git's own left out. What the next run of
-    /// the commands brings back is what they read: [`Renewal::keep_what_was_read`].
+    /// Evicts the files below these folders from memory, except git's own. The files that the next run of the
+    /// commands brings back are those they read: [`Renewal::keep_what_was_read`].
     ///
-    /// Files that stay are left out: they lie in a file system that is memory only, or somebody runs
+    /// Files that remain in memory are excluded: their file system is in memory, or a process is running
     /// them.
     pub fn begin(folders: &[PathBuf]) -> Renewal {
         let mut files = Vec::new();
         for folder in folders {
-            // Dirty pages can't be taken out. One call for all: of single files each takes milliseconds.
+            // Dirty pages can't be evicted. One call for all files, because single files take milliseconds
+            // each.
             if let Ok(open) = File::open(folder) {
                 // SAFETY: an open descriptor.
                 unsafe { libc::syncfs(open.as_raw_fd()) };
@@ -49,23 +50,23 @@ impl Renewal {
         Renewal { files }
     }
 
-    /// After a run of each command: only what it read is dealt with from now on.
+    /// Called after a run of each command: from now on, only files that were read are handled.
     pub fn keep_what_was_read(&mut self) {
         self.files.retain(|path| {
             let size = fs::metadata(path).map_or(0, |about| about.len());
             let resident = resident_pages(path).unwrap_or(0);
-            // A part of a large file is left alone: to read all of it could take minutes.
+            // Large files that were only partly read are skipped: reading all of them could take minutes.
             resident > 0 && (size <= SMALL || 2 * resident >= size.div_ceil(page_size() as u64))
         });
     }
 
-    /// Whether there is anything to do.
+    /// Reports whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// All files go out of memory and are read in again in a random order, so that chance decides
-    /// which gets which pages. What can't be read is missed by the command, too.
+    /// Evicts all files and reads them in again in a random order, so that chance decides which file gets
+    /// which pages. A file that can't be read is missing for the command, too.
     pub fn renew(&mut self, random: &mut SmallRng) {
         for path in &self.files {
             let _ = take_out(path);
@@ -97,8 +98,7 @@ fn list(path: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Dirty pages can't be evicted, so they are written first. Neither needs more than to read the
-/// file.
+/// Evicts a file. Dirty pages can't be evicted, so they are written first. Both only need read permission.
 pub(crate) fn evict(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     // SAFETY: an open descriptor.
@@ -108,7 +108,7 @@ pub(crate) fn evict(path: &Path) -> io::Result<()> {
     drop_pages(&file)
 }
 
-/// What is dirty stays.
+/// Evicts the clean pages only.
 fn take_out(path: &Path) -> io::Result<()> {
     drop_pages(&File::open(path)?)
 }
@@ -122,13 +122,13 @@ fn drop_pages(file: &File) -> io::Result<()> {
     }
 }
 
-/// Pages of a file that are in memory; `None` where the kernel doesn't say. `mincore` says of files
-/// of others that every page is there (since Linux 5.2): it is asked only of files that are ours,
-/// or that we may write.
+/// Returns the number of a file's pages in memory; `None` if the kernel doesn't say. For files of other
+/// users, `mincore` reports every page as present (since Linux 5.2), so it is called only for files that we
+/// own or may write.
 pub(crate) fn resident_pages(path: &Path) -> Option<u64> {
     let file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: takes no arguments and returns a number.
     let user = unsafe { libc::geteuid() };
     let ours = user == 0 || metadata.uid() == user;
     if !ours && fs::OpenOptions::new().append(true).open(path).is_err() {
@@ -139,8 +139,8 @@ pub(crate) fn resident_pages(path: &Path) -> Option<u64> {
         return Some(0);
     }
     let mut pages = vec![0u8; length.div_ceil(page_size())];
-    // SAFETY: a mapping of the whole file that is never touched, only asked about, and unmapped;
-    // the vector has a byte for each page.
+    // SAFETY: a mapping of the whole file that is only queried, never accessed, and then unmapped; the vector
+    // has a byte for each page.
     unsafe {
         let at = libc::mmap(
             std::ptr::null_mut(),
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_a_command_read_is_renewed_and_the_rest_is_left_alone() {
-        // On a real disk: what lies in `/tmp` may be memory only.
+        // On a real disk: `/tmp` may be in memory only.
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let in_folder = |name: &str| folder.path().join(name);
         fs::create_dir(in_folder(".git")).unwrap();

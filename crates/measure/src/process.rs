@@ -34,48 +34,48 @@ use variables::padding;
 /// Commands around the runs of one benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hooks {
-    /// Once, before anything else.
+    /// Runs once, before anything else.
     pub setup: Option<Hook>,
-    /// Before each run, warm-ups included.
+    /// Runs before each run, including warm-up runs.
     pub prepare: Option<Hook>,
-    /// After each run.
+    /// Runs after each run.
     pub conclude: Option<Hook>,
-    /// Once, at the end.
+    /// Runs once, at the end.
     pub cleanup: Option<Hook>,
 }
 
-/// What holds for all benchmarks.
+/// Settings for all benchmarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessOptions {
-    /// Longest time a run may take.
+    /// The time limit of a run.
     pub timeout: Option<Duration>,
     /// CPUs that the commands may use; all if empty.
     pub pin: Vec<usize>,
-    /// Vary the size of the environment from round to round, by 0 to 4095 bytes: where the stack of
-    /// a program begins depends on it, and so may its speed. The runs of a round share it.
+    /// Vary the size of the environment from round to round, by 0 to 4095 bytes: it determines where a
+    /// program's stack begins, which may affect its speed. The runs of a round have the same size.
     pub vary_environment_size: bool,
     /// Let the commands write to the terminal.
     pub show_output: bool,
-    /// Let processes that a run leaves behind live until the final sweep. Otherwise they are ended
-    /// before the next run, which they would disturb.
+    /// Leave processes that a run leaves behind alive until the final sweep. Otherwise they are killed before
+    /// the next run, which they would disturb.
     pub keep_daemons: bool,
-    /// Seed of what is random.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
-/// Rounds of short commands are handed to the launcher by the dozen, for this long: then Fathom
-/// checks limits and draws the progress line again. (Ctrl-C and time-outs are seen at any time.)
+/// Rounds of short commands are passed to the launcher in batches that take this long: between batches,
+/// Fathom checks limits and redraws the progress line. (Ctrl-C and timeouts are noticed at any time.)
 ///
-/// Each hand-over lets the CPUs fall idle, and what runs next may find another CPU, or one that has
-/// slowed down. With 20 ms, a quarter of the rounds were split in two by one: their log ratios
-/// scattered by 3.3 % where the machine was quiet, those of the others by 2.1 %, and by 1.7 % from
-/// the third run of a hand-over on. The first run took 1.3 % longer than the median, the fourth
-/// 1.1 % less (6,000 runs of a 6 ms command). So rounds are kept whole, and hand-overs are few.
+/// Each batch lets the CPUs become idle, and what runs next may get a different CPU, or one that has slowed
+/// down. With 20 ms, a quarter of the rounds were split in two: their log ratios varied by 3.3 % on a quiet
+/// machine, those of the others by 2.1 %, and by 1.7 % from the third run of a batch on. The first run took
+/// 1.3 % longer than the median, the fourth 1.1 % less (6,000 runs of a 6 ms command). Therefore rounds are
+/// kept whole, and batches are few.
 const HAND_OVER: Duration = Duration::from_millis(200);
-/// Rounds that take longer than this are split all the same.
+/// Rounds that take longer than this are split anyway.
 const LONGEST_HAND_OVER: Duration = Duration::from_millis(500);
 
-/// A run that has ended and is not yet handed out.
+/// A run that has ended but hasn't been returned yet.
 struct Finished {
     attempt: Attempt,
     answer: Answer,
@@ -97,27 +97,27 @@ pub struct ProcessExecutor {
     options: ProcessOptions,
     cpu_mask: Vec<u8>,
     steal: StealWatch,
-    /// Of the own group's CPU limit, if it has one. It is read right before and after a hand-over,
-    /// which then has one run: what it says can't be divided.
+    /// The meter for the own group's CPU limit, if it has one. It is read right before and after a batch,
+    /// which then has only one run, because the value can't be divided.
     throttle: Option<ThrottleMeter>,
-    /// Variables of the rounds that are on; kept for their memory.
+    /// The variables of the current rounds; kept to reuse their memory.
     own_environments: Vec<Block>,
     finished: VecDeque<Finished>,
-    /// Whether there is a JSON record that the launcher writes to.
+    /// Whether the launcher writes to a JSON record.
     records: bool,
     floor_arguments: Block,
-    /// Processes that runs so far have left behind and that are still there.
+    /// The number of processes that runs have left behind and that still exist.
     left_behind: u32,
-    /// After a sweep between runs: those that could not be ended.
+    /// After a sweep between runs: the number of processes that could not be killed.
     immortal: Option<u32>,
     began_ns: u64,
-    /// Sees the first byte of standard output, where that is asked for.
+    /// Detects the first byte of standard output, if requested.
     watch: Option<Watch>,
-    /// Of the last run.
+    /// The timestamps of the last run.
     last_stamps: RunStamps,
     /// Answers for the commands whose calls are delayed, if there are any.
     asked: Option<Asked>,
-    /// The round to warm up in which output that goes to `/dev/null` goes to the pipe.
+    /// The warm-up round in which output for `/dev/null` goes to the pipe instead.
     piped_warmup: Option<u32>,
 }
 
@@ -139,18 +139,18 @@ impl Delays {
     }
 }
 
-/// Stamps of the last run, `CLOCK_MONOTONIC` nanoseconds.
+/// Timestamps of the last run, in `CLOCK_MONOTONIC` nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RunStamps {
     /// In the child, right before it called `execve`.
     pub exec_ns: u64,
     /// When the launcher saw its exit.
     pub end_ns: u64,
-    /// How long it had waited for a CPU before that, where the executor watches.
+    /// How long it had waited for a CPU before exec, if the executor watches.
     pub wait_before_exec_ns: u64,
-    /// The CPU on which it ran last, where the executor watches.
+    /// The CPU on which it last ran, if the executor watches.
     pub cpu: Option<usize>,
-    /// What came out of it.
+    /// The observed output.
     pub output: Watched,
 }
 
@@ -170,7 +170,7 @@ impl ProcessExecutor {
     /// Starts the launcher. Must be called on a thread that outlives the executor.
     ///
     /// # Errors
-    /// As [`ProcessExecutor::recording`].
+    /// As for [`ProcessExecutor::recording`].
     pub fn new(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
@@ -178,11 +178,11 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, None, false)
     }
 
-    /// The same; finished runs are written to this file at once, see [`crate::Journal`].
+    /// The same; finished runs are also written to this file immediately, see [`crate::Journal`].
     ///
     /// # Errors
-    /// [`MeasureError::Launcher`] when it can't be started, [`MeasureError::Input`] and the like
-    /// when Fathom's own directory isn't known.
+    /// [`MeasureError::Launcher`] if it can't be started, [`MeasureError::Input`] and similar if Fathom's own
+    /// directory is unknown.
     pub fn recording(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
@@ -191,8 +191,8 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, record, false)
     }
 
-    /// In this round to warm up, output that goes to `/dev/null` otherwise goes to the pipe and is
-    /// counted: what a program does less for `/dev/null` shows without a further run.
+    /// In this warm-up round, output that otherwise goes to `/dev/null` goes to the pipe and is counted: this
+    /// shows what a program does less for `/dev/null` without an additional run.
     pub fn piping_warmup(mut self, round: Option<u32>) -> ProcessExecutor {
         self.piped_warmup = round;
         self
@@ -206,7 +206,7 @@ impl ProcessExecutor {
         self
     }
 
-    /// One that sees the first byte of what goes to [`crate::Output::Pipe`].
+    /// Creates an executor that detects the first byte written to [`crate::Output::Pipe`].
     pub(crate) fn watching(
         benchmarks: Vec<(CommandLine, Hooks)>,
         options: ProcessOptions,
@@ -214,12 +214,12 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, None, true)
     }
 
-    /// Stamps of the last run, of a benchmark or of the empty program.
+    /// Returns the timestamps of the last run, of a benchmark or of the empty program.
     pub(crate) fn last_stamps(&self) -> RunStamps {
         self.last_stamps
     }
 
-    /// CPUs on which the output is watched.
+    /// Returns the CPUs on which the output is watched.
     pub(crate) fn watching_cpus(&self) -> Vec<usize> {
         self.watch
             .as_ref()
@@ -253,7 +253,7 @@ impl ProcessExecutor {
             what: "could not be read from",
             error: open_files::with_the_limit(error),
         };
-        // The watcher of standard output also reads it; the drain is left with an end that is closed.
+        // The watcher of standard output also reads it; the drain gets a closed end instead.
         let (watch, stdout) = match watches {
             false => (None, pipes.stdout),
             true => {
@@ -295,7 +295,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// How many of these runs may be made without looking at anything between them.
+    /// Returns how many of these runs can be made without checks in between.
     fn at_once(&self, upcoming: &[Attempt]) -> usize {
         let alone = |attempt: &Attempt| {
             let benchmark = &self.benchmarks[attempt.benchmark];
@@ -317,7 +317,7 @@ impl ProcessExecutor {
         many.max(1)
     }
 
-    /// Makes the first of these runs, and as many of the others as go with it.
+    /// Makes the first of these runs, and as many of the others as belong with it.
     fn make(&mut self, upcoming: &[Attempt]) -> Result<(), MeasureError> {
         let attempts = whole_rounds(upcoming, self.at_once(upcoming));
         let first = &self.benchmarks[attempts[0].benchmark];
@@ -394,7 +394,7 @@ impl ProcessExecutor {
         let mut captured = Some(self.drain.finish());
         let last = answers.len() - 1;
         if !self.options.keep_daemons && answers[last].0.left_behind > self.left_behind {
-            // If the launcher is gone, so is what it watched over.
+            // If the launcher is gone, so are the processes it watched.
             self.immortal = Some(self.launcher.sweep().unwrap_or(0));
         }
         self.last_stamps = RunStamps::of(&answers[last].0, output);
@@ -407,7 +407,7 @@ impl ProcessExecutor {
                 attempt: attempts[at],
                 answer,
                 ended,
-                // Whose the text is can't be known; it is shown if the last run failed.
+                // It is unknown which run wrote the text; it is shown if the last run failed.
                 captured: if at == last { captured.take() } else { None }.unwrap_or_default(),
                 throttled_ns: after
                     .zip(before)
@@ -439,7 +439,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// Whether its output goes to the pipe, where that of the runs that count is thrown away.
+    /// Reports whether its output goes to the pipe, while that of counted runs is discarded.
     fn is_piped(&self, attempt: &Attempt) -> bool {
         let benchmark = &self.benchmarks[attempt.benchmark];
         let order = benchmark.order(&self.options, &self.cpu_mask);
@@ -449,7 +449,7 @@ impl ProcessExecutor {
             && order.output.is_none()
     }
 
-    /// Turns a failure to start into the error that names what was in the way.
+    /// Turns a failure to start into an error that names the obstacle.
     fn check_start(&self, answer: &Answer, benchmark: &Benchmark) -> Result<(), MeasureError> {
         let wanted = Wanted {
             command: &benchmark.command,
@@ -463,8 +463,8 @@ impl ProcessExecutor {
     }
 }
 
-/// The first of these runs, as many as there is room for, without the begin of a round that has no
-/// room for its end. One round is made as far as it goes.
+/// Returns as many of these runs as there is space for, without the beginning of a round whose end doesn't
+/// fit. A single round is made as far as it fits.
 fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     let is_whole = |end: &usize| match upcoming.get(*end) {
         Some(next) => !next.is_of_round(&upcoming[end - 1]),
@@ -474,12 +474,12 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     &upcoming[..end]
 }
 
-/// How much of `came` through the pipe each of these runs wrote at least; `None` for those whose
-/// output went elsewhere.
+/// Returns how many of the `came` bytes from the pipe each of these runs wrote at least; `None` for runs
+/// whose output went elsewhere.
 ///
-/// The pipe is counted once for all runs of a hand-over, and what a run wrote anywhere is known of
-/// each (`wchar`): what can't have been written by the others is its own. That is exact for one
-/// command, and for programs that write nowhere else.
+/// The pipe is counted once for all runs of a batch, and the total each run wrote anywhere is known
+/// (`wchar`): the bytes that the others can't have written are its own. That is exact for one command, and
+/// for programs that write nowhere else.
 fn bytes_of_each(came: u64, piped: &[bool], answers: &[(Answer, Ended)]) -> Vec<Option<u64>> {
     let written: Vec<Option<u64>> = piped
         .iter()
@@ -493,8 +493,8 @@ fn bytes_of_each(came: u64, piped: &[bool], answers: &[(Answer, Ended)]) -> Vec<
     written.iter().map(|written| written.map(own)).collect()
 }
 
-/// How a run's object begins in the JSON record, with what only Fathom knows of it; the launcher
-/// adds what it measured.
+/// Returns the beginning of a run's object in the JSON record, with what only Fathom knows; the launcher adds
+/// its measurements.
 fn record_head(attempt: &Attempt) -> String {
     let separator = if attempt.position == 0 { "\n" } else { ",\n" };
     format!(
@@ -518,12 +518,12 @@ fn gone(error: io::Error, benchmark: &Benchmark) -> MeasureError {
     }
 }
 
-/// For `sched_setaffinity`; empty for all CPUs.
+/// Returns a mask for `sched_setaffinity`; empty for all CPUs.
 pub(crate) fn cpu_mask(cpus: &[usize]) -> Vec<u8> {
     let Some(largest) = cpus.iter().max() else {
         return Vec::new();
     };
-    // The kernel takes whole words.
+    // The kernel requires whole words.
     let mut mask = vec![0u8; (largest / 64 + 1) * 8];
     for cpu in cpus {
         mask[cpu / 8] |= 1 << (cpu % 8);

@@ -1,8 +1,8 @@
-//! Rounds: every benchmark once, in a random order, until there is enough.
+//! Rounds: runs every benchmark once, in a random order, until there is enough data.
 //!
-//! Drift, neighbours and changes of the clock then hit all benchmarks alike, and which of two came
-//! first in a round is a coin's choice: whatever the machine did, identical programs had equal
-//! chances. That is what the verdicts rest on.
+//! Drift, other programs and clock changes then affect all benchmarks equally, and which of two came first in
+//! a round is random: whatever the machine did, identical programs had equal chances. The verdicts rest on
+//! that.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -25,56 +25,56 @@ pub enum StopRule {
     Answer(Limits),
 }
 
-/// Limits of measuring until there is an answer.
+/// Limits for measuring until there is an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Fewest rounds.
+    /// The minimum number of rounds.
     pub minimum: u32,
-    /// Most rounds.
+    /// The maximum number of rounds.
     pub maximum: Option<u32>,
-    /// Before this time no answer is enough: a distribution of short runs deserves more than ten.
+    /// The minimum time: a distribution of short runs needs more than ten.
     pub at_least: Duration,
-    /// After this time measuring ends once `minimum` rounds were made.
+    /// After this time, measuring ends once `minimum` rounds are complete.
     pub soft: Duration,
     /// After this time measuring ends.
     pub hard: Duration,
-    /// Stop when all intervals are within this share of their values, not when all is decided.
+    /// Stop when all intervals are within this share of their values, instead of when everything is decided.
     pub precision: Option<f64>,
 }
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Number of benchmarks.
+    /// The number of benchmarks.
     pub benchmarks: usize,
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
     /// The order within each round.
     pub order: RunOrder,
-    /// Seed of a random order.
+    /// The seed of a random order.
     pub seed: u64,
     /// When to stop.
     pub stop: StopRule,
-    /// What is compared, and how closely.
+    /// What to compare, and how closely.
     pub question: Question,
-    /// Failures that are counted instead of ending everything; see [`IgnoreFailure::lets_pass`].
+    /// Failures that are counted instead of ending the measurement; see [`IgnoreFailure::lets_pass`].
     pub ignore_failure: IgnoreFailure,
 }
 
-/// Which bad ends of a run are let pass.
+/// Which failures of a run are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum IgnoreFailure {
-    /// None.
+    /// No failures.
     #[default]
     Never,
-    /// All: any exit code, signals and time-outs.
+    /// All: any exit code, signals and timeouts.
     All,
-    /// These exit codes.
+    /// Only these exit codes.
     Codes(Vec<i32>),
 }
 
 impl IgnoreFailure {
-    /// Whether a run that ended so counts.
+    /// Reports whether a run that ended this way counts.
     pub fn lets_pass(&self, exit: Exit) -> bool {
         match (self, exit) {
             (_, Exit::Code(0)) | (IgnoreFailure::All, _) => true,
@@ -84,30 +84,30 @@ impl IgnoreFailure {
     }
 }
 
-/// Gets every step; draws progress, writes records.
+/// Receives every step, to draw progress or write records.
 pub trait Observer {
-    /// A round begins; `warmup` rounds do not count.
+    /// A round begins; `warmup` rounds don't count.
     fn round(&mut self, round: u32, warmup: bool);
     /// A run is about to start.
     fn starts(&mut self, benchmark: usize);
     /// A measured run has ended.
     ///
     /// # Errors
-    /// What keeps the session from going on.
+    /// Errors that prevent the session from continuing.
     fn ran(&mut self, run: &Run) -> Result<(), MeasureError>;
-    /// The same, and the executor has not recorded it. It is durable when this returns.
+    /// A measured run has ended that the executor has not recorded. It is durable when this returns.
     ///
     /// # Errors
-    /// When it can't be recorded.
+    /// If it can't be recorded.
     fn record(&mut self, _run: &Run) -> Result<(), MeasureError> {
         Ok(())
     }
-    /// A round has ended; `runs` are all so far.
+    /// A round has ended; `runs` are all runs so far.
     fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
 }
 
-/// An observer that draws nothing and records nothing: for sessions whose executor keeps the runs
-/// itself, or whose runs only serve a verdict.
+/// An observer that draws and records nothing: for sessions whose executor stores the runs itself, or whose
+/// runs only serve a verdict.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
@@ -120,49 +120,47 @@ impl Observer for Silent {
     fn round_done(&mut self, _: &[Run], _: u32, _: Duration) {}
 }
 
-/// A run that does not count.
+/// A warm-up run, which doesn't count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarmUp {
-    /// The numbers; its round is counted among those to warm up.
+    /// The measurements; the round number counts warm-up rounds only.
     pub run: Run,
     /// As in [`RunReport::piped_bytes`].
     pub piped_bytes: Option<u64>,
 }
 
-/// What came of it.
+/// The result of a session.
 #[derive(Debug)]
 pub struct Session {
     /// Every measured run.
     pub runs: Vec<Run>,
-    /// Every run to warm up.
+    /// Every warm-up run.
     pub warmups: Vec<WarmUp>,
     /// Wall times of the empty program, in nanoseconds.
     pub floor_ns: Vec<u64>,
     /// Why it ended.
     pub stop: StopReason,
-    /// What went wrong, if it ended by a failure.
+    /// The failure that ended it, if any.
     pub failure: Option<MeasureError>,
-    /// How often the final verdicts may err.
+    /// The allowed error rate of the final verdicts.
     pub allowance: Allowance,
 }
 
-/// Runs of the empty program at either end of the session. Each costs as much as a run of a short
-/// command; the median of ten is known within some 5 %, which is enough for a figure to compare
-/// with.
+/// The number of runs of the empty program at each end of the session. Each costs as much as a run of a short
+/// command; the median of ten is known to within some 5 %, which is enough for a reference value.
 const FLOOR_RUNS: u32 = 5;
-/// Runs of the empty program before those, to warm up.
+/// The number of warm-up runs of the empty program before those.
 const FLOOR_WARMUP: u32 = 1;
-/// Attempts that an executor is given at least, if they are sure to follow.
+/// The minimum number of attempts to pass to an executor, if they are certain to follow.
 const FORESIGHT: usize = 128;
 
-/// Makes the rounds. What was measured is returned whatever happens; `--cleanup` and the final
-/// sweep happen in any case.
+/// Runs the rounds. Measurements are returned whatever happens; `--cleanup` and the final sweep always run.
 pub fn conduct(plan: &Plan, executor: &mut dyn Executor, observer: &mut dyn Observer) -> Session {
     go_on(plan, Vec::new(), executor, observer)
 }
 
-/// The same after `done`, whole rounds of an earlier session with the same plan. They are looked at in the
-/// same places as then, so that looks cost what they would have cost in one session.
+/// Continues after `done`, the complete rounds of an earlier session with the same plan. Interim looks happen
+/// at the same rounds, so that they cost as much as in a single session.
 pub fn go_on(
     plan: &Plan,
     mut done: Vec<Run>,
@@ -214,7 +212,7 @@ pub fn go_on(
     }
 }
 
-/// Room for so many runs is made beforehand: while the list grows, each doubling copies all of it.
+/// Returns the number of runs to reserve space for: while the list grows, each doubling copies all of it.
 fn foreseen_runs(plan: &Plan) -> usize {
     const MOST: usize = 1 << 14;
     match plan.stop {
@@ -225,16 +223,16 @@ fn foreseen_runs(plan: &Plan) -> usize {
 
 struct Rounds<'a> {
     plan: &'a Plan,
-    /// Runs of an earlier session.
+    /// The runs of an earlier session.
     done: Vec<Run>,
     random: SmallRng,
     order: Vec<usize>,
-    /// Attempts that follow, in order.
+    /// The planned attempts, in order.
     upcoming: VecDeque<Attempt>,
     runs: Vec<Run>,
     warmups: Vec<WarmUp>,
     floor_ns: Vec<u64>,
-    /// Numbers of the looks at verdicts that were taken before the end.
+    /// The rounds at which verdicts were looked at before the end.
     looks: Vec<u32>,
 }
 
@@ -246,7 +244,7 @@ impl Rounds<'_> {
         ready: &mut usize,
     ) -> Result<StopReason, MeasureError> {
         for benchmark in 0..self.plan.benchmarks {
-            // Counted before it is made: what a failed set-up left half done is cleaned up too.
+            // Counted before it runs, so that a setup that failed halfway is cleaned up too.
             *ready += 1;
             executor.set_up(benchmark)?;
         }
@@ -275,14 +273,14 @@ impl Rounds<'_> {
             observer.round(round, false);
             self.foresee(round, false);
             self.round(executor, observer)?;
-            // The first round was made with the last one to warm up, before they were handed out.
+            // The first round was made together with the last warm-up round, before they were returned.
             if let Some(first) = self.runs.get(earlier).filter(|_| warmed_ahead) {
                 began = Duration::from_nanos(first.started_ns);
             }
             round += 1;
             let elapsed = before + executor.elapsed().saturating_sub(began);
             observer.round_done(&self.runs, round, elapsed);
-            // Runs that are made already are results: the round that they belong to is finished.
+            // Runs that have already been made are results, so their round is finished.
             if executor.is_ahead() {
                 continue;
             }
@@ -293,27 +291,24 @@ impl Rounds<'_> {
         }
     }
 
-    /// The number of rounds up to which it may be planned once `round` of them are made.
+    /// Returns the number of rounds that may be planned once `round` of them are complete.
     ///
-    /// Looks don't end a plan. Where an executor makes many short runs at a stretch, a look that
-    /// falls due in between is taken at its end: a pause for each would make the runs after it
-    /// slower.
+    /// Looks don't end a plan. If an executor makes many short runs in one batch, a look that falls due
+    /// within it is taken at its end: a pause for each would slow down the runs after it.
     fn foreseeable(&self, round: u32) -> u32 {
         let most = match self.plan.stop {
             StopRule::Runs(wanted) => return wanted,
             StopRule::Answer(limits) => limits.maximum.unwrap_or(u32::MAX),
         };
-        // Without a warm-up the first round is made alone: nothing is known yet of how its runs
-        // end.
+        // Without a warm-up, the first round is made alone, because it is not yet known how its runs end.
         match round == 0 && self.plan.warmup == 0 {
             true => most.min(1),
             false => most,
         }
     }
 
-    /// Plans rounds from this one on, those to warm up and then the measured ones, until enough
-    /// attempts are known. No pause before the first measured round: that would undo a part of what
-    /// the warm-up is for.
+    /// Plans rounds from this one on, warm-up rounds first, until enough attempts are known. There is no
+    /// pause before the first measured round, which would undo part of the warm-up.
     fn foresee(&mut self, round: u32, warmup: bool) {
         while self.upcoming.len() < FORESIGHT.max(self.order.len()) {
             let (round, warmup) = match self.upcoming.back() {
@@ -356,7 +351,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Makes the next round of the attempts that are planned.
+    /// Runs the next round of the planned attempts.
     fn round(
         &mut self,
         executor: &mut dyn Executor,
@@ -393,7 +388,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// A run that ends badly ends everything, unless it is to be ignored.
+    /// Returns an error for a failing run, unless it is ignored.
     fn check(&self, report: RunReport, warmup: bool) -> Result<(), MeasureError> {
         let name = self
             .plan
@@ -409,7 +404,7 @@ impl Rounds<'_> {
                 command: name,
                 exit: report.run.exit,
                 run: (!warmup).then_some(report.run.round + 1),
-                // It is among them.
+                // The run is among them.
                 always: made.all(|run| {
                     run.benchmark != report.run.benchmark || run.exit == report.run.exit
                 }),
@@ -436,7 +431,7 @@ impl Rounds<'_> {
         if elapsed >= limits.hard || (elapsed >= limits.soft && rounds >= limits.minimum) {
             return Some(StopReason::TimeBudget);
         }
-        // Looks are due at rounds that are fixed beforehand: each costs a part of the error rate.
+        // Looks happen at predetermined rounds, because each costs a part of the error rate.
         let look = sequential::looks_due(rounds, limits.minimum);
         if look <= self.looks.last().copied().unwrap_or(0) || elapsed < limits.at_least {
             return None;

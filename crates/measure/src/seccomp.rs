@@ -1,4 +1,4 @@
-//! Filters of calls, as the kernel takes them.
+//! System call filters, in the kernel's format.
 
 pub(crate) use libc::sock_filter as Instruction;
 
@@ -6,33 +6,33 @@ pub(crate) use libc::sock_filter as Instruction;
 pub(crate) const NUMBER_AT: u32 = 0;
 pub(crate) const ARCHITECTURE_AT: u32 = 4;
 
-/// Of programs for this processor that use its usual entry.
+/// The architecture of programs for this processor that use its usual entry.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 pub(crate) const ARCHITECTURE: u32 = 0xc000_00b7;
 
-/// The call is made.
+/// Allows the call.
 pub(crate) const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 
-/// Where the low half of an argument is.
+/// Returns the offset of the low half of an argument.
 pub(crate) const fn argument_at(argument: u32) -> u32 {
     let low = if cfg!(target_endian = "big") { 4 } else { 0 };
     16 + 8 * argument + low
 }
 
-/// Takes a word of the call's data.
+/// Loads a word of the call's data.
 pub(crate) const fn load(at: u32) -> Instruction {
     step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, at, 0, 0)
 }
 
-/// Goes on behind so many instructions where the word is `value`, or is not.
+/// Skips this many instructions if the word is `value`, or if it isn't.
 pub(crate) const fn equals(value: u32, if_so: u8, if_not: u8) -> Instruction {
     let code = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
     step(code, value, if_so, if_not)
 }
 
-/// Ends with this answer.
+/// Returns this answer.
 pub(crate) const fn give_back(answer: u32) -> Instruction {
     step(libc::BPF_RET | libc::BPF_K, answer, 0, 0)
 }

@@ -1,4 +1,4 @@
-//! An executor whose runs take no time: scheduling, statistics and reports are tested exactly.
+//! An executor whose runs take no time, for exact tests of scheduling, statistics and reports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use fathom_model::{Exit, IoCounts, Run};
 
 use crate::{Attempt, Executor, MeasureError, RunReport};
 
-/// What happened, in order.
+/// An event, recorded in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// `set_up` of a benchmark.
@@ -16,7 +16,7 @@ pub enum Event {
     WarmUp(usize),
     /// A measured run: benchmark and round.
     Run(usize, u32),
-    /// The empty program, this many times.
+    /// Runs of the empty program, this many.
     Floor(u32),
     /// `clean_up` of a benchmark.
     CleanUp(usize),
@@ -27,7 +27,7 @@ pub enum Event {
 /// Decides the outcome of a run.
 pub type Behaviour<'a> = dyn FnMut(&Attempt) -> Run + 'a;
 
-/// Plays runs on a clock of its own.
+/// Simulates runs on its own clock.
 pub struct Simulated<'a> {
     behaviour: Box<Behaviour<'a>>,
     now: Duration,
@@ -35,12 +35,12 @@ pub struct Simulated<'a> {
     made: u32,
     at_once: usize,
     ahead: VecDeque<RunReport>,
-    /// Everything that happened, in order.
+    /// All events, in order.
     pub events: Vec<Event>,
 }
 
 impl<'a> Simulated<'a> {
-    /// `behaviour` is asked once for each run.
+    /// Creates an executor that calls `behaviour` once for each run.
     pub fn new(behaviour: impl FnMut(&Attempt) -> Run + 'a) -> Simulated<'a> {
         Simulated {
             behaviour: Box::new(behaviour),
@@ -53,20 +53,20 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// Makes up to this many runs before it hands out the first of them.
+    /// Makes up to this many runs before it returns the first of them.
     pub fn handing_over(mut self, at_once: usize) -> Self {
         self.at_once = at_once;
         self
     }
 
-    /// The user presses Ctrl-C while run number `runs` (from 0) is on.
+    /// Simulates Ctrl-C during run number `runs` (from 0).
     pub fn interrupted_after(mut self, runs: u32) -> Self {
         self.interrupt_after = Some(runs);
         self
     }
 }
 
-/// A run of this length in which nothing else happened.
+/// Returns a run of this length in which nothing else happened.
 pub fn quiet_run(attempt: &Attempt, wall_ns: u64) -> Run {
     Run {
         benchmark: attempt.benchmark,

@@ -1,14 +1,14 @@
-//! CPU time that the hypervisor gave to others.
+//! CPU time that the hypervisor gave to others (steal).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-/// How often `/proc/stat` is read at most. It counts in steps of 10 ms, and reading it costs tens
+/// The minimum interval between reads of `/proc/stat`. It counts in steps of 10 ms, and reading it takes tens
 /// of microseconds: once per run of a short command would be most of the harness's own cost.
 const INTERVAL_NS: u128 = 50_000_000;
 
-/// Watches the steal of the whole machine.
+/// Watches the steal time of the whole machine.
 #[derive(Debug)]
 pub(crate) struct StealWatch {
     file: Option<File>,
@@ -33,8 +33,8 @@ impl StealWatch {
         watch
     }
 
-    /// Nanoseconds of steal in the interval that the moment belongs to; `None` where the kernel
-    /// doesn't say. Runs shorter than the interval share its figure.
+    /// Returns the steal time in nanoseconds in the current interval; `None` if the kernel doesn't say. Runs
+    /// shorter than the interval share its value.
     pub(crate) fn since_last(&mut self) -> Option<u64> {
         if self.last_delta.is_some() && self.read_at.elapsed().as_nanos() < INTERVAL_NS {
             return self.last_delta;
@@ -54,7 +54,7 @@ impl StealWatch {
     }
 }
 
-/// The eighth number of the first line: steal, in ticks.
+/// Parses the eighth number of the first line: steal, in ticks.
 fn parse(stat: &str) -> Option<u64> {
     stat.lines()
         .next()?

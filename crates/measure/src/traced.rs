@@ -1,13 +1,13 @@
-//! What does a command read from when it is observed?
+//! Opens the input of an observed command.
 
 use fathom_trace::Io;
 
 use crate::{Input, MeasureError};
 
-/// Standard input of an observed run, opened as for a timed one.
+/// Returns standard input for an observed run, opened as for a timed one.
 ///
 /// # Errors
-/// When the file can't be opened, or the wait for a FIFO's writer was interrupted.
+/// If the file can't be opened, or the wait for a FIFO's writer was interrupted.
 pub fn traced_input(input: &Input) -> Result<Io, MeasureError> {
     match input {
         Input::Null => Ok(Io::Null),

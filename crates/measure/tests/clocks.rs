@@ -1,10 +1,10 @@
-//! No time that is measured hangs on the clock that people and NTP set, back and forth: that one
-//! only dates records, and says how old a file is.
+//! No measured time may depend on the wall clock, which users and NTP adjust in both directions: it is only
+//! used for dates in records and ages of files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What reads or names that clock.
+/// Names through which that clock is read.
 const OF_THE_CLOCK: [&str; 4] = [
     "SystemTime",
     "CLOCK_REALTIME",
@@ -12,7 +12,7 @@ const OF_THE_CLOCK: [&str; 4] = [
     "libc::time(",
 ];
 
-/// Files that may: dates, seeds, and ages of files.
+/// Files that may use it: for dates, seeds, and ages of files.
 const MAY: [&str; 4] = [
     "measure/src/date.rs",
     "conduct/src/seed.rs",

@@ -1,4 +1,4 @@
-//! The record on disk is whole at every moment.
+//! The record on disk is valid at every moment.
 
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{Attempt, Frame, Journal, write_bench};
@@ -188,7 +188,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
         let recorded: BenchRecord = serde_json::from_str(&text).unwrap();
         assert!(recorded.runs.len() > at, "run {at} is not there yet");
         ahead = ahead.max(recorded.runs.len() - at);
-        // What the launcher doesn't know is put in at the end.
+        // Fields that the launcher doesn't know are added at the end.
         let of_launcher = fathom_model::Run {
             steal_ns: None,
             throttled_ns: None,
@@ -200,7 +200,7 @@ fn the_launcher_writes_what_fathom_would_have_written() {
     assert!(ahead > 1, "several were made at once");
 }
 
-/// Names the file that this program writes without end when it is started by the test below.
+/// Names the file to which this program writes endlessly when the test below starts it.
 const WRITES: &str = "FATHOM_TEST_WRITES";
 
 #[test]
@@ -234,7 +234,7 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
             assert!(writer.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::yield_now();
         }
-        // It writes for a good part of its time: some of the kills fall into a write.
+        // It spends a good part of its time writing, so some of the kills happen during a write.
         std::thread::sleep(std::time::Duration::from_micros(60 * round));
         writer.kill().unwrap();
         writer.wait().unwrap();
@@ -252,7 +252,7 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
     }
 }
 
-/// The file that says that the record beside it has its first entry.
+/// Returns the file that signals that the record next to it has its first entry.
 fn begun_beside(record: &std::path::Path) -> std::path::PathBuf {
     record.with_extension("begun")
 }

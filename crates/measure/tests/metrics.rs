@@ -1,4 +1,4 @@
-//! Verdicts on metrics other than time, on made-up runs.
+//! Verdicts on metrics other than time, for synthetic runs.
 
 use fathom_measure::simulated::quiet_run;
 use fathom_measure::{Against, Attempt, Question, assess};
@@ -8,7 +8,7 @@ use fathom_stats::sequential;
 const MS: u64 = 1_000_000;
 const ROUNDS: u32 = 10;
 
-/// `of` makes the run of a benchmark in a round.
+/// `of` creates the run of a benchmark in a round.
 fn outcome(metrics: &[(Metric, f64)], of: impl Fn(usize, u32, Run) -> Run) -> Outcome {
     outcome_of(ROUNDS, metrics, of)
 }
@@ -92,12 +92,12 @@ fn each_metric_has_a_verdict_with_its_own_margin() {
     assert!(wide.cross_checks.is_empty() && wide.also_differ.is_empty());
 }
 
-/// Of two metrics a claim takes more rounds than of one: the verdict says so, and claims nothing.
+/// With two metrics, a claim needs more rounds than with one: the verdict says so, and claims nothing.
 #[test]
 fn eight_rounds_decide_one_metric_and_are_too_few_for_one_of_two() {
     let memory = |benchmark: usize, round: u32, run: Run| Run {
         peak_memory_bytes: 4_000_000 + 400_000 * benchmark as u64 + 1000 * u64::from(round % 3),
-        // Now the one, now the other.
+        // Alternates between the two.
         wall_ns: run.wall_ns + MS * u64::from((round + benchmark as u32) % 2),
         ..run
     };

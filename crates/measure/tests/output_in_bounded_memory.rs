@@ -1,4 +1,4 @@
-//! Alone in its process, since it reads how much memory the whole process has.
+//! In a separate test process, because it reads the memory usage of the whole process.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;
@@ -65,7 +65,7 @@ fn ten_gibibytes_of_output_flow_through_in_bounded_memory() {
         given: "zeros".into(),
     };
     let hashed = produce(100 << 20, Some(expect));
-    // SHA-256 of 100 MiB of zeros, by sha256sum.
+    // SHA-256 of 100 MiB of zeros, from sha256sum.
     assert_eq!(
         hashed.wrong_output.unwrap(),
         "104857600 bytes with SHA-256 20492a4d0d84f8beb1767f6616229f85d44c2827b64bdbfb260ee12fa1109e0e"

@@ -1,4 +1,4 @@
-//! Accounts of real processes with known behaviour. Nothing here depends on how fast they are.
+//! Accounts of real processes with known behavior. Nothing here depends on their speed.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;
@@ -55,7 +55,7 @@ fn in_shell(line: &str) -> CommandLine {
     command(&["sh", "-c", line])
 }
 
-/// As [`options`], for what hangs if it fails.
+/// Like [`options`], for tests that would hang on failure.
 fn with_time_limit() -> ProcessOptions {
     ProcessOptions {
         timeout: Some(Duration::from_secs(300)),
@@ -126,7 +126,7 @@ fn the_library_joins_small_writes_and_keeps_their_order() {
     assert!(many >= 500 && few < 100, "{many} and {few} write calls");
 }
 
-/// True while any process whose command line contains `mark` is there.
+/// Reports whether any process exists whose command line contains `mark`.
 fn is_running(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -157,7 +157,7 @@ fn calls_and_bytes_are_counted_exactly() {
     let (none, many) = (dd("count=0"), dd("count=5000"));
     assert_eq!(many.0 - none.0, 5_000, "read calls");
     assert_eq!(many.2 - none.2, 500_000, "bytes read");
-    // dd reports what it did on standard error, in a few calls whose length depends on the time.
+    // dd reports its work on standard error, in a few calls whose length depends on the time.
     assert!((5_000..5_010).contains(&(many.1 - none.1)), "write calls");
     assert!(
         (500_000..501_000).contains(&(many.3 - none.3)),
@@ -403,7 +403,7 @@ fn a_pinned_command_sees_only_its_cpus() {
 
 #[test]
 fn peak_memory_is_the_programs_own_and_not_that_of_fathom() {
-    // 200 MiB, touched, so that our own peak is far above any small program's.
+    // 200 MiB, written to, so that our own peak is far above that of any small program.
     let ballast = vec![1u8; 200 << 20];
     let report = run(command(&["true"]));
     assert!(ballast.iter().step_by(4096).all(|b| *b == 1));

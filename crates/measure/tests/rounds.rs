@@ -1,4 +1,4 @@
-//! Rounds, stopping and verdicts on a simulated executor: exact, and at once.
+//! Rounds, stopping and verdicts on a simulated executor: exact and fast.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn until_decided() -> StopRule {
     })
 }
 
-/// Until the time is over: nothing is ever known that precisely.
+/// Runs until the time is over, because that precision is never reached.
 fn for_40_ms() -> StopRule {
     StopRule::Answer(Limits {
         minimum: 2,
@@ -52,7 +52,7 @@ fn for_40_ms() -> StopRule {
     })
 }
 
-/// What is said of the session.
+/// Returns the assessment of the session.
 fn outcome_of(plan: &Plan, session: &Session) -> Outcome {
     assess(
         &session.runs,
@@ -64,7 +64,7 @@ fn outcome_of(plan: &Plan, session: &Session) -> Outcome {
     )
 }
 
-/// A reproducible number from 0 to 1 for each run.
+/// Returns a reproducible number from 0 to 1 for each run.
 fn noise(attempt: &Attempt) -> f64 {
     let mut x = u64::from(attempt.position) * 2 + u64::from(attempt.warmup) + 0x9e37_79b9_7f4a_7c15;
     for _ in 0..3 {
@@ -362,7 +362,7 @@ fn where_undisturbed_time_is_missing_for_one_benchmark_wall_time_carries_the_ver
 
 #[test]
 fn a_round_without_undisturbed_time_costs_no_claim() {
-    // The launcher was late to see one exit. Eight rounds can just claim a difference.
+    // The launcher noticed one exit late. Eight rounds are just enough to claim a difference.
     for (rounds, clock) in [(8, Metric::Wall), (9, Metric::Undisturbed)] {
         let plan = plan(2, StopRule::Runs(rounds));
         let mut executor = Simulated::new(|a| {
@@ -384,8 +384,8 @@ fn a_round_without_undisturbed_time_costs_no_claim() {
     }
 }
 
-/// The promise of the whole verb: drift, spikes and all, one command against itself is called
-/// different at most one time in twenty, also when measuring stops as soon as there is a verdict.
+/// The promise of the whole verb: despite drift and spikes, one command compared with itself is reported as
+/// different at most one time in twenty, even if measuring stops as soon as there is a verdict.
 #[test]
 fn the_same_program_against_itself_is_rarely_called_different() {
     let mut claims = 0;
@@ -418,7 +418,7 @@ fn the_same_program_against_itself_is_rarely_called_different() {
             Verdict::Faster | Verdict::Slower
         ));
     }
-    // 5 % of 400 is 20; the 99.9 % bound of a fair count is 34.
+    // 5 % of 400 is 20; the 99.9 % bound for that rate is 34.
     assert!(claims <= 34, "{claims} of {sessions}");
 }
 
@@ -442,7 +442,7 @@ fn runs_that_are_made_by_the_dozen_are_the_same_runs_in_the_same_order() {
 
 #[test]
 fn when_time_runs_out_the_runs_that_were_made_ahead_are_kept() {
-    // Runs that differ, so that nothing is decided before the time is over.
+    // Runs that vary, so that nothing is decided before the time is over.
     let mut executor =
         Simulated::new(|a| quiet_run(a, MS + u64::from(a.position * 7919 % 1000) * 1000))
             .handing_over(16);
@@ -463,7 +463,7 @@ fn an_interrupted_session_keeps_what_was_made_before() {
         .interrupted_after(23);
     let session = conduct(&plan(1, StopRule::Runs(50)), &mut executor, &mut Silent);
     assert_eq!(session.stop, StopReason::Interrupted);
-    // Plan has one warm-up round; the run that was on when the signal came does not count.
+    // The plan has one warm-up round; the run during which the signal arrived doesn't count.
     assert_eq!(session.runs.len(), 22);
 }
 
@@ -477,7 +477,7 @@ fn a_look_that_falls_due_in_a_stretch_of_short_runs_is_taken_at_its_end() {
         session.runs.len() / 2
     };
     assert_eq!(rounds(1), 10, "the first look");
-    // One round to warm up and twelve that count.
+    // One warm-up round and twelve counted ones.
     assert_eq!(rounds(26), 12);
 }
 
@@ -487,7 +487,7 @@ fn time_is_counted_from_the_first_measured_run_also_where_it_was_made_with_the_w
     let mut executor = Simulated::new(uneven).handing_over(16);
     let plan = plan(1, for_40_ms());
     let session = conduct(&plan, &mut executor, &mut Silent);
-    // Three stretches of 16 ms and a little, without the run to warm up.
+    // Three batches of slightly more than 16 ms, without the warm-up run.
     assert_eq!(session.runs.len(), 47);
 }
 
@@ -502,7 +502,7 @@ fn a_session_that_goes_on_makes_only_the_rounds_that_are_missing() {
         &mut Simulated::new(|a| quiet_run(a, MS)),
         &mut Silent,
     );
-    // Killed in the middle of a round: that one is made again.
+    // Killed in the middle of a round, which is then repeated.
     first.runs.pop();
     let mut made = Vec::new();
     let mut executor = Simulated::new(|a: &Attempt| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a stretch of wall time was spent on.
+/// What an interval of wall time was spent on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -15,19 +15,19 @@ pub enum TimeCategory {
     KernelFiles,
     /// On a CPU in the kernel, in calls that manage memory: mmap, munmap, brk, madvise.
     KernelMemory,
-    /// On a CPU in the kernel, in calls that make, execute and await processes and threads.
+    /// On a CPU in the kernel, in calls that create, execute and wait for processes and threads.
     KernelProcesses,
-    /// On a CPU in the kernel, in calls of synchronisation, time and polling.
+    /// On a CPU in the kernel, in calls for synchronization, time and polling.
     KernelWaiting,
     /// On a CPU in the kernel, in other calls.
     KernelOther,
     /// On a CPU in the kernel, serving page faults.
     PageFaults,
     /// On a CPU in the kernel, outside of calls and page faults: exceptions, the delivery of signals,
-    /// interrupts (kernel tier, where samples and the kernel's own split both say so).
+    /// interrupts (kernel tier, if both samples and the kernel's own split show it).
     KernelOutside,
-    /// On a CPU in the kernel, in calls or faults: set apart from the program's own code by ticks,
-    /// and not further (sampling tier).
+    /// On a CPU in the kernel, in calls or faults: separated from the program's own code by ticks, and not
+    /// divided further (sampling tier).
     Kernel,
     /// Waiting for standard input: its producer is slower.
     WaitingForInput,
@@ -44,7 +44,7 @@ pub enum TimeCategory {
     /// Waiting for a lock, or for a thread that holds one.
     #[serde(rename = "waiting_for_locks", alias = "locks")]
     Locks,
-    /// Asleep for a time that the program asked for.
+    /// Asleep for a duration that the program requested.
     Sleeping,
     /// Waiting for a child process.
     WaitingForChild,
@@ -69,7 +69,7 @@ pub enum TimeCategory {
 }
 
 impl TimeCategory {
-    /// Every part that an account can have, in order.
+    /// Every category that an account can have, in order.
     pub const ALL: [Self; 25] = [
         Self::UserCode,
         Self::KernelIo,
@@ -97,7 +97,7 @@ impl TimeCategory {
         Self::Stolen,
         Self::Unaccounted,
     ];
-    /// The parts in which the kernel works for the program.
+    /// The categories in which the kernel works for the program.
     pub const IN_KERNEL: [Self; 9] = [
         Self::KernelIo,
         Self::KernelFiles,
@@ -110,7 +110,7 @@ impl TimeCategory {
         Self::Kernel,
     ];
 
-    /// Its name in the JSON.
+    /// Returns its name in the JSON.
     pub fn key(self) -> &'static str {
         match self {
             Self::UserCode => "user_code",
@@ -141,7 +141,7 @@ impl TimeCategory {
         }
     }
 
-    /// Whether the kernel works for the program, on a CPU.
+    /// Reports whether it is CPU time of the kernel working for the program.
     pub fn is_in_kernel(self) -> bool {
         Self::IN_KERNEL.contains(&self)
     }
@@ -151,28 +151,27 @@ impl TimeCategory {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AccountPart {
-    /// On what.
+    /// What the time was spent on.
     #[serde(rename = "category", alias = "spent")]
     pub spent: TimeCategory,
     /// Nanoseconds.
     pub ns: u64,
 }
 
-/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`] to the
-/// median wall time of the untraced runs, in [`ThreadAccount`] to the time from start to end of a
-/// thread of the observed run.
+/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`], to the median wall
+/// time of the untraced runs; in [`ThreadAccount`], to the time from start to end of a thread of the observed
+/// run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeAccount {
-    /// The whole in nanoseconds.
+    /// The total in nanoseconds.
     pub wall_ns: u64,
-    /// The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its
-    /// own.
+    /// The parts. Their sum is `wall_ns`; empty if the observed times describe only the observer itself.
     pub parts: Vec<AccountPart>,
 }
 
 impl TimeAccount {
-    /// Nanoseconds spent on this; 0 if it isn't a part.
+    /// Returns the nanoseconds spent on this; 0 if it isn't a part.
     pub fn ns(&self, spent: TimeCategory) -> u64 {
         self.parts
             .iter()
@@ -181,7 +180,7 @@ impl TimeAccount {
             .sum()
     }
 
-    /// Share of the wall time, 0 to 1.
+    /// Returns the share of the wall time, 0 to 1.
     pub fn share(&self, spent: TimeCategory) -> f64 {
         if self.wall_ns == 0 {
             0.0
@@ -195,17 +194,17 @@ impl TimeAccount {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ThreadAccount {
-    /// Process.
+    /// The process id.
     pub pid: u32,
-    /// Thread.
+    /// The thread id.
     pub tid: u32,
-    /// Name, not trustworthy: escape it.
+    /// The name, not trustworthy: escape it.
     pub name: String,
-    /// When it began, from the start of the run.
+    /// When it began, in nanoseconds from the start of the run.
     pub from_ns: u64,
-    /// When it ended.
+    /// When it ended, in nanoseconds from the start of the run.
     pub to_ns: u64,
-    /// Where its time went; the whole is the time from its start to its end.
+    /// Where its time went; the total is the time from its start to its end.
     pub account: TimeAccount,
 }
 

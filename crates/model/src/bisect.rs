@@ -1,10 +1,10 @@
-//! What `fathom bisect` says: the revision that changed a metric.
+//! The result of `fathom bisect`: the revision that changed a metric.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{BenchRecord, Environment, Estimate, Metric, Verdict};
 
-/// What came of the search.
+/// The result of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -22,21 +22,21 @@ pub enum BisectVerdict {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectReason {
-    /// Whether the ends differ is not known.
+    /// It is unknown whether the ends differ.
     Ends,
-    /// To which end a revision is nearer is not known.
+    /// It is unknown to which end a revision is nearer.
     Step,
-    /// The revision that is left does not differ from its parent.
+    /// The remaining revision doesn't differ from its parent.
     NotConfirmed,
-    /// All revisions that are left can't be built or run.
+    /// None of the remaining revisions can be built or run.
     NothingRuns,
-    /// The metric is 0 or not known in one of them: there is no ratio.
+    /// The metric is 0 or unknown in one of them, so there is no ratio.
     NoRatio,
     /// It was interrupted.
     Interrupted,
 }
 
-/// What is known of a revision that was tried.
+/// The state of a revision that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +45,7 @@ pub enum TestedState {
     Good,
     /// Nearer to BAD.
     Bad,
-    /// To which is not known.
+    /// It is unknown to which end it is nearer.
     Undecided,
     /// It can't be checked out, or its build failed.
     DoesNotBuild,
@@ -61,9 +61,9 @@ pub struct Commit {
     pub revision: String,
     /// When it was committed, RFC 3339.
     pub date: String,
-    /// Who wrote it.
+    /// The author.
     pub author: String,
-    /// First line of its message.
+    /// The first line of its message.
     pub subject: String,
 }
 
@@ -71,29 +71,29 @@ pub struct Commit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TestedRevision {
-    /// Which.
+    /// The revision.
     #[serde(flatten)]
     pub commit: Commit,
-    /// What is known of it.
+    /// Its state.
     pub state: TestedState,
-    /// Ratio to GOOD by round.
+    /// The ratio to GOOD, by rounds.
     pub ratio: Option<Estimate>,
-    /// Rounds in which GOOD, BAD and it have a value.
+    /// The number of rounds in which GOOD, BAD and this revision have a value.
     pub rounds: usize,
-    /// Why it was not measured: the end of what its build or its run wrote.
+    /// Why it was not measured: the end of the output of its build or its run.
     pub error: Option<String>,
 }
 
-/// The revision that changed it.
+/// The revision that changed the metric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Culprit {
-    /// Which.
+    /// The revision.
     #[serde(flatten)]
     pub commit: Commit,
-    /// Full id of the parent that it was compared with.
+    /// The full id of the parent with which it was compared.
     pub parent: String,
-    /// Ratio to that parent by round.
+    /// The ratio to that parent, by rounds.
     pub ratio: Estimate,
 }
 
@@ -105,15 +105,15 @@ pub struct BisectEnds {
     pub good: Option<Estimate>,
     /// Median of BAD.
     pub bad: Option<Estimate>,
-    /// Ratio BAD / GOOD by round.
+    /// The ratio BAD / GOOD, by rounds.
     pub ratio: Estimate,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Rounds in which both have a value.
+    /// The number of rounds in which both have a value.
     pub rounds: usize,
 }
 
-/// Everything about a search.
+/// The complete record of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BisectRecord {
@@ -123,46 +123,46 @@ pub struct BisectRecord {
     /// Always `bisect`.
     #[cfg_attr(test, schemars(extend("const" = "bisect")))]
     pub kind: String,
-    /// Version of Fathom that measured.
+    /// The version of Fathom that measured.
     pub fathom_version: String,
-    /// Start of the session, RFC 3339, UTC.
+    /// The start of the session, RFC 3339, UTC.
     pub started_at: String,
     /// Where it was measured.
     pub environment: Environment,
-    /// The job that it was made in, with `--on`.
+    /// The job in which it was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
-    /// The command as it was given.
+    /// The command as given.
     pub command: String,
-    /// The command that builds each revision, if there is one.
+    /// The command that builds each revision, if any.
     pub build: Option<String>,
-    /// Top folder of the repository.
+    /// The top folder of the repository.
     pub repository: String,
-    /// GOOD as it was given.
+    /// GOOD as given.
     pub good: String,
-    /// BAD as it was given.
+    /// BAD as given.
     pub bad: String,
-    /// What was compared.
+    /// The compared metric.
     pub metric: Metric,
-    /// Revisions after GOOD up to BAD.
+    /// The number of revisions after GOOD up to BAD.
     pub candidates: usize,
-    /// How often a search may name a wrong revision.
+    /// How often a search may name the wrong revision.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub error_rate: f64,
-    /// What came of it.
+    /// The result of the search.
     pub verdict: BisectVerdict,
     /// Why no revision can be named.
     pub reason: Option<BisectReason>,
-    /// The revision that changed it.
+    /// The revision that changed the metric.
     pub culprit: Option<Culprit>,
-    /// BAD against GOOD; absent if that was not measured.
+    /// BAD against GOOD; absent if it was not measured.
     pub ends: Option<BisectEnds>,
-    /// What was tried between them, in order.
+    /// The revisions tried between them, in order.
     pub tested: Vec<TestedRevision>,
-    /// Full ids of the revisions that it still may be, where there is no culprit.
+    /// Full ids of the revisions that can still be the culprit, if none was found.
     pub remaining: Vec<String>,
-    /// What the culprit takes more than its parent, in lines: the wall time in the rounds that the
-    /// culprit's ratio is of, then its parts, the most first; or why that is not known.
+    /// What the culprit does more than its parent, in lines: the wall time in the rounds behind the culprit's
+    /// ratio, then its parts, largest first; or why that is unknown.
     #[serde(default)]
     pub why: Vec<String>,
     /// Every run: the sessions, in order.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Estimate;
 
-/// What `fathom changes` found.
+/// The result of `fathom changes`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangesRecord {
@@ -20,38 +20,38 @@ pub struct ChangesRecord {
     pub series: Vec<SeriesChanges>,
 }
 
-/// What is said of one series. Positions count its points from 0, in their order.
+/// The result for one series. Positions count its points from 0, in their order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SeriesChanges {
     /// Name of the series.
     pub name: String,
-    /// Unit of the values, where it is known.
+    /// The unit of the values, if known.
     pub unit: Option<String>,
-    /// Whether more is better, where it is known.
+    /// Whether higher values are better, if known.
     pub higher_is_better: Option<bool>,
     /// Number of points.
     pub points: usize,
-    /// What each point is called: its `index` in the file, or its revision.
+    /// The label of each point: its `index` in the file, or its revision.
     pub labels: Vec<String>,
-    /// What was found.
+    /// The result.
     #[serde(flatten)]
     pub found: Changes,
 }
 
-/// The change points of a series, and what is none.
+/// The change points of a series, and other anomalies.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changes {
-    /// For good, by position.
+    /// Lasting changes, by position.
     pub change_points: Vec<ChangePoint>,
-    /// Points that lie far from their neighbours on both sides.
+    /// Points that are far from their neighbors on both sides.
     pub spikes: Vec<usize>,
-    /// The stretches between the change points; together they are the whole series.
+    /// The segments between the change points; together they make up the whole series.
     pub segments: Vec<ChangeSegment>,
-    /// The newest points, if they seem to have left their segment and are too few to say more.
+    /// The newest points, if they seem to have left their segment but are too few for a conclusion.
     pub early_warning: Option<EarlyWarning>,
-    /// Change points of the previous analysis that the newer points speak against.
+    /// Change points of the previous analysis that newer points contradict.
     pub withdrawn: Vec<ChangePoint>,
 }
 
@@ -59,24 +59,25 @@ pub struct Changes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangePoint {
-    /// Stays when points are added and it moves: its position when it was first reported.
+    /// An id that stays the same when points are added and the change point moves: its position when it was
+    /// first reported.
     pub id: usize,
-    /// Position of the first point of the new level; of a drift, of the first point on the slope.
+    /// The position of the first point of the new level; for a drift, of the first point on the slope.
     pub index: usize,
-    /// Position from which the new level holds: `index`, or the end of the slope of a drift.
+    /// The position from which the new level holds: `index`, or the end of a drift's slope.
     pub until: usize,
-    /// At once, or little by little.
+    /// Whether it changed at once or gradually.
     pub kind: ChangeKind,
-    /// Whether the values grew.
+    /// Whether the values increased.
     pub direction: ChangeDirection,
-    /// 1 less the chance of such a difference somewhere in a series of this length without change.
+    /// 1 minus the probability of such a difference somewhere in a series of this length without a change.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: f64,
-    /// New level / old level with its interval. None where a value of the series isn't positive.
+    /// New level / old level, with its interval. Absent if a value of the series isn't positive.
     pub ratio: Option<Estimate>,
-    /// Median before, in the unit of the series.
+    /// The median before the change, in the unit of the series.
     pub before: f64,
-    /// Median after, in the unit of the series.
+    /// The median after the change, in the unit of the series.
     pub after: f64,
     /// Its position in the previous analysis, if it moved.
     pub moved_from: Option<usize>,
@@ -89,18 +90,18 @@ pub struct ChangePoint {
 pub enum ChangeKind {
     /// From one point to the next.
     Step,
-    /// Little by little, over many points.
+    /// Gradually, over many points.
     Drift,
 }
 
-/// Which way a level changed.
+/// The direction in which a level changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeDirection {
-    /// Values grew.
+    /// Values increased.
     Up,
-    /// Values fell.
+    /// Values decreased.
     Down,
 }
 
@@ -108,11 +109,11 @@ pub enum ChangeDirection {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangeSegment {
-    /// Position of the first point.
+    /// The position of the first point.
     pub start: usize,
-    /// Position behind the last point.
+    /// The position after the last point.
     pub end: usize,
-    /// Median, in the unit of the series.
+    /// The median, in the unit of the series.
     pub median: f64,
 }
 
@@ -120,15 +121,15 @@ pub struct ChangeSegment {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EarlyWarning {
-    /// Position of the first of them.
+    /// The position of the first of them.
     pub index: usize,
-    /// How many there are.
+    /// The number of these points.
     pub points: usize,
-    /// Their median / the segment's median; none where a value isn't positive.
+    /// Their median / the segment's median; absent if a value isn't positive.
     pub ratio: Option<f64>,
-    /// Whether the values grew.
+    /// Whether the values increased.
     pub direction: ChangeDirection,
-    /// Chance of this without a change, 0 to 1: higher than for a change point.
+    /// The probability of this without a change, 0 to 1: higher than for a change point.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
 }

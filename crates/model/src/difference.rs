@@ -1,5 +1,4 @@
-//! What one command takes more than another: what `fathom why 'A' 'B'` says and its `--json`
-//! writes.
+//! What one command does more than another: the output of `fathom why 'A' 'B'` and its `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +7,20 @@ use crate::{
     TimeCategory, TimedRuns,
 };
 
-/// What a row of a difference divides the time by.
+/// The kind of part that a row of a difference describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceBy {
-    /// What the time was spent on.
+    /// A category of time.
     Category,
-    /// A program that the two commands start so many times: everything that the wall time has of
-    /// its processes.
+    /// A program that the two commands start, with all of the wall time of its processes.
     Child,
-    /// The system call that the time was spent in.
+    /// The system call in which the time was spent.
     Call,
-    /// The function of the program's own code.
+    /// A function of the program's own code.
     Function,
-    /// Categories of which each by itself is smaller than its interval allows, together:
-    /// `other_cpu_time` or `other_wait_time`.
+    /// Categories that are each smaller than their interval, combined: `other_cpu_time` or `other_wait_time`.
     Together,
 }
 
@@ -40,92 +37,91 @@ pub struct DifferenceCount {
     pub b: u64,
 }
 
-/// A part of what B takes more than A; less than nothing where B takes less.
+/// A part of what B takes more than A; negative if B takes less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
-    /// A [`TimeCategory`] by its name in the JSON, or the name of a program, of a call or of a
-    /// function; not trustworthy: escape it.
+    /// A [`TimeCategory`] by its name in the JSON, or the name of a program, a call or a function; not
+    /// trustworthy: escape it.
     pub part: String,
-    /// `wall`: these rows and what is not explained add up to the difference of the wall times. Else
-    /// the `part` of the row that it is a part of.
+    /// `wall`: these rows and the unexplained rest add up to the difference of the wall times. Otherwise the
+    /// `part` of the row that contains it.
     pub of: String,
-    /// What the row divides by.
+    /// The kind of part.
     pub by: DifferenceBy,
-    /// On what the time was spent; null for a child.
+    /// What the time was spent on; null for a child.
     pub category: Option<TimeCategory>,
-    /// The file that most of it is on, or that the function is from; not trustworthy: escape it.
+    /// The file on which most of it was spent, or that contains the function; not trustworthy: escape it.
     pub file: Option<String>,
-    /// Of a function: the nearest function of the program's own code that it was called from; empty
-    /// where that isn't known.
+    /// For a function: the nearest function of the program's own code that called it; empty if unknown.
     #[serde(default)]
     pub callers: Vec<CodePlace>,
-    /// B's time less A's.
+    /// B's time minus A's.
     pub milliseconds: f64,
     /// Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts: as
     /// many calls as one command makes more, each as long as the shortest and as the longest of any observed run.
     pub low: f64,
-    /// Upper end of its interval.
+    /// The upper end of its interval.
     pub high: f64,
-    /// How often it happened, where that is known.
+    /// How often it happened, if known.
     pub count: Option<DifferenceCount>,
 }
 
 impl DifferenceRow {
-    /// Whether the interval leaves out that there is no difference.
+    /// Reports whether the interval excludes zero.
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// What `of` is in the rows that add up.
+/// The value of `of` in the rows that add up.
 pub const OF_WALL: &str = "wall";
 
 /// By how much the wall times differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WallDifference {
-    /// B's median wall time less A's.
+    /// B's median wall time minus A's.
     pub milliseconds: f64,
-    /// Lower end of the interval of the difference, by rounds.
+    /// The lower end of the interval of the difference, by rounds.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// Level of both intervals, 0 to 1.
+    /// The confidence level of both intervals, 0 to 1.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: f64,
     /// How many times as long B takes, by rounds.
     pub ratio: Estimate,
-    /// Rounds that both were timed in.
+    /// The number of rounds in which both were timed.
     pub rounds: usize,
 }
 
 impl WallDifference {
-    /// Whether the interval leaves out that there is none.
+    /// Reports whether the interval excludes zero.
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
-/// Where the difference of two medians is.
+/// The explanation of the difference between two medians.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Difference {
     /// The difference itself.
     pub wall: WallDifference,
-    /// Its parts, the largest first, each followed by the rows that it is divided into.
+    /// Its parts, largest first, each followed by the rows it is divided into.
     pub rows: Vec<DifferenceRow>,
-    /// Milliseconds of the difference that are in no row of the wall time.
+    /// The milliseconds of the difference that are in no row of the wall time.
     pub not_explained: f64,
-    /// The same as a share of the longer median, 0 to 1.
+    /// The unexplained part as a share of the longer median, 0 to 1.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub not_explained_share: f64,
-    /// How the rows' intervals came about, in words.
+    /// A description of how the rows' intervals were computed.
     pub intervals: String,
 }
 
 impl Difference {
-    /// The rows that add up to the difference, together with what is not explained.
+    /// Returns the rows that, with the unexplained rest, add up to the difference.
     pub fn parts(&self) -> impl Iterator<Item = &DifferenceRow> {
         self.rows.iter().filter(|row| row.of == OF_WALL)
     }
@@ -135,15 +131,15 @@ impl Difference {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceCommand {
-    /// The command as it was given.
+    /// The command as given.
     pub command: String,
-    /// Its arguments, program first.
+    /// Its arguments, starting with the program.
     pub arguments: Vec<String>,
-    /// How its observed run ended, in words; empty for success.
+    /// A description of how its observed run ended; empty for success.
     pub end: String,
-    /// The runs that were timed.
+    /// The timed runs.
     pub timed: TimedRuns,
-    /// Runs that were observed.
+    /// The number of observed runs.
     pub observed_runs: usize,
     /// How the last of them was observed.
     pub observation: Explaining,
@@ -158,11 +154,11 @@ pub struct OnlyFinding {
     /// 0 for A, 1 for B.
     #[cfg_attr(test, schemars(range(max = 1)))]
     pub command: usize,
-    /// What it has and the other has not.
+    /// The finding that the other command doesn't have.
     pub finding: Finding,
 }
 
-/// Everything that `fathom why 'A' 'B'` says.
+/// The complete record of `fathom why 'A' 'B'`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceRecord {
@@ -174,19 +170,19 @@ pub struct DifferenceRecord {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// Start, RFC 3339, UTC.
+    /// The start, RFC 3339, UTC.
     pub started_at: String,
-    /// Where.
+    /// The environment.
     pub environment: Environment,
     /// A and B.
     pub commands: Vec<DifferenceCommand>,
-    /// What B takes more.
+    /// What B takes more than A.
     pub difference: Difference,
-    /// The ways through the code of both; none where no stacks are known.
+    /// The call paths of both; empty if no stacks are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathsDifference>,
-    /// Findings that only one of them has, by the time that could be saved, most first.
+    /// Findings that only one of them has, ordered by the time that could be saved, most first.
     pub findings: Vec<OnlyFinding>,
-    /// What must be known to trust the numbers.
+    /// Warnings about how far the numbers can be trusted.
     pub warnings: Vec<String>,
 }

@@ -1,49 +1,48 @@
-//! The fingerprint of machine and system that is kept with every measurement.
+//! The fingerprint of the machine and system that is stored with every measurement.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a measurement was made. Fields that the system does not report are absent.
+/// The environment of a measurement. Fields that the system doesn't report are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Operating system and kernel release.
     pub kernel: String,
-    /// Processor architecture as the kernel names it.
+    /// The processor architecture, as named by the kernel.
     pub architecture: String,
     /// Processor model name.
     pub cpu_model: Option<String>,
-    /// CPUs that this process may use.
+    /// The number of CPUs that this process may use.
     pub cpus: usize,
-    /// Memory of the machine in bytes.
+    /// The memory of the machine in bytes.
     pub memory_bytes: Option<u64>,
     /// Name of the machine.
     pub host: Option<String>,
     /// Frequency governor of CPU 0.
     pub governor: Option<String>,
-    /// Whether the processor says that it runs under a hypervisor.
+    /// Whether the processor reports that it runs under a hypervisor.
     pub virtual_machine: Option<bool>,
     /// One-minute load average at the start.
     pub load_average: Option<f64>,
-    /// What the machine can do, measured; absent if no profile of it is remembered.
+    /// The measured capabilities of the machine; absent if no profile of it is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// What was measured of the machine itself: once as a profile, and in part again before this
-/// measurement.
+/// Measurements of the machine itself: once as a profile, and partly repeated before this measurement.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Fingerprint {
-    /// Seconds between the profile and this measurement.
+    /// The number of seconds between the profile and this measurement.
     pub measured_seconds_ago: u64,
-    /// The quick profile, as it is remembered.
+    /// The stored quick profile.
     pub profile: Vec<MachineFigure>,
-    /// Five of the same probes right before this measurement; those without an answer are left out.
+    /// Five of the same probes right before this measurement; those without a result are omitted.
     pub canaries: Vec<MachineFigure>,
-    /// Canaries without an answer: the machine was too busy for them, or lacks what they need.
+    /// Canaries without a result: the machine was too busy, or lacks something they need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// Probes whose canary lies farther from the profile than on a machine that did not change.
+    /// Probes whose canary differs more from the profile than on an unchanged machine.
     pub changed: Vec<String>,
 }
 
@@ -51,10 +50,10 @@ pub struct Fingerprint {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineFigure {
-    /// Name of the probe, such as `memory_latency`.
+    /// The name of the probe, such as `memory_latency`.
     pub id: String,
     /// The figure.
     pub value: f64,
-    /// Its unit, such as `ns` or `GB/s`.
+    /// The unit, such as `ns` or `GB/s`.
     pub unit: String,
 }

@@ -1,19 +1,18 @@
-//! Which characters of a foreign text may reach a terminal.
+//! Which characters of an untrusted text may reach a terminal.
 
 use std::fmt::Write;
 
-/// Makes every character visible that would otherwise move the cursor, change colours, reorder the
-/// line or hide: control characters, ANSI escapes, bidirectional overrides, characters without
-/// width, and U+FFFD, which stands where the bytes were not UTF-8.
+/// Makes every character visible that would otherwise move the cursor, change colors, reorder the line or
+/// hide: control characters, ANSI escapes, bidirectional overrides, zero-width characters, and U+FFFD, which
+/// replaces bytes that were not UTF-8.
 ///
-/// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become `\u{1b}`. The
-/// backslash itself stays, so the result is for people and can't be turned back.
+/// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become `\u{1b}`. The backslash
+/// itself stays, so the result is for display and can't be converted back.
 pub fn escape(text: &str) -> String {
     escape_where(text, must_be_visible)
 }
 
-/// What a program elsewhere said, as a part of a message: one line, escaped, not longer than a message
-/// should be.
+/// Formats another program's text as a part of a message: one line, escaped, with a limited length.
 pub fn one_line(text: &str) -> String {
     const LONGEST: usize = 300;
     let mut characters = text.trim().chars();
@@ -26,16 +25,16 @@ pub fn one_line(text: &str) -> String {
     escape(&head) + end
 }
 
-/// Like [`escape`], and also everything that isn't ASCII: for terminals that can't show it.
+/// Like [`escape`], but also escapes everything that isn't ASCII: for terminals that can't show it.
 pub fn escape_to_ascii(text: &str) -> String {
     escape_where(text, |character| {
         !character.is_ascii() || must_be_visible(character)
     })
 }
 
-/// The last door before a terminal: a whole text with lines, tabs and Fathom's own colours passes, and of
-/// all else what [`escape`] makes visible becomes so. What is from outside was escaped where it was put
-/// into the text, so that columns fit; here is what was forgotten.
+/// The last filter before a terminal: allows a whole text with lines, tabs and Fathom's own colors, and makes
+/// everything else visible as [`escape`] does. Untrusted text was already escaped when it was inserted, so
+/// that columns align; this catches what was missed.
 pub fn guarded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -53,8 +52,8 @@ pub fn guarded(text: &str) -> String {
     out
 }
 
-/// The length of a sequence at the beginning that sets a colour or weight that Fathom uses. Concealed,
-/// reversed and blinking text is none of them.
+/// Returns the length of a sequence at the beginning that sets a color or weight that Fathom uses. Concealed,
+/// reversed and blinking text is not allowed.
 fn own_colour(text: &str) -> Option<usize> {
     let inside = text.strip_prefix("\u{1b}[")?;
     let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -86,8 +85,8 @@ fn escape_where(text: &str, hide: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Controls (Cc), format characters (Cf), separators that look like a space or break the line, and
-/// code points that are not characters.
+/// Reports whether a character must be made visible: controls (Cc), format characters (Cf), separators that
+/// look like a space or break the line, and code points that are not characters.
 fn must_be_visible(character: char) -> bool {
     let code = u32::from(character);
     character.is_control()

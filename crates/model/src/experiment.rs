@@ -1,24 +1,24 @@
-//! The complete record of an experiment: what `fathom run --json` writes.
+//! The complete record of an experiment, as written by `fathom run --json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CpuWaits, Environment, Estimate, version1};
 
-/// Which kind of statement a claim is. Verdicts of different layers are not to be mixed.
+/// The kind of statement that a claim makes. Verdicts of different layers must not be mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// The published figures, recomputed: no measuring.
+    /// The published figures, recomputed without measuring.
     Arithmetic,
     /// Counts of calls, bytes, allocations, instructions: they carry over between machines.
     Mechanism,
-    /// How large the effect is.
+    /// The size of the effect.
     Size,
 }
 
 impl Layer {
-    /// The word of the file.
+    /// Returns the word used in the file.
     pub fn name(self) -> &'static str {
         match self {
             Layer::Arithmetic => "arithmetic",
@@ -28,7 +28,7 @@ impl Layer {
     }
 }
 
-/// What is said of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -43,14 +43,14 @@ pub enum ClaimVerdict {
     Contradicted,
     /// The interval is too wide, or there are too few runs.
     Undecided,
-    /// Something that it needs is missing on this machine.
+    /// Something it needs is missing on this machine.
     NotRunnableHere,
     /// The claim contradicts itself or its published figures.
     IllPosed,
 }
 
 impl ClaimVerdict {
-    /// All, in the order in which they are counted.
+    /// All verdicts, in the order in which they are counted.
     pub const ALL: [ClaimVerdict; 7] = [
         ClaimVerdict::Reproduced,
         ClaimVerdict::DirectionOnly,
@@ -61,7 +61,7 @@ impl ClaimVerdict {
         ClaimVerdict::IllPosed,
     ];
 
-    /// The words that are printed.
+    /// Returns the words that are printed.
     pub fn name(self) -> &'static str {
         match self {
             ClaimVerdict::Reproduced => "reproduced",
@@ -75,57 +75,57 @@ impl ClaimVerdict {
     }
 }
 
-/// Where a result was published.
+/// The publication of a result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Source {
-    /// Title of the page or paper.
+    /// The title of the page or paper.
     pub title: String,
-    /// Author or site.
+    /// The author or site.
     pub by: Option<String>,
-    /// Year.
+    /// The year.
     pub year: Option<i64>,
-    /// Address.
+    /// The URL.
     pub url: Option<String>,
     /// Ids of the published experiments that the file covers.
     pub rows: Vec<String>,
 }
 
-/// What was published for a claim.
+/// The published figures of a claim.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Published {
-    /// The number.
+    /// The published number.
     pub value: Option<f64>,
-    /// Its unit; a plain number if absent.
+    /// The unit; a plain number if absent.
     pub unit: Option<String>,
-    /// Whether the number is a limit that any better one keeps, and not the size that was found.
+    /// Whether the number is a limit that any better value satisfies, rather than the size that was found.
     #[serde(default)]
     pub limit: bool,
-    /// The figures that it stands for, in words.
+    /// A description of the figures that it represents.
     pub figures: Option<String>,
-    /// Where it stands, if not in the source of the file.
+    /// Where it was published, if not in the source of the file.
     pub source: Option<String>,
 }
 
-/// A quantity of a claim as it was found here.
+/// A quantity of a claim, as measured here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Measured {
-    /// The part of the claim that it is the value of, as it was written.
+    /// The part of the claim whose value it is, as written.
     pub what: String,
-    /// The number with its interval, in `unit`; absent where the answer is a text.
+    /// The number with its interval, in `unit`; absent if the answer is text.
     pub estimate: Option<Estimate>,
     /// `s`, `B`, a rate such as `1/s`, a word, or empty for plain numbers.
     pub unit: String,
-    /// The answer where it is not a number, such as the findings.
+    /// The answer if it is not a number, such as the findings.
     pub text: Option<String>,
 }
 
 /// A combination of parameters, in the order of the file.
 pub type Combination = Vec<(String, String)>;
 
-/// The verdict under one combination of parameters.
+/// The verdict for one combination of parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Judged {
@@ -133,9 +133,9 @@ pub struct Judged {
     pub parameters: Combination,
     /// The verdict.
     pub verdict: ClaimVerdict,
-    /// Why, in words: by how much it differs, what is missing.
+    /// The reason: by how much it differs, or what is missing.
     pub reason: String,
-    /// What was found.
+    /// The measured quantities.
     pub measured: Vec<Measured>,
 }
 
@@ -143,27 +143,27 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ClaimResult {
-    /// Name.
+    /// The name.
     pub id: String,
-    /// The claim in words.
+    /// The text of the claim.
     pub text: String,
-    /// What kind of statement it is.
+    /// The kind of statement.
     pub layer: Layer,
-    /// The expression that was judged.
+    /// The expression that was evaluated.
     pub holds: Option<String>,
-    /// What was published.
+    /// The published figures.
     pub published: Option<Published>,
-    /// Whether the run fails if it does not hold.
+    /// Whether the run fails if the claim doesn't hold.
     pub budget: bool,
-    /// Under the first value of each parameter.
+    /// The verdict for the first value of each parameter.
     pub judged: Judged,
-    /// Under the other combinations, where the claim depends on parameters.
+    /// The verdicts for the other combinations, if the claim depends on parameters.
     #[serde(rename = "with_other_parameters", alias = "elsewhere")]
     pub elsewhere: Vec<Judged>,
-    /// The parameter values that alone change the verdict, as `sink=file: not reproduced`.
+    /// The parameter values that change the verdict on their own, as `sink=file: not reproduced`.
     #[serde(rename = "verdict_changes", alias = "flips")]
     pub flips: Vec<String>,
-    /// What must be known beside the verdict.
+    /// A note on the verdict.
     pub note: Option<String>,
 }
 
@@ -175,16 +175,16 @@ pub struct AnswerResult {
     pub question: String,
     /// The answer, if there is one.
     pub answer: Option<String>,
-    /// `answered`, `open`, `not supported here` where a claim that it rests on does not hold, or
-    /// `not tested here` where one could not be judged.
+    /// `answered`, `open`, `not supported here` if a claim it rests on doesn't hold, or `not tested here` if
+    /// one could not be judged.
     pub status: String,
-    /// What was tried, where it is open.
+    /// What was tried, if it is open.
     pub tried: Option<String>,
-    /// Ids of the claims that it rests on, with their verdicts here.
+    /// The ids of the claims it rests on, with their verdicts here.
     pub evidence: Vec<(String, ClaimVerdict)>,
 }
 
-/// A drawing: one metric over several subjects in an order that means something, such as releases.
+/// A chart: one metric over several subjects in a meaningful order, such as releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Picture {
@@ -201,32 +201,32 @@ pub struct Picture {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ToolResult {
-    /// Name in the file.
+    /// The name in the file.
     pub name: String,
-    /// The first line of what it says of itself; absent if it is missing.
+    /// The first line of its version output; absent if the program is missing.
     pub version: Option<String>,
     /// Why it counts as missing, and how to get it.
     pub missing: Option<String>,
-    /// What is not done without it.
+    /// What is skipped without it.
     #[serde(rename = "needed_for", alias = "without")]
     pub without: Option<String>,
 }
 
-/// A measure and what came of it.
+/// A measure and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MeasureResult {
-    /// Name.
+    /// The name.
     pub id: String,
-    /// `bench`, `why` and so on.
+    /// The verb: `bench`, `why` and so on.
     pub how: String,
-    /// Whether everything that was to be measured was.
+    /// Whether everything planned was measured.
     pub complete: bool,
-    /// Seconds that it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// Files with the evidence, from the work folder.
+    /// Files with the evidence, relative to the work folder.
     pub records: Vec<String>,
-    /// What went wrong, one sentence each.
+    /// Problems, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -241,17 +241,17 @@ pub struct ResultRow {
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,
-    /// Under which parameters.
+    /// The parameters.
     pub parameters: Combination,
     /// Unit of the values.
     pub unit: String,
     /// Number of values.
     pub runs: usize,
-    /// Median with its interval.
+    /// The median with its interval.
     pub median: Option<Estimate>,
 }
 
-/// Everything about one run of an experiment file.
+/// The complete record of one run of an experiment file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExperimentRecord {
@@ -263,46 +263,46 @@ pub struct ExperimentRecord {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// When the first of its measures was begun, with `--resume` in an earlier run; RFC 3339, UTC.
+    /// When the first of its measures began; with `--resume`, in an earlier run; RFC 3339, UTC.
     pub started_at: String,
-    /// Where that was.
+    /// The environment of that time.
     pub environment: Environment,
-    /// The job that it was made in, with `--on`.
+    /// The job in which it was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
-    /// The experiment file as it was given.
+    /// The experiment file as given.
     pub file: String,
     /// SHA-256 of the file.
     pub file_sha256: String,
     /// The folder with the records of all measures.
     pub work_folder: String,
-    /// What it is about.
+    /// The title.
     pub title: String,
-    /// The question that it asks.
+    /// The question it asks.
     pub question: Option<String>,
-    /// Where the result was published.
+    /// The publication of the result.
     pub source: Option<Source>,
     /// Whether the small set was run (`--quick`).
     pub quick: bool,
-    /// False when it was interrupted, or when something that could be run failed.
+    /// False if it was interrupted, or if something that could be run failed.
     pub complete: bool,
-    /// Seconds that it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// What the runs of `bench` and `value` waited for a CPU; absent if there were none.
+    /// How long the runs of `bench` and `value` waited for a CPU; absent if there were none.
     pub cpu_waits: Option<CpuWaits>,
     /// Programs that it needs.
     pub tools: Vec<ToolResult>,
-    /// What was measured.
+    /// The measures.
     pub measures: Vec<MeasureResult>,
-    /// The numbers.
+    /// The measured values.
     pub results: Vec<ResultRow>,
     /// The verdicts.
     pub claims: Vec<ClaimResult>,
     /// The answers.
     pub answers: Vec<AnswerResult>,
-    /// What is drawn of the results.
+    /// The charts of the results.
     #[serde(default)]
     pub pictures: Vec<Picture>,
-    /// What must be known to trust the verdicts.
+    /// Warnings about how far the verdicts can be trusted.
     pub warnings: Vec<String>,
 }

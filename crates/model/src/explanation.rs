@@ -1,4 +1,4 @@
-//! The complete answer of `fathom why`: what its `--json` writes.
+//! The complete answer of `fathom why`, as written by its `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,111 +6,109 @@ use crate::{
     CodePaths, Environment, Estimate, Finding, ThreadAccount, TimeAccount, WhereRow, version1,
 };
 
-/// The runs that were timed and not traced: their times are the times.
+/// The runs that were timed and not traced; all reported times are theirs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimedRuns {
-    /// Number of runs.
+    /// The number of runs.
     pub runs: usize,
-    /// Median wall time in seconds.
+    /// The median wall time in seconds.
     pub wall: Estimate,
-    /// Median CPU time in seconds.
+    /// The median CPU time in seconds.
     pub cpu: Estimate,
-    /// Median peak memory in bytes.
+    /// The median peak memory in bytes.
     pub peak_memory: Estimate,
-    /// Median wall time of the empty program in seconds.
+    /// The median wall time of the empty program in seconds.
     pub floor: Option<Estimate>,
 }
 
-/// How the observed run was done, and what it may be trusted for.
+/// How the observed run was made, and how far it can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explaining {
     /// `kernel`, `perf`, `sample` or `stops`.
     #[serde(deserialize_with = "version1::text")]
     pub tier: String,
-    /// Wall time of the observed run in nanoseconds.
+    /// The wall time of the observed run in nanoseconds.
     pub wall_ns: u64,
-    /// Its wall time divided by the median wall time of the timed runs, waiting for a CPU included
-    /// in both.
+    /// Its wall time divided by the median wall time of the timed runs, including waits for a CPU in both.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: f64,
-    /// False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares
-    /// are those of an untraced run.
+    /// False if `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are those of
+    /// an untraced run.
     #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
-    /// Options that the observed run was given beside what the timed runs were, to name the code
-    /// that its runtime makes; absent where there were none. Not trustworthy: escape it.
+    /// Options that the observed run was given in addition to those of the timed runs, to name the code that
+    /// its runtime generates; absent if there were none. Not trustworthy: escape it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
-    /// The command that gives names to functions where code that a runtime makes has none here;
-    /// absent where it has, or nothing would. Not trustworthy: escape it.
+    /// A command that gives names to functions if generated code has none here; absent if it has, or if no
+    /// command would help. Not trustworthy: escape it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names_by: Option<String>,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
-    /// What was observed and could not be kept, in words; empty if nothing was lost.
+    /// Descriptions of observed events that could not be stored; empty if nothing was lost.
     pub lost: Vec<String>,
 }
 
-/// A descriptor or path and what went through it.
+/// A descriptor or path, and the traffic through it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IoRow {
-    /// Process.
+    /// The process id.
     pub pid: u32,
-    /// Descriptor; absent where several calls on a path are summed.
+    /// The descriptor; absent if several calls on a path are summed.
     pub fd: Option<i32>,
-    /// Path, or `pipe`, `socket` and the like; not trustworthy: escape it.
+    /// The path, or `pipe`, `socket` and the like; not trustworthy: escape it.
     pub name: String,
-    /// Read calls.
+    /// The number of read calls.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Write calls.
+    /// The number of write calls.
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Time in all calls on it, of all threads: on a CPU and asleep, without waiting for a CPU.
-    /// Absent where the observer can't tell it.
+    /// The time in all calls on it, over all threads: on a CPU and asleep, without waits for a CPU. Absent if
+    /// the observer can't determine it.
     pub total_ns: Option<u64>,
-    /// Of `total_ns`: asleep.
+    /// The part of `total_ns` spent asleep.
     pub blocked_ns: Option<u64>,
-    /// Calls that returned an error.
+    /// The number of calls that returned an error.
     pub errors: u64,
-    /// Seeks.
+    /// The number of seeks.
     pub seeks: u64,
 }
 
-/// A system call and what it cost, over all threads.
+/// A system call and its cost, over all threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CallRow {
-    /// Name.
+    /// The name.
     pub name: String,
-    /// Calls that were made, also those that didn't return.
+    /// The number of calls, including those that didn't return.
     pub calls: u64,
-    /// Calls that returned an error.
+    /// The number of calls that returned an error.
     pub errors: u64,
-    /// Time from entry to return, without waiting for a CPU. Absent where the observer can't tell
-    /// it.
+    /// The time from entry to return, without waits for a CPU. Absent if the observer can't determine it.
     pub total_ns: Option<u64>,
-    /// Of `total_ns`: asleep.
+    /// The part of `total_ns` spent asleep.
     pub blocked_ns: Option<u64>,
-    /// Bytes moved.
+    /// The number of bytes moved.
     pub bytes: u64,
 }
 
-/// In which functions the program's own code was, over all threads, by samples at equal distances
-/// of CPU time.
+/// The functions in which the program spent its own code's time, over all threads, from samples at equal
+/// intervals of CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OwnCode {
-    /// CPU time between two samples in nanoseconds.
+    /// The CPU time between two samples in nanoseconds.
     pub period_ns: u64,
-    /// Samples in own code.
+    /// The number of samples in own code.
     pub samples: u64,
-    /// Innermost functions, most samples first, at most 60.
+    /// The innermost functions, most samples first, at most 60.
     pub functions: Vec<FunctionShare>,
 }
 
@@ -118,15 +116,15 @@ pub struct OwnCode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FunctionShare {
-    /// Its name in the words of its language; null where its file has no symbol for it. Not
-    /// trustworthy: escape it.
+    /// Its name in the notation of its language; null if its file has no symbol for it. Not trustworthy:
+    /// escape it.
     pub function: Option<String>,
-    /// The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was
-    /// generated at run time, or nothing where it isn't known. Not trustworthy: escape it.
+    /// The file it is from: a path, `[vdso]`, `//anon` and the like for code generated at run time, or empty
+    /// if unknown. Not trustworthy: escape it.
     pub file: String,
-    /// Samples in it.
+    /// The number of samples in it.
     pub samples: u64,
-    /// Part of all own code, 0 to 1.
+    /// The part of all own code, 0 to 1.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
 }
@@ -135,71 +133,71 @@ pub struct FunctionShare {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProcessRow {
-    /// Process.
+    /// The process id.
     pub pid: u32,
-    /// Its parent in the tree.
+    /// The process id of its parent in the tree.
     pub parent: Option<u32>,
-    /// What it executed, in order, with arguments; not trustworthy: escape it.
+    /// The programs it executed, in order, with arguments; not trustworthy: escape it.
     pub programs: Vec<Vec<String>>,
-    /// When it began, from the start of the run.
+    /// When it began, in nanoseconds from the start of the run.
     pub from_ns: u64,
-    /// When it ended.
+    /// When it ended, in nanoseconds from the start of the run.
     pub to_ns: u64,
-    /// How it ended, in words.
+    /// A description of how it ended.
     pub end: String,
-    /// Threads that it had.
+    /// The number of its threads.
     pub threads: usize,
 }
 
-/// A point in the start of the command, from the start of the run.
+/// A milestone in the start of the command, relative to the start of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Phase {
-    /// `exec`, `loader_done` (both with the program's name behind it where there were several),
-    /// `first_output`, `exit`.
+    /// `exec`, `loader_done` (both followed by the program's name if there were several), `first_output`,
+    /// `exit`.
     pub name: String,
-    /// When it was reached.
+    /// When it was reached, in nanoseconds.
     pub at_ns: u64,
-    /// Not observed: it is when the observed run had computed as much as a second one that was
-    /// stopped at its calls.
+    /// Whether it was estimated rather than observed: the time at which the observed run had computed as much
+    /// as a second one that was stopped at its calls.
     #[serde(default)]
     pub modelled: bool,
 }
 
-/// One stretch of a thread's life for the picture.
+/// One interval of a thread's life, for the chart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Stretch {
-    /// Process.
+    /// The process id.
     pub pid: u32,
-    /// Thread.
+    /// The thread id.
     pub tid: u32,
-    /// From.
+    /// The start, in nanoseconds.
     pub from_ns: u64,
-    /// To.
+    /// The end, in nanoseconds.
     pub to_ns: u64,
-    /// On what.
+    /// What the time was spent on.
     #[serde(rename = "category", alias = "spent")]
     pub spent: crate::TimeCategory,
-    /// The call and its descriptor in words, if it was in one; not trustworthy: escape it.
+    /// A description of the call and its descriptor, if it was in one; not trustworthy: escape it.
     pub detail: Option<String>,
 }
 
-/// A process that ran already: what is explained of it is the time in which it was observed.
+/// A process that was already running: the explanation covers the time in which it was observed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ObservedProcess {
-    /// Its number.
+    /// The process id.
     pub pid: u32,
-    /// Its name, at most 15 bytes. Not trustworthy: escape it.
+    /// The name, at most 15 bytes. Not trustworthy: escape it.
     pub name: String,
-    /// It ended while it was observed.
+    /// Whether it ended during the observation.
     pub ended: bool,
-    /// It, or a process that it made, listens for connections.
+    /// Whether it, or a process it created, listens for connections.
     pub listens: bool,
 }
 
-/// Everything that `fathom why` says.
+/// The complete record of `fathom why`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Explanation {
@@ -211,52 +209,52 @@ pub struct Explanation {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// Start, RFC 3339, UTC.
+    /// The start, RFC 3339, UTC.
     pub started_at: String,
-    /// Where.
+    /// The environment.
     pub environment: Environment,
-    /// The command as it was given.
+    /// The command as given.
     pub command: String,
-    /// Its arguments, program first.
+    /// Its arguments, starting with the program.
     pub arguments: Vec<String>,
-    /// The process that was observed, where it ran already; null for a command.
+    /// The observed process, if it was already running; null for a command.
     #[serde(default)]
     pub process: Option<ObservedProcess>,
-    /// How the observed run ended, in words; empty for success.
+    /// A description of how the observed run ended; empty for success.
     pub end: String,
-    /// The runs that were timed.
+    /// The timed runs.
     pub timed: TimedRuns,
     /// How it was observed.
     #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Explaining,
-    /// Where the median wall time of the untraced runs went, along the critical path of the
-    /// observed run: its waits as they were, its CPU time without what tracing added.
+    /// Where the median wall time of the untraced runs went, along the critical path of the observed run: its
+    /// waits as observed, its CPU time without what tracing added.
     pub account: TimeAccount,
-    /// The largest pieces of the account, each with its object and its place in the code, most time
-    /// first, at most 100.
+    /// The largest pieces of the account, each with its object and its location in the code, most time first,
+    /// at most 100.
     #[serde(default, rename = "where")]
     pub whereabouts: Vec<WhereRow>,
-    /// The ways through the code that the time went; none where no stacks are known.
+    /// The call paths in which the time was spent; empty if no stacks are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<CodePaths>,
     /// The account of each thread.
     pub threads: Vec<ThreadAccount>,
-    /// By descriptor and path, most time first.
+    /// Input and output by descriptor and path, most time first.
     pub io: Vec<IoRow>,
-    /// By call, most time first.
+    /// System calls, most time first.
     pub calls: Vec<CallRow>,
-    /// In which functions the program's own code was; null where the tier doesn't sample, or none
-    /// was found.
+    /// The functions in which the program spent its own code's time; null if the tier doesn't sample, or if
+    /// there were none.
     #[serde(default)]
     pub own_code: Option<OwnCode>,
     /// The process tree, parents first.
     pub processes: Vec<ProcessRow>,
-    /// The start of the command.
+    /// The milestones in the start of the command.
     pub phases: Vec<Phase>,
-    /// Causes, by the time that could be saved, most first.
+    /// Causes, ordered by the time that could be saved, most first.
     pub findings: Vec<Finding>,
-    /// What the threads did when, for the picture.
+    /// What the threads did over time, for the chart.
     pub timeline: Vec<Stretch>,
-    /// What must be known to trust the numbers.
+    /// Warnings about how far the numbers can be trusted.
     pub warnings: Vec<String>,
 }

@@ -1,17 +1,17 @@
-//! Named causes of what is slow.
+//! Named causes of slowness.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AccountPart, CodePlace, FindingId};
 
-/// How sure a finding is.
+/// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// A likely reading of the evidence.
+    /// A likely interpretation of the evidence.
     Likely,
-    /// The evidence has no other reading.
+    /// The evidence has no other interpretation.
     Certain,
 }
 
@@ -23,7 +23,7 @@ pub struct Evidence {
     pub name: String,
     /// The value.
     pub value: f64,
-    /// Its unit: `calls`, `bytes`, `bytes/call`, `ns`, `files`, `1` for a plain ratio.
+    /// The unit: `calls`, `bytes`, `bytes/call`, `ns`, `files`, `1` for a plain ratio.
     pub unit: String,
 }
 
@@ -31,17 +31,17 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
-    /// Process.
+    /// The process id.
     pub pid: Option<u32>,
-    /// Thread.
+    /// The thread id.
     pub tid: Option<u32>,
-    /// Descriptor.
+    /// The descriptor.
     pub fd: Option<i32>,
-    /// Path or what else the descriptor is; not trustworthy: escape it.
+    /// The path, or what else the descriptor is; not trustworthy: escape it.
     pub path: Option<String>,
 }
 
-/// What mending a cause saves, as a prediction with its interval, in nanoseconds of an untraced run.
+/// The saving from fixing a cause, as a prediction with its interval, in nanoseconds of an untraced run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Saving {
@@ -50,11 +50,11 @@ pub struct Saving {
     /// Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
     /// part of it is a guess.
     pub low_ns: u64,
-    /// See `low_ns`. No more than the wall time.
+    /// See `low_ns`. At most the wall time.
     pub high_ns: u64,
 }
 
-/// What came of taking a cause away.
+/// The result of removing a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -63,23 +63,23 @@ pub enum ProofVerdict {
     Proved,
     /// The command takes as long without it, or longer, or it lies off the critical path.
     Refuted,
-    /// More runs are needed, or only a part of the cause could be taken away.
+    /// More runs are needed, or only a part of the cause could be removed.
     Undecided,
     /// The command did something else without it.
     Void,
-    /// Nothing takes this cause away from outside.
+    /// No intervention can remove this cause from outside.
     NotPossible,
 }
 
-/// A time that is saved, in milliseconds, with its 95 % interval; less than 0 where more is taken.
+/// The time saved, in milliseconds, with its 95 % interval; negative if more time is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SavedMilliseconds {
     /// The estimate.
     pub value: f64,
-    /// From here.
+    /// The lower end.
     pub low: f64,
-    /// To here.
+    /// The upper end.
     pub high: f64,
 }
 
@@ -93,9 +93,9 @@ pub struct Slope {
     /// Time that the command takes more for each unit of delay: the share of what was delayed that lies on
     /// the critical path. Its 95 % interval goes from `low` to `high`.
     pub value: f64,
-    /// From here.
+    /// The lower end.
     pub low: f64,
-    /// To here.
+    /// The upper end.
     pub high: f64,
     /// Rounds that it follows from.
     pub rounds: u32,
@@ -125,28 +125,28 @@ impl Slope {
     }
 }
 
-/// The command was run with and without a cause, in random rounds.
+/// A test in which the command was run with and without a cause, in random rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proof {
-    /// What came of it.
+    /// The result.
     pub verdict: ProofVerdict,
-    /// What took the cause away, as `fathom bench --try` takes it.
+    /// The intervention that removed the cause, as accepted by `fathom bench --try`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervention: Option<String>,
-    /// Median time of the command as it is, in milliseconds.
+    /// The median time of the command as it is, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_ms: Option<f64>,
-    /// The same without the cause.
+    /// The median time without the cause, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_ms: Option<f64>,
-    /// What is saved, by the paired rounds.
+    /// The saving, from the paired rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saves_ms: Option<SavedMilliseconds>,
     /// Where nothing can be taken away: what came of delaying it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<Slope>,
-    /// Why it is not decided, void or not possible.
+    /// Why it is undecided, void or not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -155,64 +155,62 @@ pub struct Proof {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Which cause.
+    /// The cause.
     pub id: FindingId,
     /// One sentence with the numbers.
     pub statement: String,
-    /// The numbers.
+    /// The numbers behind the statement.
     pub evidence: Vec<Evidence>,
-    /// Share of the median wall time of the untraced runs that goes to this cause, 0 to 1. Where
-    /// they had to wait for a CPU, that wait is part of the whole.
+    /// The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If they had to
+    /// wait for a CPU, that wait is part of the total.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
-    /// Wall time that mending it could save, in nanoseconds of an untraced run. Modelled. 0 where
-    /// the command was ended by the time limit: nobody knows how long it would have taken.
+    /// The modelled wall time that fixing it could save, in nanoseconds of an untraced run. 0 if the time
+    /// limit ended the command, because its full duration is unknown.
     #[serde(rename = "saving_ns", alias = "could_win_ns")]
     pub could_win_ns: u64,
-    /// The same with its interval; null in records of versions that had none, and where nothing is
-    /// known to be saved.
+    /// The saving with its interval; null in records of versions that had none, and if no saving is known.
     #[serde(default)]
     pub saving: Option<Saving>,
-    /// CPU time that it could save, in nanoseconds of an untraced run, where that is another figure
-    /// than wall time: a loop that burns a CPU which nobody else wants saves no wall time.
-    /// Modelled; 0 where it is the same.
+    /// The modelled CPU time that fixing it could save, in nanoseconds of an untraced run, if it differs from
+    /// the wall time: a loop that burns an otherwise idle CPU saves no wall time. 0 if it is the same.
     #[serde(default)]
     #[serde(rename = "cpu_saving_ns", alias = "could_win_cpu_ns")]
     pub could_win_cpu_ns: u64,
-    /// Time by which each of many pieces of work could be done sooner, where the whole takes as
-    /// long as before: too many threads. In nanoseconds of an untraced run, modelled; 0 elsewhere.
+    /// The modelled time by which each of many pieces of work could finish sooner while the whole takes as
+    /// long as before (too many threads), in nanoseconds of an untraced run; 0 for other findings.
     #[serde(default)]
     #[serde(rename = "latency_saving_ns", alias = "could_win_latency_ns")]
     pub could_win_latency_ns: u64,
-    /// What to change, in the words of the program's language where it is known.
+    /// What to change, in terms of the program's language if that is known.
     pub advice: String,
-    /// How sure it is.
+    /// How certain it is.
     pub confidence: Confidence,
-    /// The limit of this machine that it is measured against, if one applies.
+    /// The limit of this machine with which it is compared, if one applies.
     pub limit: Option<String>,
-    /// Where.
+    /// Where in the process tree it applies.
     pub place: Place,
-    /// What most of its time is on: a file, folder, pipe, peer, lock or command; null where nothing
-    /// is known. Not trustworthy: escape it.
+    /// The object on which most of its time is spent: a file, folder, pipe, peer, lock or command; null if
+    /// unknown. Not trustworthy: escape it.
     #[serde(default)]
     pub object: Option<String>,
-    /// The function that most of its time is in.
+    /// The function in which most of its time is spent.
     #[serde(flatten)]
     pub code: CodePlace,
-    /// What called that function, the nearest first.
+    /// The callers of that function, nearest first.
     #[serde(default)]
     pub callers: Vec<CodePlace>,
-    /// From which parts of the account `saving_ns` would go, most first. They add up to it, and
-    /// those of all findings to no more than the account has.
+    /// The parts of the account that `saving_ns` would reduce, largest first. They add up to it, and those of
+    /// all findings to at most what the account has.
     #[serde(default)]
     pub parts: Vec<AccountPart>,
-    /// What came of running the command without this cause; absent where that was not asked for.
+    /// The result of running the command without this cause; absent if that wasn't requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
 }
 
 impl Finding {
-    /// What findings are ranked by: the greatest of what could be saved, ns.
+    /// Returns the value by which findings are ranked: the largest possible saving, ns.
     pub fn rank_ns(&self) -> u64 {
         let others = self.could_win_cpu_ns.max(self.could_win_latency_ns);
         self.could_win_ns.max(others)

@@ -1,4 +1,4 @@
-//! Which causes can be named?
+//! The causes that can be named.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,7 @@ use crate::TimeCategory;
 
 macro_rules! finding_ids {
     ($($id:ident = $text:literal in [$($part:ident),*]: $sentence:literal,)*) => {
-        /// The cause that a finding names. `docs/findings.md` says of each by what evidence it is
-        /// found.
+        /// The cause that a finding names. `docs/findings.md` describes the evidence for each.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
         )]
@@ -21,25 +20,25 @@ macro_rules! finding_ids {
         }
 
         impl FindingId {
-            /// All of them, by their texts.
+            /// All causes, ordered by their texts.
             pub const ALL: &[FindingId] = &[$(FindingId::$id,)*];
 
-            /// As it stands in records and on screens, such as `unbuffered-output`.
+            /// Returns the id used in records and output, such as `unbuffered-output`.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(FindingId::$id => $text,)*
                 }
             }
 
-            /// What is so where it is found, in a sentence or two.
+            /// Describes the situation in a sentence or two.
             pub const fn sentence(self) -> &'static str {
                 match self {
                     $(FindingId::$id => $sentence,)*
                 }
             }
 
-            /// The parts of the account in which most of its time lies, the most likely first;
-            /// empty where it is about a whole life.
+            /// Returns the parts of the account that contain most of its time, most likely first; empty if it
+            /// is about a whole life.
             pub const fn lies_in(self) -> &'static [TimeCategory] {
                 match self {
                     $(FindingId::$id => &[$(TimeCategory::$part),*],)*
@@ -51,36 +50,36 @@ macro_rules! finding_ids {
 
 finding_ids! {
     AllocatorChurn = "allocator-churn" in [KernelMemory, PageFaults]:
-        "Memory goes to the system and back, or objects are made and thrown away within the program.",
+        "Memory goes to the system and back, or objects are allocated and freed within the program.",
     BusyPolling = "busy-polling" in [KernelWaiting]:
-        "A loop asks again and again.",
+        "A loop polls again and again.",
     ClockCalls = "clock-calls" in [KernelWaiting]:
-        "The time is asked for by real calls, or without them so often that it weighs.",
+        "The program reads the time with system calls, or so often without them that it matters.",
     ColdFiles = "cold-files" in [Disk]:
-        "Mapped files and programs come from the disk.",
+        "Mapped files and programs are read from the disk.",
     CpuStarved = "cpu-starved" in [Ready, Throttled, Stolen]:
         "The command has more busy threads than there are CPUs.",
     DelayedAckStall = "delayed-ack-stall" in [Network]:
-        "A small write waits until the other side acknowledges the one before it.",
+        "A small write waits until the other side acknowledges the previous one.",
     DynamicLinking = "dynamic-linking" in [KernelFiles, KernelMemory, PageFaults]:
         "Finding and binding libraries takes a long time.",
     IdleCores = "idle-cores" in [UserCode]:
-        "Threads that share work use one CPU; or one of several processes does all of it.",
+        "Threads that share work use one CPU, or one of several processes does all of the work.",
     KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,
         PageFaults, KernelOutside, Kernel]:
-        "One call rules the time and has no better name.",
+        "One call dominates the time, and no other finding fits.",
     LineBufferedOutput = "line-buffered-output" in [KernelIo]:
-        "Output that nobody watches is written line by line.",
+        "Output that goes to a file or pipe is written line by line.",
     LockContention = "lock-contention" in [Locks]:
         "Threads queue for a lock or spin for one, or processes wait for one on a file or in shared memory.",
     MissingFileLookups = "missing-file-lookups" in [KernelFiles]:
-        "Paths are asked for that aren't there.",
+        "Paths that don't exist are looked up.",
     PageFaultHeavy = "page-fault-heavy" in [PageFaults]:
         "Much memory is touched for the first time.",
     ProcessSpawning = "process-spawning" in [KernelProcesses]:
-        "Many short processes are made.",
+        "Many short processes are created.",
     Rereading = "rereading" in [KernelIo]:
-        "Files are read, or folders listed, again and again.",
+        "Files are read, or folders are listed, again and again.",
     Rewriting = "rewriting" in [KernelIo, KernelFiles]:
         "A file is written whole again and again.",
     Sleeping = "sleeping" in [Sleeping]:
@@ -90,25 +89,25 @@ finding_ids! {
     StartupDominated = "startup-dominated" in []:
         "Loading code takes about as long as the work, or longer; or other programs run before the real one.",
     SyncWrites = "sync-writes" in [Disk, KernelIo]:
-        "Each of many writes waits to be on the disk.",
+        "Each of many writes waits until its data is on the disk.",
     ThreadSpawning = "thread-spawning" in []:
-        "A thread is made for each small piece of work.",
+        "A thread is created for each small piece of work.",
     UnbufferedInput = "unbuffered-input" in [KernelIo]:
-        "A stream, or a file from its front to its end, is read a few bytes a call.",
+        "A stream, or a file from start to end, is read a few bytes per call.",
     UnbufferedOutput = "unbuffered-output" in [KernelIo]:
         "Standard output or error, or a file, is written in pieces of a line.",
     UnoptimisedBuild = "unoptimised-build" in [UserCode]:
         "Code that takes much of the time was compiled without optimisation, or with checks for errors.",
     WaitingForChild = "waiting-for-child" in [WaitingForChild]:
-        "Children that could run side by side run in turn; or a process that is asked to end has to be killed.",
+        "Children that could run in parallel run one after another, or a process that should end has to be killed.",
     WaitingForDisk = "waiting-for-disk" in [Disk]:
         "Calls wait for the storage device.",
     WaitingForInput = "waiting-for-input" in [WaitingForInput]:
-        "Whoever writes standard input, or a named pipe, is slower.",
+        "The producer of standard input, or of a named pipe, is slower.",
     WaitingForNetwork = "waiting-for-network" in [Network]:
         "Replies take long.",
     WaitingForOutput = "waiting-for-output" in [WaitingForOutput]:
-        "Whoever reads standard output, a named pipe or a socket on this machine is slower.",
+        "The reader of standard output, of a named pipe or of a socket on this machine is slower.",
     WakeupStorm = "wakeup-storm" in [KernelWaiting, KernelIo, WaitingForPipe, Locks]:
         "Threads or processes wake each other more than they work.",
 }
@@ -119,13 +118,13 @@ impl fmt::Display for FindingId {
     }
 }
 
-/// No finding has this id.
+/// The error if no finding has this id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFinding(pub String);
 
 impl fmt::Display for UnknownFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no finding is called `{}`", self.0)
+        write!(f, "no finding is named `{}`", self.0)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Environment, Estimate};
 
-/// What `fathom gate` found.
+/// The result of `fathom gate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateRecord {
@@ -14,38 +14,38 @@ pub struct GateRecord {
     /// Always `gate`.
     #[cfg_attr(test, schemars(extend("const" = "gate")))]
     pub kind: String,
-    /// Version of Fathom that measured.
+    /// The version of Fathom that measured.
     pub fathom_version: String,
-    /// Start, RFC 3339, UTC.
+    /// The start, RFC 3339, UTC.
     pub started_at: String,
-    /// The machine.
+    /// The environment of the measurement.
     pub environment: Environment,
-    /// The job that it was made in, with `--on`.
+    /// The job in which it was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
-    /// What is compared with.
+    /// The side to compare with.
     pub base: GateSide,
-    /// What is judged.
+    /// The side that is judged.
     pub head: GateSide,
-    /// By which rule.
+    /// The rule of the judgment.
     pub rule: GateRule,
-    /// The answer for the suite.
+    /// The verdict on the suite.
     pub verdict: GateVerdict,
-    /// One row for each benchmark and metric that was judged.
+    /// One row for each judged benchmark and metric.
     pub benchmarks: Vec<GateBenchmark>,
-    /// Counts and bytes that were the same in all base runs and differ at head, without a budget.
+    /// Counts and bytes that were the same in all base runs, differ at head, and have no budget.
     pub exact_changes: Vec<ExactChange>,
-    /// Base against itself.
+    /// The comparison of base with itself.
     pub null_arm: NullArm,
     /// Benchmarks that were not judged.
     pub left_out: Vec<LeftOut>,
-    /// What head changes in the gate's own settings; it doesn't apply yet.
+    /// Changes that head makes to the gate's own settings; they don't apply yet.
     pub settings_changed: Vec<String>,
-    /// Waivers that are no longer good, and other things that a reader must know.
+    /// Waivers that are no longer valid, and other notes for the reader.
     pub notes: Vec<String>,
-    /// False if measuring was interrupted or failed: then the rest is what was known.
+    /// False if measuring was interrupted or failed: then the rest is what was known until then.
     pub complete: bool,
-    /// Time of measuring, seconds.
+    /// The duration of measuring in seconds.
     pub seconds: f64,
 }
 
@@ -53,29 +53,29 @@ pub struct GateRecord {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateSide {
-    /// As it was asked for: a revision, `working tree`, or a command.
+    /// As requested: a revision, `working tree`, or a command.
     pub name: String,
-    /// Full id of the commit.
+    /// The full id of the commit.
     pub revision: Option<String>,
 }
 
-/// The answer of a gate.
+/// The verdict of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum GateVerdict {
-    /// Worse by more than margin and noise floor, in screening and in confirmation; or over a budget.
+    /// Worse by more than margin and noise floor, in both screening and confirmation; or over a budget.
     #[serde(rename = "worse")]
     Worse,
     /// Not worse by more than the margin.
     #[serde(rename = "not worse")]
     NotWorse,
-    /// Neither could be shown.
+    /// Neither of these could be shown.
     #[serde(rename = "cannot tell")]
     CannotTell,
 }
 
 impl GateVerdict {
-    /// As in the JSON.
+    /// Returns the word used in the JSON.
     pub fn word(self) -> &'static str {
         match self {
             GateVerdict::Worse => "worse",
@@ -90,33 +90,33 @@ impl GateVerdict {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum GateRule {
-    /// Paired rounds, sequential, with a confirmation.
+    /// Sequential paired rounds, with a confirmation.
     Paired {
-        /// Smallest change that counts, as a share, where no other is set for a benchmark.
+        /// The smallest change that counts, as a share, unless a benchmark has its own.
         margin: f64,
-        /// Whether `cannot tell` lets the suite pass.
+        /// Whether the suite passes with `cannot tell`.
         undecided_passes: bool,
     },
-    /// The fastest of so many runs, and the geometric mean.
+    /// The fastest of several runs, and the geometric mean.
     BestOf {
-        /// Largest regression of a benchmark, as a share.
+        /// The largest permitted regression of a benchmark, as a share.
         max_regression: f64,
-        /// Largest regression of the geometric mean, as a share.
+        /// The largest permitted regression of the geometric mean, as a share.
         max_geomean: f64,
-        /// Runs of either side.
+        /// The number of runs on each side.
         best_of: u32,
-        /// Benchmarks that can't fail alone.
+        /// Benchmarks that can't fail the suite alone.
         protected: Vec<String>,
-        /// Geometric mean of the ratios.
+        /// The geometric mean of the ratios.
         geomean: Option<f64>,
-        /// How often it failed suites of base against itself that were drawn from this measurement.
+        /// How often the rule failed suites of base against itself that were drawn from this measurement.
         false_failures: Option<FalseFailureShare>,
     },
-    /// What was measured before, by the rule of `compare`.
+    /// Earlier measurements, by the rule of `compare`.
     Stored {
-        /// Smallest change that counts, as a share.
+        /// The smallest change that counts, as a share.
         margin: f64,
-        /// Whether `cannot tell` lets the suite pass.
+        /// Whether the suite passes with `cannot tell`.
         undecided_passes: bool,
     },
 }
@@ -125,9 +125,9 @@ pub enum GateRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FalseFailureShare {
-    /// Suites that were drawn.
+    /// The number of suites drawn.
     pub suites: usize,
-    /// Those that failed.
+    /// The number of those that failed.
     pub failed: usize,
 }
 
@@ -135,129 +135,129 @@ pub struct FalseFailureShare {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateBenchmark {
-    /// Name, with its parameters.
+    /// The name, with its parameters.
     pub name: String,
     /// The parameters alone.
     #[serde(default)]
     pub parameters: Vec<(String, String)>,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// Unit of its values: `seconds`, `bytes`, `count`, or another tool's; empty in earlier records.
+    /// The unit of its values: `seconds`, `bytes`, `count`, or another tool's; empty in earlier records.
     #[serde(default)]
     pub unit: String,
-    /// More is better: a rate of another tool.
+    /// Whether higher values are better, for a rate of another tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub higher_is_better: bool,
-    /// Head / base; of the confirmation alone if there was one.
+    /// Head / base; only from the confirmation if there was one.
     pub ratio: Option<Estimate>,
-    /// The answer.
+    /// The verdict.
     pub verdict: GateVerdict,
-    /// Rounds, of two runs of base and one of head; of two commands two of each.
+    /// The number of rounds, of two runs of base and one of head; for two commands, two of each.
     pub rounds: usize,
-    /// Those of them that confirmed.
+    /// The number of those that were confirmation rounds.
     pub confirmation_rounds: usize,
-    /// Smallest change that counts, as a share.
+    /// The smallest change that counts, as a share.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
-    /// What a change had to exceed besides: the noise floor, as a share.
+    /// The noise floor that a change had to exceed as well, as a share.
     pub floor: f64,
-    /// Where the noise floor is from; absent where none was asked for.
+    /// The source of the noise floor; absent if none was requested.
     pub floor_source: Option<FloorSource>,
-    /// Median at base, in the unit of the metric.
+    /// The median at base, in the unit of the metric.
     pub base: Option<Estimate>,
-    /// Median at head.
+    /// The median at head.
     pub head: Option<Estimate>,
-    /// Medians by each clock that is known, whichever it was judged by.
+    /// The medians by each known clock, whichever was used for the verdict.
     #[serde(default)]
     pub clocks: Vec<GateClock>,
-    /// What the value may be at most, as the settings at base say it.
+    /// The maximum value, as the settings at base state it.
     pub budget: Option<String>,
-    /// The waiver that lets it pass.
+    /// The waiver that permits it.
     pub waived: Option<Waiver>,
-    /// Reasons, in sentences, and what would settle it.
+    /// The reasons, in sentences, and what would settle the question.
     pub why: Vec<String>,
-    /// What head takes more than base, in lines, the most first, for a benchmark that is worse; or
-    /// why that is not known.
+    /// For a benchmark that is worse: what head does more than base, in lines, largest first; or why that is
+    /// unknown.
     #[serde(default)]
     pub difference: Vec<String>,
 }
 
-/// The medians of a benchmark by one clock.
+/// The medians of a benchmark on one clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateClock {
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// Median at base, seconds.
+    /// The median at base, seconds.
     pub base: Estimate,
-    /// Median at head.
+    /// The median at head.
     pub head: Estimate,
-    /// Runs of head.
+    /// The number of runs of head.
     pub runs: usize,
 }
 
-/// Where a noise floor is from.
+/// The source of a noise floor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "name", rename_all = "snake_case")]
 pub enum FloorSource {
-    /// Base against its own copy in the rounds that were judged.
+    /// Base against its own copy in the judged rounds.
     NullArm,
-    /// The same in earlier gates of this benchmark on this machine.
+    /// Base against its own copy in earlier gates of this benchmark on this machine.
     History {
-        /// So many.
+        /// The number of gates.
         gates: usize,
     },
 }
 
-/// A known change that is let pass until a day.
+/// A known change that is permitted until a given day.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Waiver {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// The last day on which it is good, `2027-01-31`.
+    /// The last day on which it is valid, `2027-01-31`.
     pub until: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The largest change that is let pass, as a share; absent where any is.
+    /// The largest permitted change, as a share; absent if any change is.
     #[serde(default)]
     pub at_most: Option<f64>,
 }
 
-/// A quantity that no noise touches, at base and at head.
+/// A noise-free quantity, at base and at head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExactChange {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// In all runs of base.
+    /// The value in all runs of base.
     pub base: f64,
-    /// Least of the runs of head.
+    /// The minimum over the runs of head.
     pub head_low: f64,
-    /// Most of the runs of head.
+    /// The maximum over the runs of head.
     pub head_high: f64,
 }
 
-/// What a program against itself showed.
+/// The result of comparing a program with itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NullArm {
-    /// A program differed from itself by more than the margin: no verdict is given.
+    /// Whether a program differed from itself by more than the margin: then no verdict is given.
     pub failed: bool,
-    /// By benchmark.
+    /// The ratios by benchmark.
     pub benchmarks: Vec<NullArmRatio>,
 }
 
-/// One benchmark against itself.
+/// One benchmark compared with itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NullArmRatio {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub name: String,
     /// Base's copy / base.
     pub ratio: Estimate,
@@ -267,8 +267,8 @@ pub struct NullArmRatio {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }

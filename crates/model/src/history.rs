@@ -1,10 +1,10 @@
-//! The records of `history` and `compare`: what was measured at different times.
+//! The records of `history` and `compare`: measurements from different times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Verdict};
 
-/// Series with their points: what `fathom history --json` writes.
+/// Series with their points, as written by `fathom history --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryRecord {
@@ -14,21 +14,21 @@ pub struct HistoryRecord {
     /// Always `history`.
     #[cfg_attr(test, schemars(extend("const" = "history")))]
     pub kind: String,
-    /// Version of Fathom that read the store.
+    /// The version of Fathom that read the store.
     pub fathom_version: String,
     /// The store, without its password.
     pub store: String,
-    /// Environments of the points.
+    /// The environments of the points.
     pub environments: Vec<HistoryEnvironment>,
-    /// The series, those that were measured last first.
+    /// The series, the most recently measured first.
     pub series: Vec<HistorySeries>,
 }
 
-/// What decides whether points may be compared. Fields that the system did not report are absent.
+/// The facts that decide whether points may be compared. Fields that the system did not report are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryEnvironment {
-    /// Short and stable: equal facts have an equal key on every machine.
+    /// A short, stable key: equal facts have the same key on every machine.
     #[serde(default)]
     pub key: String,
     /// Operating system and kernel release.
@@ -37,13 +37,13 @@ pub struct HistoryEnvironment {
     pub architecture: Option<String>,
     /// Processor model name.
     pub cpu_model: Option<String>,
-    /// CPUs that Fathom could use.
+    /// The number of CPUs that Fathom could use.
     pub cpus: Option<u64>,
-    /// Memory in whole GiB, as bytes.
+    /// The memory in whole GiB, as bytes.
     pub memory_bytes: Option<u64>,
     /// Frequency governor of CPU 0.
     pub governor: Option<String>,
-    /// Whether the processor says that it runs under a hypervisor.
+    /// Whether the processor reports that it runs under a hypervisor.
     pub virtual_machine: Option<bool>,
 }
 
@@ -51,20 +51,20 @@ pub struct HistoryEnvironment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistorySeries {
-    /// Name of the benchmark; not trustworthy: escape it.
+    /// The name of the benchmark; not trustworthy: escape it.
     pub benchmark: String,
-    /// Its parameters, names and values.
+    /// The parameters, as names and values.
     pub parameters: Vec<(String, String)>,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// Unit of the values.
+    /// The unit of the values.
     pub unit: String,
-    /// `lower_is_better` or `higher_is_better`, where that is known.
+    /// `lower_is_better` or `higher_is_better`, if known.
     #[cfg_attr(test, schemars(with = "Option<crate::Direction>"))]
     pub direction: Option<String>,
-    /// What the metric is, in words.
+    /// A description of the metric.
     pub meaning: String,
-    /// By time, oldest first.
+    /// The points by time, oldest first.
     pub points: Vec<HistoryPoint>,
 }
 
@@ -72,31 +72,31 @@ pub struct HistorySeries {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryPoint {
-    /// Commit that was measured; absent outside of a repository.
+    /// The measured commit; absent outside of a repository.
     pub revision: Option<String>,
-    /// Branch; absent on a detached head.
+    /// The branch; absent on a detached head.
     pub branch: Option<String>,
-    /// Tracked files differed from the commit.
+    /// Whether tracked files differed from the commit.
     pub dirty: bool,
-    /// Names that the record was given.
+    /// The labels of the record.
     pub labels: Vec<String>,
-    /// Start of the measurement, RFC 3339, UTC.
+    /// The start of the measurement, RFC 3339, UTC.
     pub time: String,
     /// The estimate.
     pub value: f64,
-    /// Lower end of its interval.
+    /// The lower end of its interval.
     pub low: f64,
-    /// Upper end of its interval.
+    /// The upper end of its interval.
     pub high: f64,
-    /// Runs that it comes from.
+    /// The number of runs behind it.
     pub runs: u32,
-    /// Key of its environment.
+    /// The key of its environment.
     pub environment: String,
-    /// Id of its record.
+    /// The id of its record.
     pub record: String,
 }
 
-/// Two sides compared that were measured at different times: what `fathom compare --json` writes.
+/// A comparison of two sides that were measured at different times, as written by `fathom compare --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareRecord {
@@ -106,17 +106,17 @@ pub struct CompareRecord {
     /// Always `compare`.
     #[cfg_attr(test, schemars(extend("const" = "compare")))]
     pub kind: String,
-    /// Version of Fathom that compared.
+    /// The version of Fathom that compared.
     pub fathom_version: String,
-    /// What is compared with.
+    /// The side to compare with.
     pub base: CompareSide,
-    /// What is compared.
+    /// The side that is compared.
     pub head: CompareSide,
-    /// One for each series that both sides have.
+    /// One comparison for each series that both sides have.
     pub comparisons: Vec<StoredComparison>,
     /// What was not compared, and why.
     pub left_out: Vec<NotCompared>,
-    /// What must be known to trust the verdicts, a sentence each.
+    /// Warnings about how far the verdicts can be trusted, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -124,11 +124,11 @@ pub struct CompareRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompareSide {
-    /// As it was asked for.
+    /// As requested.
     pub asked: String,
-    /// The revision, if all its measurements are of one.
+    /// The revision, if all its measurements have the same one.
     pub revision: Option<String>,
-    /// Ids of its records; empty for a file.
+    /// The ids of its records; empty for a file.
     pub records: Vec<String>,
     /// The file, if it is one.
     pub file: Option<String>,
@@ -138,108 +138,105 @@ pub struct CompareSide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredComparison {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
     /// Its parameters.
     pub parameters: Vec<(String, String)>,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// Unit of the values.
+    /// The unit of the values.
     pub unit: String,
-    /// Whether more is better, where that is known.
+    /// Whether higher values are better, if known.
     pub higher_is_better: Option<bool>,
-    /// What was measured of the base.
+    /// The measurements of the base.
     pub base: StoredValue,
-    /// What was measured of the head.
+    /// The measurements of the head.
     pub head: StoredValue,
-    /// Head / base with its interval, the drift between measurements included.
+    /// Head / base with its interval, which includes the drift between measurements.
     pub ratio: Estimate,
-    /// Two-sided p-value of 'no difference', the drift included.
+    /// The two-sided p-value of 'no difference', including the drift.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
-    /// The drift that is allowed for.
+    /// The assumed drift.
     pub drift: Drift,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
-    /// What follows; where the direction isn't known, [`Verdict::Faster`] is less and
-    /// [`Verdict::Slower`] more.
+    /// The verdict; if the direction is unknown, [`Verdict::Faster`] means less and [`Verdict::Slower`] more.
     pub verdict: Verdict,
-    /// Both were not measured in the same environment.
+    /// Whether the sides were measured in different environments.
     pub across_environments: bool,
-    /// The command that measures both together, and so decides without the drift; absent where it
-    /// can't be known.
+    /// A command that measures both together, and so decides without the drift; absent if it can't be known.
     pub together: Option<String>,
 }
 
 impl StoredComparison {
-    /// The word for the verdict; where it isn't known whether more is better, one that doesn't judge.
+    /// Returns the word for the verdict; if it is unknown whether higher values are better, a neutral one.
     pub fn word(&self) -> &'static str {
         self.verdict.word_for(self.higher_is_better)
     }
 }
 
-/// What is known of one side of a stored comparison.
+/// The values of one side of a stored comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoredValue {
-    /// Median with its interval, without the drift.
+    /// The median with its interval, excluding the drift.
     pub value: f64,
-    /// Lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// Runs of all its measurements.
+    /// The number of runs of all its measurements.
     pub runs: u32,
-    /// Separate measurements.
+    /// The number of separate measurements.
     pub measurements: usize,
-    /// Of a load test: the share of requests that had no good answer, where it says so.
+    /// For a load test: the share of requests without a good response, if reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub failed_share: Option<f64>,
 }
 
-/// From this share of failed requests on, a load test says how fast errors are.
+/// From this share of failed requests on, a load test mostly measures how fast errors are.
 const MOSTLY_FAILED: f64 = 0.5;
 
 impl StoredValue {
-    /// Whether it is a load test most of whose requests failed.
+    /// Reports whether it is a load test in which most requests failed.
     pub fn is_of_failures(&self) -> bool {
         self.failed_share
             .is_some_and(|share| share >= MOSTLY_FAILED)
     }
 }
 
-/// Where the drift comes from.
+/// The source of a drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DriftSource {
     /// Measurements of the same revision at different times.
     SameRevision,
-    /// Successive measurements, of whatever revision: real changes widen it.
+    /// Successive measurements of any revision: real changes widen it.
     Successive,
-    /// Assumed: fewer than four earlier measurements.
+    /// Assumed, because there are fewer than four earlier measurements.
     Assumed,
-    /// The noise floor that `fathom machine --check` measured, where that is larger than what would
-    /// be assumed.
+    /// The noise floor that `fathom machine --check` measured, if it is larger than the assumed value.
     NoiseFloor,
-    /// What the runs of both sides waited for a CPU, where that is larger than the other allowance and can't
-    /// be taken off.
+    /// The waits for a CPU on both sides, if they are larger than the other allowance and can't be
+    /// subtracted.
     Waits,
-    /// Nothing drifts: counted exactly, or both sides are the same measurement.
+    /// No drift: the values are exact counts, or both sides are the same measurement.
     None,
 }
 
-/// How far separate measurements of the same thing lie from each other.
+/// How much separate measurements of the same thing differ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Drift {
-    /// By so much two measurements of the same may differ, in 95 of 100 cases (0.05 is 5 %).
+    /// The share by which two measurements of the same thing may differ, in 95 of 100 cases (0.05 is 5 %).
     pub share: f64,
-    /// What that rests on.
+    /// The basis of that share.
     pub source: DriftSource,
-    /// Earlier measurements of the series in this environment.
+    /// The number of earlier measurements of the series in this environment.
     pub measurements: usize,
 }
 
@@ -247,17 +244,17 @@ pub struct Drift {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NotCompared {
-    /// Name of the benchmark.
+    /// The name of the benchmark.
     pub benchmark: String,
     /// Its parameters.
     pub parameters: Vec<(String, String)>,
-    /// Name of the metric.
+    /// The name of the metric.
     pub metric: String,
-    /// Why, a sentence.
+    /// The reason, as a sentence.
     pub why: String,
 }
 
-/// What is in a store: what `fathom store info --json` writes.
+/// The contents of a store, as written by `fathom store info --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreRecord {
@@ -267,34 +264,34 @@ pub struct StoreRecord {
     /// Always `store`.
     #[cfg_attr(test, schemars(extend("const" = "store")))]
     pub kind: String,
-    /// Version of Fathom that read it.
+    /// The version of Fathom that read it.
     pub fathom_version: String,
     /// The store, without its password.
     pub store: String,
-    /// Version of its form.
+    /// The version of its format.
     pub form: i64,
-    /// Records.
+    /// The number of records.
     pub records: i64,
-    /// Of them, those whose runs were pruned.
+    /// The number of those whose runs were pruned.
     pub pruned: i64,
-    /// Time of the oldest record, RFC 3339, UTC; absent in an empty store.
+    /// The time of the oldest record, RFC 3339, UTC; absent in an empty store.
     pub oldest: Option<String>,
-    /// Time of the newest record.
+    /// The time of the newest record.
     pub newest: Option<String>,
-    /// Series.
+    /// The number of series.
     pub series: i64,
-    /// Points of all series.
+    /// The number of points in all series.
     pub points: i64,
-    /// Environments.
+    /// The number of environments.
     pub environments: i64,
-    /// Labels that are in use.
+    /// The number of labels in use.
     pub labels: i64,
     /// Renamed benchmarks: old name, new name.
     pub renamed: Vec<(String, String)>,
-    /// Bytes of everything.
+    /// The total size in bytes.
     pub bytes: u64,
-    /// Of them, the whole records.
+    /// The bytes of the whole records.
     pub record_bytes: i64,
-    /// And the points.
+    /// The bytes of the points.
     pub point_bytes: i64,
 }

@@ -1,4 +1,4 @@
-//! The record of an import: what another tool measured, as its file says it.
+//! The record of an import: another tool's measurements, as in its file.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::Direction;
 
-/// One import of one file, or of a folder that a tool writes: what `fathom import --json` writes.
+/// One import of a file, or of a folder written by a tool, as written by `fathom import --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedRecord {
@@ -16,43 +16,43 @@ pub struct ImportedRecord {
     /// Always `imported`.
     #[cfg_attr(test, schemars(extend("const" = "imported")))]
     pub kind: String,
-    /// Version of Fathom that imported.
+    /// The version of Fathom that imported.
     pub fathom_version: String,
-    /// When it was measured, where the file says so, else when it was imported. RFC 3339, UTC.
+    /// The time of the measurement if the file states it, otherwise of the import. RFC 3339, UTC.
     pub started_at: String,
-    /// Whether `started_at` is the file's.
+    /// Whether `started_at` is from the file.
     pub time_from_file: bool,
-    /// What was measured, where the file says so.
+    /// The measured source, if the file states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<ImportedRevision>,
-    /// Where it was measured, as far as the file says so.
+    /// The environment, as far as the file states it.
     pub environment: ImportedEnvironment,
-    /// Where it comes from.
+    /// The tool and file it comes from.
     pub source: Source,
-    /// What was measured.
+    /// The measured benchmarks.
     pub benchmarks: Vec<Benchmark>,
-    /// What the file holds and the record doesn't, with the reason.
+    /// The contents of the file that aren't in the record, with the reason.
     pub left_out: Vec<LeftOut>,
 }
 
-/// The state of the source that a file names.
+/// The state of the source named in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedRevision {
-    /// Id of the commit.
+    /// The id of the commit.
     pub id: String,
     /// Branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Tracked files differed from the commit.
+    /// Whether tracked files differed from the commit.
     pub dirty: bool,
 }
 
-/// What a file says of the machine, by the names of [`crate::Environment`].
+/// What a file states about the machine, with the field names of [`crate::Environment`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ImportedEnvironment {
-    /// Operating system, with its release where it is there.
+    /// The operating system, with its release if available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Processor architecture.
@@ -61,7 +61,7 @@ pub struct ImportedEnvironment {
     /// Processor model name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_model: Option<String>,
-    /// CPUs.
+    /// The number of CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<u64>,
     /// Memory in bytes.
@@ -72,14 +72,14 @@ pub struct ImportedEnvironment {
     pub host: Option<String>,
 }
 
-/// What one file (or one folder of a tool) holds.
+/// The contents of one file (or one folder of a tool).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// Where it comes from.
+    /// The tool and file it comes from.
     pub source: Source,
-    /// What was measured.
+    /// The measured benchmarks.
     pub benchmarks: Vec<Benchmark>,
-    /// What the file holds and this doesn't, with the reason.
+    /// The contents of the file that aren't included, with the reason.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -89,11 +89,11 @@ pub struct Imported {
 pub struct Source {
     /// Name of the tool.
     pub tool: String,
-    /// Version of the tool, or of its format, where the file says so.
+    /// The version of the tool, or of its format, if the file states it.
     pub version: Option<String>,
-    /// The file's name as it was given; `-` is standard input.
+    /// The file's name as given; `-` is standard input.
     pub file: String,
-    /// What the file says of the machine and the build.
+    /// What the file states about the machine and the build.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
 }
@@ -102,33 +102,34 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Benchmark {
-    /// Name, as the tool has it.
+    /// The name, as in the tool.
     pub name: String,
     /// Parameters by name.
     pub parameters: BTreeMap<String, String>,
-    /// What was measured; `wall` is wall time for one operation.
+    /// The quantity; `wall` is wall time for one operation.
     pub metric: String,
-    /// Unit of the values, as the tool has it.
+    /// The unit of the values, as in the tool.
     pub unit: String,
-    /// Which way is better, where that is known.
+    /// Which direction is better, if known.
     pub direction: Option<Direction>,
-    /// Counted, so that each run of the same code has the same value: a difference needs no test.
+    /// Whether it is a count that is the same in each run of the same code, so that a difference needs no
+    /// test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// The values.
     #[serde(flatten)]
     pub values: Values,
-    /// Operations in a sample: one number for each sample, or one for all.
+    /// The number of operations in a sample: one for each sample, or one for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<u64>,
-    /// Threads that worked at once.
+    /// The number of threads that worked at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
 }
 
 impl Benchmark {
-    /// The parameters that tell its series from others: threads, too, if there are several. The place among
-    /// equal names comes last, as in [`crate::distinguish`].
+    /// Returns the parameters that distinguish its series from others, including the number of threads if
+    /// there are several. The place among equal names comes last, as in [`crate::distinguish`].
     pub fn series_parameters(&self) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = self.parameters.clone().into_iter().collect();
         if let Some(threads) = self.threads.filter(|threads| *threads != 1) {
@@ -139,26 +140,26 @@ impl Benchmark {
     }
 }
 
-/// Samples, or what somebody else made of them. A summary is never taken for a sample.
+/// Samples, or another tool's summary of them. A summary is never treated as a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Values {
-    /// What was measured, in the order of the file.
+    /// The measurements, in the order of the file.
     Samples(Vec<f64>),
-    /// Figures that the tool made of its samples.
+    /// Figures that the tool computed from its samples.
     Summary(Box<Summary>),
 }
 
-/// Figures of samples that the file doesn't hold.
+/// Figures of samples that the file doesn't contain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Summary {
-    /// Number of samples.
+    /// The number of samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// The one value that the tool gives, where it doesn't say of which kind.
+    /// The single value that the tool reports, if it doesn't state its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
     /// Arithmetic mean.
@@ -167,47 +168,47 @@ pub struct Summary {
     /// Median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
-    /// Standard deviation of the samples.
+    /// The standard deviation of the samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_deviation: Option<f64>,
-    /// Smallest.
+    /// The smallest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<f64>,
-    /// Largest.
+    /// The largest value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// Lower end of the tool's interval.
+    /// The lower end of the tool's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Upper end of the tool's interval.
+    /// The upper end of the tool's interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Confidence level of the interval, where the tool says it.
+    /// The confidence level of the interval, if the tool states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: Option<f64>,
     /// Quantiles by percent: `"99.9"`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub quantiles: BTreeMap<String, f64>,
-    /// Figures that only this tool has, by its name for them.
+    /// Figures specific to this tool, under its names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub other: BTreeMap<String, f64>,
 }
 
-/// What the record doesn't hold.
+/// Contents that the record omits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// What the file calls it.
+    /// Its name in the file.
     pub what: String,
-    /// Why it isn't taken.
+    /// Why it is omitted.
     pub reason: String,
-    /// How often.
+    /// How many times it occurs.
     pub count: u64,
 }
 
-/// Which way is better, by the unit: times, sizes and allocations less, rates more, but for rates of what
-/// nobody wants. Of other units it isn't known.
+/// Returns which direction is better, judging by the unit: lower for times, sizes and allocations, higher for
+/// rates, except rates of something unwanted. Unknown for other units.
 pub fn direction_of_unit(unit: &str) -> Option<Direction> {
     match base_unit(unit).1 {
         "seconds" | "bytes" | "B/op" | "allocs/op" => return Some(Direction::LowerIsBetter),
@@ -226,9 +227,9 @@ pub fn direction_of_unit(unit: &str) -> Option<Direction> {
     }
 }
 
-/// The factor that brings values of a unit to seconds, bytes or operations per second, and what the
-/// unit is then called; any other unit stays. Tools differ in their units for the same thing, and a
-/// series has one.
+/// Returns the factor that converts values of a unit to seconds, bytes or operations per second, and the
+/// resulting unit; any other unit stays. Tools use different units for the same quantity, and a series has
+/// only one.
 pub fn base_unit(unit: &str) -> (f64, &str) {
     match unit {
         "s" | "sec" | "sec/op" | "s/op" | "seconds" => (1.0, "seconds"),

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct JobRun {
     /// The engine's id.
     pub id: String,
-    /// The node that it ran on, as the engine calls it.
+    /// The node on which it ran, as named by the engine.
     pub node: String,
-    /// Always `completed`: no other job makes a record.
+    /// Always `completed`: other jobs make no record.
     pub state: String,
-    /// Which attempt made the record, from 1.
+    /// The attempt that made the record, from 1.
     pub attempts: u32,
 }
 

@@ -1,8 +1,8 @@
-//! The types that pass between the rooms of Fathom, with their JSON form.
+//! The types that the crates of Fathom exchange, with their JSON format.
 //!
-//! Nothing here measures, judges or prints. A room that produces a value and a room that
-//! consumes it agree on it here, and the JSON record is these types written down. How a quantity
-//! is written, with its unit and digits, is said in [`quantity`] alone.
+//! Nothing here measures, judges or prints. Crates that produce and consume a value share its type here, and
+//! the JSON records are the serialized types. How a quantity is written, with its unit and digits, is defined
+//! only in [`quantity`].
 
 mod account;
 mod bisect;

@@ -18,7 +18,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its name in records and in the store.
+    /// Returns its name in records and in the store.
     pub fn name(self) -> &'static str {
         match self {
             Unit::Seconds => "seconds",
@@ -28,44 +28,44 @@ impl Unit {
     }
 }
 
-/// Which way is better.
+/// Which direction of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// Less is better: all metrics of a run.
+    /// Lower values are better: all metrics of a run.
     LowerIsBetter,
-    /// More is better: rates.
+    /// Higher values are better: rates.
     HigherIsBetter,
 }
 
-/// A quantity that every run yields.
+/// A quantity that every run provides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Wall time.
     Wall,
-    /// Wall time less the time spent waiting for a CPU.
+    /// Wall time without the time spent waiting for a CPU.
     #[serde(rename = "cpu_wait_free", alias = "undisturbed")]
     Undisturbed,
     /// CPU time, user and kernel.
     Cpu,
-    /// User part of the CPU time.
+    /// The user part of the CPU time.
     User,
-    /// Kernel part of the CPU time.
+    /// The kernel part of the CPU time.
     System,
-    /// Ready to run, but without a CPU.
+    /// The time ready to run without a CPU.
     RunQueueWait,
-    /// Largest resident memory.
+    /// The peak resident memory.
     PeakMemory,
-    /// Page faults without the storage device.
+    /// Page faults served without the storage device.
     MinorFaults,
-    /// Page faults with the storage device.
+    /// Page faults that read from the storage device.
     MajorFaults,
-    /// Gave up the CPU to wait.
+    /// How often the CPU was given up to wait.
     VoluntarySwitches,
-    /// Was taken off the CPU.
+    /// How often the CPU was taken away.
     InvoluntarySwitches,
     /// Bytes read.
     ReadBytes,
@@ -77,19 +77,20 @@ pub enum Metric {
     WriteCalls,
 }
 
-/// A metric whose comparison was asked for.
+/// A metric whose comparison was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AskedMetric {
-    /// Which.
+    /// The metric.
     pub metric: Metric,
-    /// Differences up to this share count as none (0.01 is 1 %).
+    /// Differences up to this share count as no difference (0.01 is 1 %).
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
 }
 
 impl AskedMetric {
-    /// With the margin that holds for it: its own, else none for what is counted, else that of the others.
+    /// Creates it with the margin that applies: its own, otherwise none if it is counted, otherwise that of
+    /// the others.
     pub fn new(metric: Metric, own: Option<f64>, others: f64) -> AskedMetric {
         let usual = if metric.is_exact() { 0.0 } else { others };
         AskedMetric {
@@ -100,7 +101,7 @@ impl AskedMetric {
 }
 
 impl Metric {
-    /// All metrics, in the order in which they are shown.
+    /// All metrics, in display order.
     pub const ALL: [Metric; 15] = [
         Metric::Wall,
         Metric::Undisturbed,
@@ -119,7 +120,7 @@ impl Metric {
         Metric::WriteCalls,
     ];
 
-    /// The name that is used in JSON and on the command line.
+    /// Returns the name used in JSON and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Wall => "wall",
@@ -140,7 +141,7 @@ impl Metric {
         }
     }
 
-    /// Unit of the values that [`Metric::of`] yields.
+    /// Returns the unit of the values of [`Metric::of`].
     pub fn unit(self) -> Unit {
         match self {
             Metric::Wall
@@ -154,7 +155,7 @@ impl Metric {
         }
     }
 
-    /// Its name in a sentence or a heading.
+    /// Returns its name for sentences and headings.
     pub fn label(self) -> &'static str {
         match self {
             Metric::Wall => "wall time",
@@ -175,12 +176,12 @@ impl Metric {
         }
     }
 
-    /// Which way is better.
+    /// Which direction of a metric is better.
     pub fn direction(self) -> Direction {
         Direction::LowerIsBetter
     }
 
-    /// Whether it is counted, so that runs of the same work have the same value: where they do have it, a
+    /// Reports whether it is a count, so that runs of the same work have the same value: if they do, a
     /// difference needs no test.
     pub fn is_exact(self) -> bool {
         matches!(
@@ -189,8 +190,7 @@ impl Metric {
         )
     }
 
-    /// The value of this metric for one run, in [`Metric::unit`]; `None` where it was not
-    /// available.
+    /// Returns the value of this metric for one run, in [`Metric::unit`]; `None` if it was not available.
     pub fn of(self, run: &Run) -> Option<f64> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         match self {

@@ -1,9 +1,9 @@
-//! How parameters are written: one way, whatever they are kept in.
+//! The single text format of parameters, wherever they are stored.
 
 use std::collections::HashMap;
 use std::fmt::Display;
 
-/// `sink=null, size=10`, with `between` in place of the comma; empty for no parameters.
+/// Formats `sink=null, size=10`, with `between` in place of the comma; empty for no parameters.
 pub fn pairs<N: Display, V: Display>(
     parameters: impl IntoIterator<Item = (N, V)>,
     between: &str,
@@ -15,7 +15,7 @@ pub fn pairs<N: Display, V: Display>(
     each.join(between)
 }
 
-/// A name with its parameters: `seq 10 [threads=2]`.
+/// Formats a name with its parameters: `seq 10 [threads=2]`.
 pub fn with_parameters<N: Display, V: Display>(
     name: &str,
     parameters: impl IntoIterator<Item = (N, V)>,
@@ -26,18 +26,19 @@ pub fn with_parameters<N: Display, V: Display>(
     }
 }
 
-/// The items of a list of pairs, as [`pairs`] takes them.
+/// Returns the items of a list of pairs for [`pairs`].
 pub fn listed(parameters: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
     parameters
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
-/// The parameter that tells equal names of a session or file apart, from the second on.
+/// The name of the parameter that distinguishes equal names within a session or file, from the second on.
 pub const PLACE: &str = "place";
 
-/// The same command twice in one session (a comparison with itself) makes two series. Each is a name,
-/// its parameters, and a metric; from the second that is the same on, its place is a parameter.
+/// Distinguishes series that would otherwise be equal: the same command twice in one session (a comparison
+/// with itself) makes two series. A series is a name, its parameters, and a metric; from the second equal one
+/// on, its place becomes a parameter.
 pub fn distinguish<'p>(
     all: impl IntoIterator<Item = (&'p str, &'p mut Vec<(String, String)>, &'p str)>,
 ) {

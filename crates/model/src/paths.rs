@@ -1,15 +1,15 @@
-//! The ways through the code that the time went.
+//! The call paths in which the time was spent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CodePlace, ThreadRole, TimeCategory};
 
-/// Of which time a tree is.
+/// The kind of time in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CodePath {
-    /// On a CPU: own code, and what the kernel did for it.
+    /// On a CPU: own code, and the kernel's work for it.
     Cpu,
     /// Waits, each below the code that waited.
     Waits,
@@ -19,51 +19,51 @@ pub enum CodePath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodePaths {
-    /// Of which time.
+    /// The kind of time.
     pub of: CodePath,
-    /// All of it in nanoseconds of an untraced run, along the critical path.
+    /// The total in nanoseconds of an untraced run, along the critical path.
     pub ns: u64,
-    /// Its steps, callers first, at most 1,000: what is below 0.1 % is in its caller's time.
+    /// Its steps, callers first, at most 1,000: steps below 0.1 % are included in their caller's time.
     pub steps: Vec<PathStep>,
 }
 
-/// A function below its callers, or at the end of a way what it called or waited for.
+/// A function below its callers, or at the end of a path, what it called or waited for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathStep {
-    /// The number of its caller's step, a smaller one than its own; null for the outermost.
+    /// The index of its caller's step, which is smaller than its own; null for the outermost.
     pub parent: Option<u32>,
-    /// Nanoseconds, with all that it called.
+    /// The time in nanoseconds, including everything it called.
     pub ns: u64,
-    /// The function; nothing at the end of a way.
+    /// The function; empty at the end of a path.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// At the end of a way: the part of the account.
+    /// At the end of a path: the part of the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<TimeCategory>,
-    /// At the end of a way: the system call.
+    /// At the end of a path: the system call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// At the end of a way: what the runtime did there.
+    /// At the end of a path: what the runtime did there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<ThreadRole>,
-    /// At the end of a way: the file, pipe, peer, lock or command. Not trustworthy: escape it.
+    /// At the end of a path: the file, pipe, peer, lock or command. Not trustworthy: escape it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
 }
 
-/// The ways of two commands laid over each other, and what each spent on them.
+/// The overlaid call trees of two commands, and what each spent on the steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathsDifference {
-    /// Of which time.
+    /// The kind of time.
     pub of: CodePath,
-    /// All of A's in nanoseconds of an untraced run: the mean of its observed runs.
+    /// The total of A in nanoseconds of an untraced run: the mean of its observed runs.
     pub a_ns: u64,
-    /// All of B's.
+    /// The total of B.
     pub b_ns: u64,
-    /// Steps that A or B has, callers first, at most 1,000. Functions of both are one step if they have
-    /// one name and are from files of one name, or there are no others of that name.
+    /// Steps of A or B, callers first, at most 1,000. Functions of both become one step if their names and
+    /// file names are equal, or if there are no others with that name.
     pub steps: Vec<StepDifference>,
 }
 
@@ -71,20 +71,20 @@ pub struct PathsDifference {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StepDifference {
-    /// The step; its `ns` is the time of both together. Its place is B's where both have one.
+    /// The step; its `ns` is the sum of both times. Its location is B's if both have one.
     #[serde(flatten)]
     pub step: PathStep,
-    /// Nanoseconds of A, with all that the step called.
+    /// Nanoseconds of A, including everything that the step called.
     pub a_ns: u64,
     /// Nanoseconds of B.
     pub b_ns: u64,
-    /// Whether both differ by more than the observed runs of one command do among themselves; null where
-    /// one of them was observed once.
+    /// Whether the two differ by more than the observed runs of one command vary; null if one of them was
+    /// observed only once.
     pub is_clear: Option<bool>,
 }
 
 impl CodePaths {
-    /// Of each step the nanoseconds that none of its steps below has.
+    /// Returns, for each step, the nanoseconds that aren't in any step below it.
     pub fn own_ns(&self) -> Vec<u64> {
         let mut own: Vec<u64> = self.steps.iter().map(|step| step.ns).collect();
         for step in &self.steps {
@@ -95,7 +95,7 @@ impl CodePaths {
         own
     }
 
-    /// The steps of a way, outermost first. A damaged record may lead in a circle, which is cut.
+    /// Returns the steps of a path, outermost first. A damaged record may contain a cycle, which is cut.
     pub fn way(&self, step: usize) -> Vec<&PathStep> {
         let mut way = Vec::new();
         let mut next = Some(step);

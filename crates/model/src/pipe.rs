@@ -1,34 +1,34 @@
-//! The complete record of a `pipe` session: what its `--json` writes.
+//! The complete record of a `pipe` session, as written by its `--json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Environment, Estimate, Exit, InputFrom, IoCounts, OutputTo, StopReason, version1};
 
-/// One stage as it was given.
+/// One stage as given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeStage {
-    /// Short name: the program's file name, with a number where two stages would share it.
+    /// A short name: the program's file name, with a number if two stages would share it.
     pub name: String,
-    /// The command as it was given, for people.
+    /// The command as given, for display.
     pub command: String,
-    /// The arguments as they are executed, program first.
+    /// The arguments as executed, starting with the program.
     pub arguments: Vec<String>,
-    /// Working directory, if it was set.
+    /// The working directory, if set.
     pub working_directory: Option<String>,
 }
 
-/// What holds for the whole session.
+/// The conditions of the whole session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeConditions {
-    /// Seed of the order of runs.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Rounds that were done and not counted; the staging round is one of them.
+    /// The number of uncounted rounds, including the staging round.
     pub warmup_rounds: u32,
-    /// CPUs that the stages were pinned to, if any.
+    /// The CPUs to which the stages were pinned, if any.
     pub pinned_cpus: Option<Vec<usize>>,
-    /// Longest time a run of the pipeline or of a stage may take, in seconds.
+    /// The time limit of a run of the pipeline or of a stage, in seconds.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub timeout_seconds: Option<f64>,
     /// The shell that interprets each stage, if any.
@@ -37,59 +37,59 @@ pub struct PipeConditions {
     pub input: InputFrom,
     /// Standard output of the last stage.
     pub output: OutputTo,
-    /// Bytes that a pipe holds here (`F_GETPIPE_SZ`).
+    /// The capacity of a pipe in bytes (`F_GETPIPE_SZ`).
     pub pipe_capacity_bytes: u64,
 }
 
-/// What a stage was doing during a stretch of wall time.
+/// What a stage was doing during an interval of wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PipeState {
     /// At least one thread was on a CPU.
     Running,
-    /// No thread was on a CPU, and at least one waited to read from the stage before.
+    /// No thread was on a CPU, and at least one waited to read from the previous stage.
     WaitingForInput,
     /// No thread was on a CPU, none waited for input, and at least one waited to write to the next
     /// stage.
     WaitingForReader,
-    /// Everything else: sleeping, a disk, a lock, a child.
+    /// Everything else: sleeping, waiting for a disk, a lock, or a child.
     #[serde(rename = "other_waits", alias = "other_wait")]
     OtherWait,
-    /// Able to run, and without a CPU.
+    /// Ready to run, without a CPU.
     #[serde(rename = "waiting_for_cpu", alias = "no_cpu")]
     NoCpu,
 }
 
-/// A stretch of a stage's life; nanoseconds from the pipeline's start.
+/// An interval of a stage's life; in nanoseconds from the pipeline's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeStretch {
-    /// Begin.
+    /// The start.
     pub from_ns: u64,
-    /// End.
+    /// The end.
     pub to_ns: u64,
     /// What the stage did.
     pub state: PipeState,
 }
 
-/// A stage in one round. Points in time are nanoseconds from the pipeline's start; what the round's
-/// means could not see is absent.
+/// A stage in one round. Times are nanoseconds from the pipeline's start; values that the round's tier could
+/// not observe are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageRun {
     /// Just before its process was created; in an observed round, just before it executed its
     /// program.
     pub start_ns: u64,
-    /// The first read from the stage before that brought bytes returned.
+    /// When the first read from the previous stage that returned bytes ended.
     pub first_in_ns: Option<u64>,
-    /// The last read from the stage before that brought bytes returned.
+    /// When the last read from the previous stage that returned bytes ended.
     pub last_in_ns: Option<u64>,
-    /// The first write to the next stage was called.
+    /// When the first write to the next stage was called.
     pub first_out_ns: Option<u64>,
-    /// Its exit as its parent saw it.
+    /// Its exit, as its parent saw it.
     pub end_ns: u64,
-    /// CPU time, user and kernel, of the stage and the children that it waited for.
+    /// CPU time, user and kernel, of the stage and the children it waited for.
     pub cpu_ns: u64,
     /// Wall time in [`PipeState::Running`].
     pub running_ns: Option<u64>,
@@ -102,26 +102,26 @@ pub struct StageRun {
     /// Wall time in [`PipeState::OtherWait`] and in [`PipeState::NoCpu`].
     #[serde(rename = "other_waits_ns", alias = "other_wait_ns")]
     pub other_wait_ns: Option<u64>,
-    /// The part of that in [`PipeState::NoCpu`].
+    /// The part of that spent in [`PipeState::NoCpu`].
     #[serde(rename = "waiting_for_cpu_ns", alias = "no_cpu_ns")]
     pub no_cpu_ns: Option<u64>,
-    /// Bytes read from the stage before.
+    /// Bytes read from the previous stage.
     pub bytes_in: Option<u64>,
     /// Bytes written to the next stage.
     pub bytes_out: Option<u64>,
-    /// Largest resident memory of one of its processes.
+    /// The peak resident memory of one of its processes.
     pub peak_memory_bytes: u64,
-    /// All bytes and calls read and written, on whatever descriptor.
+    /// All bytes and calls read and written, on any descriptor.
     pub io: Option<IoCounts>,
     /// How it ended.
     pub exit: Exit,
-    /// What it did when; empty where that was not observed.
+    /// Its states over time; empty if not observed.
     pub stretches: Vec<PipeStretch>,
 }
 
 impl StageRun {
-    /// What the accounts alone tell of a stage; everything that only observing shows is `None`. CPU
-    /// time and memory are 0, accounts of bytes absent: fill in those that are known.
+    /// Creates a stage from the accounts alone; everything that only observing shows is `None`. CPU time and
+    /// memory are 0 and byte counts absent: the caller fills in those that are known.
     pub fn unobserved(start_ns: u64, end_ns: u64, exit: Exit) -> StageRun {
         StageRun {
             start_ns,
@@ -144,60 +144,60 @@ impl StageRun {
         }
     }
 
-    /// From start to end.
+    /// Returns the time from start to end.
     pub fn wall_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
     }
 }
 
-/// The pipeline, once.
+/// One run of the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeRound {
-    /// From just before the first stage's process is created to the last exit; in an observed
-    /// round, from when the stages, which are started beforehand, are let go.
+    /// From just before the first stage's process is created to the last exit; in an observed round, from
+    /// when the stages, which are started beforehand, are released.
     pub wall_ns: u64,
-    /// In the order of the pipeline.
+    /// The stages, in pipeline order.
     pub stages: Vec<StageRun>,
-    /// Processes that the stages left running.
+    /// The number of processes that the stages left running.
     pub left_behind: u32,
 }
 
-/// How the observed rounds were done, and what they may be trusted for.
+/// How the observed rounds were made, and how far they can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeExplaining {
     /// `kernel`, `perf`, `sample` or `accounts`.
     pub tier: String,
-    /// Median wall time of the observed rounds divided by that of the timed rounds.
+    /// The median wall time of the observed rounds divided by that of the timed rounds.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: f64,
-    /// False when `slowdown` is over 1.1: then shares and counts hold, times do not.
+    /// False if `slowdown` is over 1.1: then shares and counts are valid, times are not.
     #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
     /// What this tier could not see, one sentence each.
     pub not_visible: Vec<String>,
-    /// What was observed and could not be kept, in words; empty if nothing was lost.
+    /// Descriptions of observed events that could not be stored; empty if nothing was lost.
     pub lost: Vec<String>,
 }
 
-/// What the predecessor of a stage wrote, kept as the stage's input.
+/// The output of a stage's predecessor, kept as the stage's input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StagedInput {
-    /// Index of the stage that reads it, from 1.
+    /// The index of the stage that reads it, from 1.
     pub stage: usize,
-    /// Bytes that the stage before wrote.
+    /// The number of bytes that the previous stage wrote.
     pub bytes_written: u64,
-    /// Bytes of them that went into the stage's pipe before it closed its input or ended.
+    /// The number of those bytes that went into the stage's pipe before it closed its input or ended.
     pub bytes_taken: u64,
-    /// Where it is kept, if it was asked for.
+    /// The path of the file, if keeping it was requested.
     pub file: Option<String>,
     /// Why it was not kept; absent if it was.
     pub not_kept: Option<String>,
 }
 
-/// A stage on its own.
+/// A stage run alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AloneRuns {
@@ -207,21 +207,21 @@ pub struct AloneRuns {
     pub wall_ns: Vec<u64>,
     /// CPU time of each run.
     pub cpu_ns: Vec<u64>,
-    /// Bytes read on all descriptors in the last run; a stage that asks for the size of a file
-    /// instead of reading it shows here.
+    /// The number of bytes read on all descriptors in the last run; this reveals a stage that queries the
+    /// size of a file instead of reading it.
     pub read_bytes: Option<u64>,
     /// Why there are no runs; absent if there are.
     pub not_run: Option<String>,
 }
 
-/// Where the counts of bytes between the stages come from.
+/// The source of the byte counts between the stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PipeBytesFrom {
     /// The observed round, counted in the kernel.
     Trace,
-    /// The staging round, in which Fathom stood between the stages.
+    /// The staging round, in which Fathom was between the stages.
     Staging,
 }
 
@@ -229,37 +229,37 @@ pub enum PipeBytesFrom {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageSummary {
-    /// Start, from the pipeline's start, in the timed rounds.
+    /// The start, relative to the pipeline's start, in the timed rounds.
     pub start: Estimate,
-    /// End, likewise.
+    /// The end, relative to the pipeline's start, in the timed rounds.
     pub end: Estimate,
-    /// Wall time, likewise.
+    /// The wall time in the timed rounds.
     pub wall: Estimate,
-    /// CPU time, likewise.
+    /// The CPU time in the timed rounds.
     pub cpu: Estimate,
-    /// Wall time on its own, on staged input.
+    /// The wall time alone, on staged input.
     pub alone: Option<Estimate>,
-    /// Bytes read from the stage before.
+    /// Bytes read from the previous stage.
     pub bytes_in: Option<u64>,
     /// Bytes written to the next stage.
     pub bytes_out: Option<u64>,
-    /// Where the bytes come from.
+    /// The source of the byte counts.
     pub bytes_from: Option<PipeBytesFrom>,
     /// How it ended in most timed rounds.
     pub exit: Exit,
-    /// Exits other than success and SIGPIPE, over all timed rounds.
+    /// The number of exits other than success and SIGPIPE, over all timed rounds.
     pub failures: usize,
-    /// Ends by SIGPIPE: it wrote after its reader had closed the pipe.
+    /// The number of ends by SIGPIPE: it wrote after its reader had closed the pipe.
     pub sigpipes: usize,
 }
 
-/// The rounds in short.
+/// A summary of the rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeSummary {
-    /// Median wall time of the timed rounds in seconds.
+    /// The median wall time of the timed rounds in seconds.
     pub wall: Estimate,
-    /// In the order of the pipeline.
+    /// The stages, in pipeline order.
     pub stages: Vec<StageSummary>,
 }
 
@@ -267,33 +267,32 @@ pub struct PipeSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WhatIf {
-    /// The stage that is free.
+    /// The stage that takes no time.
     pub stage: usize,
     /// Modelled wall time of the pipeline in seconds.
     pub wall_seconds: f64,
 }
 
-/// What the pipeline would cost, modelled from the own times of its stages.
+/// A model of the pipeline's cost, from the own times of its stages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeModel {
-    /// `phases` (from an observed round in which first and last bytes are known) or `alone` (from the
-    /// stages on their own).
+    /// `phases` (from an observed round in which first and last bytes are known) or `alone` (from the stages
+    /// run alone).
     pub method: String,
-    /// What the model gives for the pipeline as it is, in seconds: beside the measured wall time it
-    /// says how good the model is.
+    /// The model's result for the unchanged pipeline, in seconds: compared with the measured wall time, it
+    /// shows how good the model is.
     pub as_is_seconds: f64,
-    /// One for each stage: never less than another stage takes on its own.
+    /// One for each stage: never less than another stage takes alone.
     #[serde(rename = "if_stage_took_no_time", alias = "if_free")]
     pub if_free: Vec<WhatIf>,
 }
 
 impl PipeModel {
-    /// Gains that differ by less than this share of the pipeline's wall time are the same.
+    /// Gains that differ by less than this share of the pipeline's wall time count as equal.
     const ALIKE: f64 = 0.02;
 
-    /// How far the model is off for the pipeline as it is, as a share of what was measured
-    /// (seconds).
+    /// Returns the error of the model for the unchanged pipeline, as a share of the measured time (seconds).
     pub fn off_by(&self, measured: f64) -> f64 {
         match measured > 0.0 {
             true => (self.as_is_seconds / measured - 1.0).abs(),
@@ -301,9 +300,8 @@ impl PipeModel {
         }
     }
 
-    /// The stages without which the pipeline would gain most, in their order: several where their
-    /// gains differ by less than the model is off, except those with less than half of the largest
-    /// gain.
+    /// Returns the stages whose removal would save most, in order: several if their gains differ by less than
+    /// the model's error, except those with less than half of the largest gain.
     pub fn best(&self, measured: f64) -> Vec<usize> {
         let walls = self.if_free.iter().map(|free| free.wall_seconds);
         let least = walls.fold(f64::INFINITY, f64::min);
@@ -319,16 +317,16 @@ impl PipeModel {
     }
 }
 
-/// A sentence that must be read with the numbers.
+/// A note that must be read with the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeNote {
-    /// Stable identifier, such as `misleading_wall_time`.
+    /// A stable identifier, such as `misleading_wall_time`.
     #[serde(deserialize_with = "version1::text")]
     pub id: String,
-    /// Index of the stage that it concerns; absent if it concerns the pipeline.
+    /// The index of the stage it concerns; absent if it concerns the pipeline.
     pub stage: Option<usize>,
-    /// A sentence for people. Texts from outside are in it as they are.
+    /// A sentence for display. Untrusted texts in it are not escaped.
     pub message: String,
 }
 
@@ -336,18 +334,18 @@ pub struct PipeNote {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DelayedRounds {
-    /// Delay of each stage in nanoseconds; 0 for none.
+    /// The delay of each stage in nanoseconds; 0 for none.
     pub delay_ns: Vec<u64>,
-    /// Timed, interleaved with the rounds without delay.
+    /// The timed rounds, interleaved with the rounds without delay.
     pub rounds: Vec<PipeRound>,
-    /// Observed.
+    /// The observed rounds.
     #[serde(rename = "observed_rounds", alias = "explained")]
     pub explained: Vec<PipeRound>,
-    /// The timed rounds in short.
+    /// A summary of the timed rounds.
     pub summary: PipeSummary,
 }
 
-/// Everything about a session.
+/// The complete record of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeRecord {
@@ -357,56 +355,55 @@ pub struct PipeRecord {
     /// Always `pipe`.
     #[cfg_attr(test, schemars(extend("const" = "pipe")))]
     pub kind: String,
-    /// Version of Fathom that measured.
+    /// The version of Fathom that measured.
     pub fathom_version: String,
-    /// Start of the session, RFC 3339, UTC.
+    /// The start of the session, RFC 3339, UTC.
     pub started_at: String,
-    /// Where it was measured.
+    /// The environment of the measurement.
     pub environment: Environment,
-    /// What holds for the whole session.
+    /// The conditions of the whole session.
     pub conditions: PipeConditions,
     /// The stages, in the order of the pipeline.
     pub stages: Vec<PipeStage>,
     /// The timed rounds: never traced.
     pub rounds: Vec<PipeRound>,
-    /// The observed rounds: their shares and counts explain, their times do not count.
+    /// The observed rounds: their shares and counts explain the pipeline, their times don't count.
     #[serde(rename = "observed_rounds", alias = "explained")]
     pub explained: Vec<PipeRound>,
-    /// How those were done; absent if there are none.
+    /// How those were made; absent if there are none.
     #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Option<PipeExplaining>,
     /// The inputs of the stages from the second on; empty under `--no-stage`.
     pub staged: Vec<StagedInput>,
-    /// Each stage on its own; empty under `--no-stage`.
+    /// Each stage run alone; empty under `--no-stage`.
     pub alone: Vec<AloneRuns>,
-    /// The rounds in short.
+    /// A summary of the rounds.
     pub summary: PipeSummary,
-    /// Index of the stage without which the pipeline would gain most, of several that would gain
-    /// about the same ([`PipeModel::best`]) the one with the most own time; absent where it
-    /// is not known.
+    /// The index of the stage whose removal would save most; of several with about the same gain
+    /// ([`PipeModel::best`]), the one with the most own time. Absent if unknown.
     pub bottleneck: Option<usize>,
-    /// What it would gain.
+    /// The modelled gain.
     pub model: Option<PipeModel>,
-    /// With `--delay`: the same with a stage that starts late.
+    /// With `--delay`: the rounds with a stage that starts late.
     pub delayed: Option<DelayedRounds>,
-    /// What must be known to read the numbers rightly, and what would mislead.
+    /// Notes needed to read the numbers correctly, including misleading figures.
     pub notes: Vec<PipeNote>,
-    /// False while measuring is going on, or when it was cut short.
+    /// False while measuring is in progress, or if it was cut short.
     pub complete: bool,
     /// Why measuring ended.
     pub stop: StopReason,
 }
 
 impl PipeRecord {
-    /// A model that is further off than this for the pipeline as it is says nothing of another.
+    /// If the model's error for the unchanged pipeline is larger than this, it says nothing about another.
     const MODEL_OFF: f64 = 0.25;
 
-    /// The observed round that is shown.
+    /// Returns the observed round that is shown.
     pub fn observed(&self) -> Option<&PipeRound> {
         self.explained.first()
     }
 
-    /// Whether the model does not even give what was measured.
+    /// Reports whether the model fails to reproduce even the measured time.
     pub fn model_misses(&self) -> bool {
         let measured = self.summary.wall.value;
         let off = |model: &PipeModel| model.off_by(measured) > Self::MODEL_OFF;

@@ -1,5 +1,4 @@
-//! What would be run, and what there is to run: what `fathom run --plan` and `--list` write as
-//! JSON.
+//! What would be run, and what can be run: the JSON output of `fathom run --plan` and `--list`.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +12,9 @@ pub struct PlanRecord {
     /// Always `plan`.
     #[cfg_attr(test, schemars(extend("const" = "plan")))]
     pub kind: String,
-    /// The experiment file as it was given.
+    /// The experiment file as given.
     pub file: String,
-    /// What it is about.
+    /// The title.
     pub title: String,
     /// Whether it is the plan of the small set (`--quick`).
     pub quick: bool,
@@ -27,9 +26,9 @@ pub struct PlanRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlanStep {
-    /// What it is for.
+    /// Its purpose.
     pub title: String,
-    /// The commands as a shell would take them; none for what Fathom does itself.
+    /// The commands as shell command lines; empty for steps that Fathom performs itself.
     pub commands: Vec<String>,
 }
 
@@ -43,7 +42,7 @@ pub struct CatalogueRecord {
     /// Always `catalogue`.
     #[cfg_attr(test, schemars(extend("const" = "catalogue")))]
     pub kind: String,
-    /// One row for each, by name.
+    /// One row for each experiment, ordered by name.
     pub experiments: Vec<CatalogueRow>,
 }
 
@@ -57,11 +56,11 @@ pub struct CatalogueRow {
     pub file: String,
     /// Title of the experiment.
     pub title: String,
-    /// Published rows that it covers.
+    /// The published rows it covers.
     pub rows: Vec<String>,
-    /// What is missing here, each with how to get it.
+    /// Missing tools, each with how to get it.
     pub missing: Vec<String>,
-    /// Tools whose program is here, and whose check was not run.
+    /// Tools whose program exists here, but whose check was not run.
     #[serde(default)]
     pub unchecked: Vec<String>,
 }

@@ -1,5 +1,4 @@
-//! Quantities with their unit, and how people write them: the one place where a number becomes
-//! text.
+//! Quantities with their unit, and their text format: numbers are converted to text only here.
 
 mod amounts;
 mod bytes;

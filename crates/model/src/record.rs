@@ -1,15 +1,15 @@
-//! The complete record of a `bench` session: what `--json` writes.
+//! The complete record of a `bench` session, as written by `--json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{AskedMetric, Comparison, Environment, Estimate, Run, Summary, version1};
 
-/// Version of the JSON form. It rises when a key changes its meaning or goes away. Records of
-/// version 1, which had other words for some keys and values, are read as well (each `alias`, and
+/// The version of the JSON format. It increases when a key changes its meaning or is removed. Records of
+/// version 1, which used other words for some keys and values, are read as well (each `alias`, and
 /// `version1`).
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Where a benchmark's standard input comes from.
+/// The source of a benchmark's standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -20,7 +20,7 @@ pub enum InputFrom {
     File(String),
 }
 
-/// Where a benchmark's standard output goes. It is a condition of the result: programs buffer
+/// The destination of a benchmark's standard output. It is a condition of the result: programs buffer
 /// differently for a pipe, a file and a terminal, and some do nothing at all for `/dev/null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -30,7 +30,7 @@ pub enum OutputTo {
     Null,
     /// A pipe that Fathom drains.
     Pipe,
-    /// A file, by path, emptied before each run.
+    /// A file, by path, truncated before each run.
     File(String),
     /// Fathom's own standard output.
     Inherit,
@@ -40,76 +40,75 @@ pub enum OutputTo {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Benchmark {
-    /// Name under which it is shown: `-n`, else the command as it was given.
+    /// The display name: from `-n`, otherwise the command as given.
     pub name: String,
-    /// The command as it was given, for people (where it isn't UTF-8, bytes are written as `\xff`).
+    /// The command as given, for display (bytes that aren't UTF-8 are written as `\xff`).
     pub command: String,
-    /// The arguments as they are executed, program first (lossy where they aren't UTF-8).
+    /// The arguments as executed, starting with the program (lossy if they aren't UTF-8).
     pub arguments: Vec<String>,
-    /// The same arguments as bytes, only where `arguments` is lossy.
+    /// The same arguments as bytes, only if `arguments` is lossy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments_bytes: Option<Vec<Vec<u8>>>,
     /// The shell that interprets the command, if any.
     pub shell: Option<String>,
-    /// Parameters of a scan, in the order of definition.
+    /// The parameters of a scan, in order of definition.
     pub parameters: Vec<(String, String)>,
-    /// Standard input.
+    /// The source of standard input.
     pub input: InputFrom,
-    /// Standard output.
+    /// The destination of standard output.
     pub output: OutputTo,
-    /// Working directory, if it was set.
+    /// The working directory, if set.
     pub working_directory: Option<String>,
-    /// Variables added to the environment. A secret, known by its name, is `redacted-` and a hash under
-    /// the user's key.
+    /// Variables added to the environment. A secret, recognized by its name, is replaced by `redacted-` and a
+    /// hash under the user's key.
     pub environment_variables: Vec<(String, String)>,
 }
 
-/// In which order the runs of a round are made.
+/// The order of the runs within a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunOrder {
-    /// A new one for each round, by chance, so that drift hits all benchmarks alike.
+    /// A new random order for each round, so that drift affects all benchmarks equally.
     #[default]
     Random,
-    /// Always that in which the benchmarks are given.
+    /// Always the order in which the benchmarks are given.
     Fixed,
 }
 
-/// What holds for all benchmarks of a session.
+/// The conditions of all benchmarks of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Conditions {
-    /// Seed of the order of runs, and of what else is left to chance.
+    /// The seed of the run order, and of all other random choices.
     pub seed: u64,
-    /// In which order the runs of a round were made. Records of before this was written down: at random.
+    /// The order of the runs within a round. Older records without this field used a random order.
     #[serde(default)]
     pub order: RunOrder,
-    /// Warm-up runs of each benchmark that were done and not counted.
+    /// The number of uncounted warm-up runs of each benchmark.
     pub warmup_runs: u32,
-    /// CPUs that the commands were pinned to, if any.
+    /// The CPUs to which the commands were pinned, if any.
     pub pinned_cpus: Option<Vec<usize>>,
-    /// Longest time a run may take, in seconds.
+    /// The time limit of a run, in seconds.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub timeout_seconds: Option<f64>,
-    /// Margin of the verdicts as a share.
+    /// The margin of the verdicts, as a share.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
-    /// The metrics that were asked for, the first of which is the one of the answer. Empty: the clock that
-    /// carries verdicts.
+    /// The requested metrics; the first one determines the answer. If empty, the clock that carries verdicts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<AskedMetric>,
     /// Whether the size of the environment was varied from run to run.
     pub environment_size_randomised: bool,
 }
 
-/// The cost of running nothing: an empty static program, run the same way in the same rounds.
+/// The cost of running nothing: an empty static program, run in the same way in the same rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Floor {
     /// Number of runs of the empty program.
     pub runs: usize,
-    /// Median wall time in seconds, less waits for a CPU where they are known.
+    /// The median wall time in seconds, without waits for a CPU if those are known.
     pub wall: Estimate,
 }
 
@@ -118,15 +117,15 @@ pub struct Floor {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The number of runs that was asked for.
+    /// The requested number of runs was reached.
     RunCount,
     /// All comparisons were decided.
     Decided,
-    /// The interval was as narrow as asked.
+    /// The interval was as narrow as requested.
     Precise,
-    /// The time was used up.
+    /// The time limit was reached.
     TimeBudget,
-    /// The largest number of rounds was reached.
+    /// The maximum number of rounds was reached.
     MaximumRounds,
     /// Interrupted by the user.
     Interrupted,
@@ -134,45 +133,45 @@ pub enum StopReason {
     Failed,
 }
 
-/// Something that the reader must know to trust the numbers.
+/// A warning about how far the numbers can be trusted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// Stable identifier, such as `two_modes`.
+    /// A stable identifier, such as `two_modes`.
     #[serde(deserialize_with = "version1::text")]
     pub id: String,
-    /// The benchmark that it concerns, if it concerns one.
+    /// The benchmark it concerns, if any.
     pub benchmark: Option<usize>,
-    /// A sentence for people.
+    /// A sentence for display.
     pub message: String,
 }
 
-/// What is said of one benchmark.
+/// The results of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Index of the benchmark.
     pub benchmark: usize,
-    /// Runs that ended with something other than success and were kept under `--ignore-failure`.
+    /// The number of runs that failed and were kept under `--ignore-failure`.
     pub failures: usize,
     /// One summary for each metric that has values.
     pub summaries: Vec<Summary>,
 }
 
-/// What follows from the runs.
+/// The conclusions from the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// Why measuring ended.
     pub stop: StopReason,
-    /// One for each benchmark.
+    /// The results, one for each benchmark.
     pub results: Vec<BenchmarkResult>,
-    /// The comparisons that carry the verdict, one for each benchmark but the reference; of several metrics
-    /// that were asked for one after the other.
+    /// The comparisons that carry the verdict, one for each benchmark except the reference; for several
+    /// requested metrics, one after the other.
     pub comparisons: Vec<Comparison>,
-    /// The same pairs compared on the other clock (wall against undisturbed time), where it exists.
+    /// The same pairs compared on the other clock (wall against undisturbed time), if available.
     pub cross_checks: Vec<Comparison>,
-    /// Where no metric was asked for: the same pairs in the metrics besides time that differ clearly.
+    /// If no metric was requested: the same pairs in metrics other than time that differ clearly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_differ: Vec<Comparison>,
     /// Where the commands are one command with several delays: how much of these came out.
@@ -180,19 +179,19 @@ pub struct Outcome {
     pub slope: Option<crate::Slope>,
     /// The empty program.
     pub floor: Option<Floor>,
-    /// What must be known to trust the numbers: it changes what to believe, or what to do.
+    /// Warnings about how far the numbers can be trusted: they change what to believe, or what to do.
     pub warnings: Vec<Warning>,
-    /// What is known besides, and changes neither.
+    /// Additional observations, which change neither.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Warning>,
-    /// The runs to warm up, which count nowhere; of those in the last such round standard output
-    /// went to a pipe where it goes to `/dev/null` in all others.
+    /// The warm-up runs, which don't count; in the last warm-up round, standard output goes to a pipe where
+    /// it goes to `/dev/null` in all others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmups: Vec<Run>,
 }
 
-/// Everything about a session. In the JSON file the runs come before the outcome, so that the file
-/// is whole after every run.
+/// The complete record of a session. In the JSON file, the runs come before the outcome, so that the file is
+/// valid after every run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchRecord {
@@ -202,23 +201,23 @@ pub struct BenchRecord {
     /// Always `bench`.
     #[cfg_attr(test, schemars(extend("const" = "bench")))]
     pub kind: String,
-    /// Version of Fathom that measured.
+    /// The version of Fathom that measured.
     pub fathom_version: String,
-    /// Start of the session, RFC 3339, UTC.
+    /// The start of the session, RFC 3339, UTC.
     pub started_at: String,
-    /// Where it was measured.
+    /// The environment of the measurement.
     pub environment: Environment,
-    /// The job that it was made in, with `--on`.
+    /// The job in which it was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
-    /// What holds for all benchmarks.
+    /// The conditions of all benchmarks.
     pub conditions: Conditions,
     /// The benchmarks, in the order in which they were given.
     pub benchmarks: Vec<Benchmark>,
-    /// Every run, in the order in which they were done.
+    /// Every run, in the order in which they were made.
     pub runs: Vec<Run>,
-    /// False while measuring is going on, or when it was cut short.
+    /// False while measuring is in progress, or if it was cut short.
     pub complete: bool,
-    /// What follows; absent while measuring is going on.
+    /// The conclusions; absent while measuring is in progress.
     pub outcome: Option<Outcome>,
 }

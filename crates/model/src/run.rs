@@ -1,4 +1,4 @@
-//! One execution of a command, with everything that was measured of it.
+//! One execution of a command, with all its measurements.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +16,16 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// True for status 0.
+    /// Returns true for status 0.
     pub fn is_success(self) -> bool {
         self == Exit::Code(0)
     }
 }
 
-/// What the process and the children that it waited for read and wrote.
+/// What the process and the children it waited for read and wrote.
 ///
-/// Source: `/proc/PID/io`. Counts `read`, `pread`, `readv`, `write` and their kin, also on
-/// sockets; not `send`/`recv`, `splice`, `mmap` access or io_uring.
+/// Source: `/proc/PID/io`. Counts `read`, `pread`, `readv`, `write` and related calls, also on sockets; not
+/// `send`/`recv`, `splice`, `mmap` access or io_uring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IoCounts {
@@ -39,73 +39,71 @@ pub struct IoCounts {
     pub write_calls: u64,
     /// Bytes fetched from the storage device (`read_bytes`).
     pub device_read_bytes: u64,
-    /// Bytes of pages made dirty that the storage device must take (`write_bytes`).
+    /// Bytes of dirtied pages that must be written to the storage device (`write_bytes`).
     pub device_written_bytes: u64,
 }
 
-/// One execution, complete. Times are nanoseconds.
+/// One complete execution. Times are in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Run {
-    /// Index of the benchmark that was run, from 0.
+    /// The index of the benchmark, from 0.
     pub benchmark: usize,
-    /// Number of the round, from 0; warm-up runs are not recorded here.
+    /// The number of the round, from 0; warm-up runs are not recorded here.
     pub round: u32,
-    /// Place of this run in the order of all runs, from 0.
+    /// The position of this run in the order of all runs, from 0.
     pub position: u32,
-    /// Start, counted from the start of the session.
+    /// The start, relative to the start of the session.
     pub started_ns: u64,
-    /// From just before the process is created to its exit as the parent sees it.
+    /// The time from just before the process is created to its exit as the parent sees it.
     pub wall_ns: u64,
-    /// Part of `wall_ns` before the program was executed: creating the process.
+    /// The part of `wall_ns` before the program was executed: creating the process.
     pub spawn_ns: u64,
-    /// CPU time, user and kernel, of the process and the children that it waited for.
+    /// CPU time, user and kernel, of the process and the children it waited for.
     pub cpu_ns: u64,
     /// The user part of `cpu_ns`, as the kernel's tick sampling divides it.
     pub user_ns: u64,
     /// The kernel part of `cpu_ns`, as the kernel's tick sampling divides it.
     pub system_ns: u64,
-    /// Time that the main thread was ready to run but had no CPU.
+    /// The time that the main thread was ready to run but had no CPU.
     pub run_queue_wait_ns: Option<u64>,
-    /// Time between the program's exit and the moment that Fathom's own launcher got a CPU to see
-    /// it.
+    /// The time between the program's exit and the moment at which Fathom's own launcher got a CPU to see it.
     #[serde(rename = "launcher_wait_ns", alias = "harness_wait_ns")]
     pub harness_wait_ns: Option<u64>,
-    /// `wall_ns` less both waits. Present only where it is exact: one thread, no children.
+    /// `wall_ns` minus both waits. Present only if it is exact: one thread, no children.
     #[serde(rename = "cpu_wait_free_ns", alias = "undisturbed_ns")]
     pub undisturbed_ns: Option<u64>,
-    /// Largest resident memory of the process or of one of the children that it waited for.
+    /// The peak resident memory of the process or of one of the children it waited for.
     pub peak_memory_bytes: u64,
     /// Page faults served without the storage device.
     pub minor_faults: u64,
     /// Page faults that had to read from the storage device.
     pub major_faults: u64,
-    /// Times that the program gave up the CPU to wait for something.
+    /// How often the program gave up the CPU to wait for something.
     pub voluntary_switches: u64,
-    /// Times that the program was taken off the CPU for another.
+    /// How often the program was preempted.
     pub involuntary_switches: u64,
-    /// Bytes and calls read and written; absent where the kernel refuses to tell.
+    /// Bytes and calls read and written; absent if the kernel doesn't permit reading them.
     pub io: Option<IoCounts>,
-    /// CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms
-    /// steps).
+    /// The steal time around this run, over all CPUs (10 ms steps).
     pub steal_ns: Option<u64>,
-    /// For how long the CPU limit of Fathom's own control group, or of one above it, kept threads
-    /// from a CPU while this run was on, all CPUs together. Absent where there is no such limit.
+    /// How long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU
+    /// during this run, summed over all CPUs. Absent if there is no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
     /// For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
     /// `wall_ns` lies on the critical path. Absent where that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ns: Option<u64>,
-    /// Processes that the command left running when it ended.
+    /// The number of processes that the command left running when it ended.
     pub left_behind: u32,
     /// How it ended.
     pub exit: Exit,
 }
 
 impl Run {
-    /// How long it was kept from a CPU: the main thread's wait, and where only that thread ran also
-    /// the wait of Fathom's launcher, which is in `wall_ns` too. 0 where the kernel does not tell.
+    /// Returns how long it was kept from a CPU: the main thread's wait and, if only that thread ran, also the
+    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 if the kernel doesn't say.
     pub fn waited_for_cpu_ns(&self) -> u64 {
         let late = match self.undisturbed_ns {
             Some(_) => self.harness_wait_ns.unwrap_or(0),
@@ -114,33 +112,32 @@ impl Run {
         self.run_queue_wait_ns.unwrap_or(0).saturating_add(late)
     }
 
-    /// The part of that in which others had the CPU, and no limit of the own group kept it away.
+    /// Returns the part of that in which others had the CPU, excluding the own group's limit.
     pub fn waited_for_others_ns(&self) -> u64 {
         let throttled = self.throttled_ns.unwrap_or(0);
         self.waited_for_cpu_ns().saturating_sub(throttled)
     }
 }
 
-/// What a number of runs waited for a CPU: how busy the machine was with other work.
+/// How long a number of runs waited for a CPU: a measure of other load on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CpuWaits {
-    /// Number of runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Those that waited more than [`CpuWaits::FROM`] of their wall time.
+    /// The number of runs that waited more than [`CpuWaits::FROM`] of their wall time.
     pub waited: u64,
-    /// Wall time of all.
+    /// The wall time of all runs.
     pub wall_ns: u64,
-    /// Time that they waited.
+    /// The time that they waited.
     pub waited_ns: u64,
 }
 
 impl CpuWaits {
-    /// From this share of the wall time on, waiting for a CPU is worth a word.
+    /// From this share of the wall time on, waits for a CPU are worth mentioning.
     pub const FROM: f64 = 0.01;
-    /// So much of each run is no sign of a busy machine: a new process is put on a CPU 5 to 7 µs
-    /// after it is ready wherever it runs, which alone is over 1 % of a start that takes half a
-    /// millisecond.
+    /// This much waiting in each run doesn't indicate a busy machine: a new process gets a CPU 5 to 7 µs
+    /// after it becomes ready, which alone is over 1 % of a start that takes half a millisecond.
     pub const USUAL_NS: u64 = 10_000;
 
     /// Adds a run.
@@ -148,7 +145,7 @@ impl CpuWaits {
         self.add(run.waited_for_others_ns(), run.wall_ns);
     }
 
-    /// Adds a run that waited so long of the time that it took, ns.
+    /// Adds a run that waited this long and took this long, ns.
     pub fn add(&mut self, waited_ns: u64, took_ns: u64) {
         let waited = waited_ns.min(took_ns);
         let long = waited > Self::USUAL_NS && waited as f64 > Self::FROM * took_ns as f64;
@@ -158,7 +155,7 @@ impl CpuWaits {
         self.waited_ns = self.waited_ns.saturating_add(waited);
     }
 
-    /// Adds what other runs waited.
+    /// Adds the waits of other runs.
     pub fn extend(&mut self, others: &CpuWaits) {
         self.runs += others.runs;
         self.waited += others.waited;
@@ -166,7 +163,7 @@ impl CpuWaits {
         self.waited_ns = self.waited_ns.saturating_add(others.waited_ns);
     }
 
-    /// The part of all wall time that was waited, 0 to 1.
+    /// Returns the part of all wall time spent waiting, 0 to 1.
     pub fn share(&self) -> f64 {
         match self.wall_ns {
             0 => 0.0,
@@ -174,14 +171,13 @@ impl CpuWaits {
         }
     }
 
-    /// Whether it is worth a word.
+    /// Reports whether it is worth mentioning.
     pub fn disturbed(&self) -> bool {
         let usual = self.runs.saturating_mul(Self::USUAL_NS);
         self.waited_ns.saturating_sub(usual) as f64 > Self::FROM * self.wall_ns as f64
     }
 
-    /// Whether most runs waited: two long waits in fifty runs are another matter than a busy
-    /// machine.
+    /// Reports whether most runs waited: two long waits in fifty runs don't mean a busy machine.
     pub fn busy(&self) -> bool {
         self.disturbed() && 2 * self.waited >= self.runs
     }

@@ -10,18 +10,18 @@ use crate::Metric;
 pub struct Estimate {
     /// The point estimate.
     pub value: f64,
-    /// Lower end of the interval.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end of the interval.
+    /// The upper end of the interval.
     pub high: f64,
-    /// Confidence that the interval has, 0 to 1. What a sample can't support is not claimed: five
-    /// runs can't give 95 %, so the level that they do give stands here.
+    /// The confidence level of the interval, 0 to 1. It is what the sample supports: five runs can't give 95
+    /// %, so their actual level is stored.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: f64,
 }
 
 impl Estimate {
-    /// Half the width of the interval as a share of the value; infinite when the value is 0.
+    /// Returns half the width of the interval as a share of the value; infinite if the value is 0.
     pub fn relative_half_width(&self) -> f64 {
         if self.value == 0.0 {
             return f64::INFINITY;
@@ -30,13 +30,13 @@ impl Estimate {
     }
 }
 
-/// What is reported of one metric of one benchmark, in the metric's unit.
+/// The summary of one metric of one benchmark, in the metric's unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Which metric.
+    /// The metric.
     pub metric: Metric,
-    /// Number of runs that had a value.
+    /// The number of runs that had a value.
     pub runs: usize,
     /// Median with its distribution-free interval.
     pub median: Estimate,

@@ -1,8 +1,8 @@
 //! The schemas of `docs/json-schema`, generated from the types and their comments.
 //!
-//! `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-model schemas` writes the files; without the
-//! variable the test fails where a committed file is not what the types give. The schema of the
-//! experiment file, which is input, is that of `fathom-experiment`.
+//! `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-model schemas` writes the files; without the variable, the
+//! test fails if a committed file differs from the generated one. The schema of the experiment file, which is
+//! input, is in `fathom-experiment`.
 
 use fathom_test_schemas::{Schema, assert_committed, assert_described};
 

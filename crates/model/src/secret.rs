@@ -1,14 +1,14 @@
-//! Which values are secrets, by their names, and texts without them.
+//! Decides by name which values are secrets, and removes them from texts.
 //!
-//! A secret is the value of a name that has one of these words as a word of its own, whatever its case:
-//! `key`, `token`, `auth`, `session` and those of `WORDS`; or whose words end with one of `ENDS`
-//! (`PGPASSWORD`, `clientSecret`). Words end at a character that is not a letter or digit, at capitals
-//! after small letters, and at the last capital of some where a small letter follows: `apiKey`,
-//! `X-Api-Key` and `SSHKey` have the word `key`, `MONKEY`, `AUTHOR` and `TOKENIZERS` have none. Also the
-//! password of an address, `scheme://user:password@host`. What is percent-encoded is a secret if it is
-//! one when that is undone.
+//! A secret is the value of a name that contains one of these words, in any case: `key`, `token`, `auth`,
+//! `session` and those of `WORDS`; or in which a word ends with one of `ENDS` (`PGPASSWORD`, `clientSecret`).
+//! Words end at a character that is not a letter or digit, at capitals after lowercase letters, and before
+//! the last of several capitals if a lowercase letter follows it: `apiKey`, `X-Api-Key` and `SSHKey` contain
+//! the word `key`; `MONKEY`, `AUTHOR` and `TOKENIZERS` contain none. The password of an address,
+//! `scheme://user:password@host`, is also a secret. Percent-encoded text is a secret if the decoded text is
+//! one.
 
-/// Words that make a name that of a secret.
+/// Words that make the value of a name a secret.
 const WORDS: [&str; 21] = [
     "auth",
     "authentication",
@@ -33,7 +33,7 @@ const WORDS: [&str; 21] = [
     "signature",
 ];
 
-/// Ends of words that do so: these are in no other word.
+/// Word endings that do so: they occur in no other word.
 const ENDS: [&str; 11] = [
     "accesskey",
     "apikey",
@@ -48,7 +48,7 @@ const ENDS: [&str; 11] = [
     "token",
 ];
 
-/// Whether the value of this name is a secret: of a variable, a header or a parameter of a query.
+/// Reports whether the value of this name is a secret: of a variable, a header or a query parameter.
 pub fn is_secret(name: &str) -> bool {
     let words = words(name);
     words.iter().any(|word| {
@@ -60,7 +60,7 @@ pub fn is_secret(name: &str) -> bool {
     })
 }
 
-/// The words of a name, in small letters.
+/// Returns the words of a name, in lowercase.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -83,10 +83,10 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What stands for a secret: from its name and itself.
+/// Returns the replacement for a secret, from its name and value.
 pub type Mark<'m> = &'m dyn Fn(&str, &str) -> String;
 
-/// The value of a name without its secrets: none of it where the name says so, else as [`text`].
+/// Removes the secrets from the value of a name: all of it if the name says so, otherwise as in [`text`].
 pub fn value(name: &str, value: &str, mark: Mark<'_>) -> String {
     match is_secret(name) && !value.is_empty() {
         true => mark(name, value),
@@ -94,23 +94,22 @@ pub fn value(name: &str, value: &str, mark: Mark<'_>) -> String {
     }
 }
 
-/// A text without the passwords of its addresses, and without the secrets of their queries and
-/// fragments.
+/// Removes the passwords of addresses from a text, and the secrets of their queries and fragments.
 pub fn text(text: &str, mark: Mark<'_>) -> String {
     encoded(&parameters(&passwords(text, mark), mark), mark)
 }
 
-/// The text with `…` for each secret: for messages, which nobody compares.
+/// Replaces each secret with `…`, for messages, which are not compared.
 pub fn hidden(shown: &str) -> String {
     text(shown, &|_, _| "…".to_owned())
 }
 
-/// Where an address ends in a longer text.
+/// Reports whether a character ends an address within a longer text.
 fn ends_address(character: char) -> bool {
     character.is_whitespace() || "\"'<>`".contains(character)
 }
 
-/// The text without words that have a secret when their percent-encoding is undone.
+/// Removes words that contain a secret in percent-encoded form.
 fn encoded(text: &str, mark: Mark<'_>) -> String {
     let word = |word: &str| match hides_secret(word) {
         true => mark("address", word),
@@ -126,14 +125,13 @@ fn encoded(text: &str, mark: Mark<'_>) -> String {
     out
 }
 
-/// Whether there is a secret in it once its percent-encoding is undone, beside those that are seen as it
-/// is.
+/// Reports whether percent-decoding reveals a secret other than those visible already.
 fn hides_secret(text: &str) -> bool {
     if !text.contains('%') {
         return false;
     }
     let mark: Mark<'_> = &|_, _| "…".to_owned();
-    // Without what is seen already. Each step is shorter, so that there are few.
+    // Excludes secrets that are already visible. Each step shortens the text, so there are few steps.
     let plain = unescaped(&parameters(&passwords(text, mark), mark));
     plain.len() < text.len() && hidden(&plain) != plain
 }
@@ -148,8 +146,8 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
         let host = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
         let who = match host.rfind('@') {
             Some(end) => &host[..end],
-            // A password that should have been escaped: up to the last @ it is none of the path, or up
-            // to the next one of the line where it has a quote, a bracket or a blank in it.
+            // A password that should have been escaped: up to the last @ that isn't part of the path, or up
+            // to the next @ of the line if it contains a quote, a bracket or a space.
             None => match host.split_once(':') {
                 Some((_, port)) if is_port(port) || host.starts_with('[') => "",
                 Some(_) => match address.rfind('@') {
@@ -170,7 +168,7 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
     out + rest
 }
 
-/// Where the next @ of the line is, before another address begins; 0 if there is none.
+/// Returns the position of the next @ on the line before another address begins; 0 if there is none.
 fn end_in_line(text: &str) -> usize {
     let line = &text[..text.find('\n').unwrap_or(text.len())];
     let own = &line[..line.find("://").unwrap_or(line.len())];
@@ -181,7 +179,7 @@ fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `?name=value`, `&name=value` and `#name=value`.
+/// Handles `?name=value`, `&name=value` and `#name=value`.
 fn parameters(text: &str, mark: Mark<'_>) -> String {
     let begins = |c: char| "?&#;".contains(c);
     let mut out = String::with_capacity(text.len());
@@ -204,7 +202,7 @@ fn parameters(text: &str, mark: Mark<'_>) -> String {
     out + rest
 }
 
-/// What is left when nothing is encoded any more.
+/// Decodes repeatedly, until nothing is encoded any more.
 fn unescaped_whole(name: &str) -> String {
     let mut name = name.to_owned();
     loop {
@@ -216,7 +214,7 @@ fn unescaped_whole(name: &str) -> String {
     }
 }
 
-/// `api_key` of `api%5Fkey`.
+/// Decodes `api%5Fkey` to `api_key`.
 fn unescaped(name: &str) -> String {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -297,7 +295,7 @@ mod tests {
 
     #[test]
     fn only_the_secrets_of_an_address_go() {
-        // What stands for a secret has none in it.
+        // The replacement for a secret contains no secret.
         let told = |shown: &str| {
             text(shown, &|name, secret| {
                 format!("<{name} {}>", secret.replace('%', "~"))

@@ -1,8 +1,8 @@
-//! What records of version 1 called by other words, where the words stand in plain texts.
+//! Words that records of version 1 used for identifiers in plain strings.
 
 use serde::{Deserialize, Deserializer};
 
-/// Values that have another name since version 2.
+/// Values that were renamed in version 2.
 const RENAMED: [(&str, &str); 5] = [
     ("stops", "ptrace"),
     ("undisturbed", "cpu_wait_free"),
@@ -11,7 +11,7 @@ const RENAMED: [(&str, &str); 5] = [
     ("model_off", "model_inaccurate"),
 ];
 
-/// Parts of an account, which metrics of `run` have behind `account_` and `share_`.
+/// Parts of an account, which metrics of `run` have after `account_` and `share_`.
 const PARTS: [(&str, &str); 7] = [
     ("disk", "waiting_for_disk"),
     ("network", "waiting_for_network"),
@@ -22,10 +22,10 @@ const PARTS: [(&str, &str); 7] = [
     ("stolen", "cpu_steal"),
 ];
 
-/// Reads an identifier by its name of today. No identifier of today is one of the old names.
+/// Reads an identifier under its current name. No current identifier equals one of the old names.
 ///
 /// # Errors
-/// When it is no text.
+/// If it is not a string.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     let new = |names: &[(&str, &'static str)], name: &str| {

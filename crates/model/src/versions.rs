@@ -1,4 +1,4 @@
-//! What `fathom versions` says: one command over the versions of a program.
+//! The result of `fathom versions`: one command over the versions of a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::{BenchRecord, Environment, Estimate, Metric, Verdict};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChosenBy {
-    /// Tags between both ends.
+    /// The tags between both ends.
     Tags,
-    /// Every n-th revision, of merges the side that was merged into.
+    /// Every n-th revision, following first parents at merges.
     Every,
-    /// Installed versions that were named.
+    /// Installed versions, given by name.
     Named,
 }
 
-/// What became of a version.
+/// The outcome of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -34,27 +34,27 @@ pub enum VersionState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Version {
-    /// Tag, the beginning of the revision, or the name that was given.
+    /// The tag, the beginning of the revision id, or the given name.
     pub version: String,
-    /// Full id of the revision; absent for installed versions.
+    /// The full id of the revision; absent for installed versions.
     pub revision: Option<String>,
     /// When it was committed, RFC 3339.
     pub date: Option<String>,
-    /// First line of its message.
+    /// The first line of its message.
     pub subject: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub state: VersionState,
-    /// Why it has no estimate: the end of what its build or its run wrote.
+    /// Why it has no estimate: the end of the output of its build or its run.
     pub error: Option<String>,
     /// Its index among the benchmarks of [`VersionsRecord::measured`].
     pub benchmark: Option<usize>,
-    /// Median of the metric that was compared, in its unit.
+    /// The median of the compared metric, in its unit.
     pub estimate: Option<Estimate>,
-    /// Ratio to the first version that was measured, by round.
+    /// The ratio to the first measured version, by rounds.
     pub since_first: Option<Estimate>,
 }
 
-/// From one version that was measured to the next one.
+/// The step from one measured version to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionStep {
@@ -62,15 +62,15 @@ pub struct VersionStep {
     pub from: String,
     /// The later version.
     pub to: String,
-    /// Ratio later / earlier by round.
+    /// The ratio later / earlier, by rounds.
     pub ratio: Estimate,
-    /// What follows; all steps together keep the error rate.
+    /// The verdict; all steps together keep the error rate.
     pub verdict: Verdict,
-    /// Rounds in which both have a value.
+    /// The number of rounds in which both have a value.
     pub rounds: usize,
 }
 
-/// Everything about a session.
+/// The complete record of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionsRecord {
@@ -80,35 +80,35 @@ pub struct VersionsRecord {
     /// Always `versions`.
     #[cfg_attr(test, schemars(extend("const" = "versions")))]
     pub kind: String,
-    /// Version of Fathom that measured.
+    /// The version of Fathom that measured.
     pub fathom_version: String,
-    /// Start of the session, RFC 3339, UTC.
+    /// The start of the session, RFC 3339, UTC.
     pub started_at: String,
-    /// Where it was measured.
+    /// The environment of the measurement.
     pub environment: Environment,
-    /// The job that it was made in, with `--on`.
+    /// The job in which it was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
-    /// The command as it was given.
+    /// The command as given.
     pub command: String,
-    /// The command that builds each version, if there is one.
+    /// The command that builds each version, if any.
     pub build: Option<String>,
-    /// Top folder of the repository; absent for installed versions.
+    /// The top folder of the repository; absent for installed versions.
     pub repository: Option<String>,
     /// How the versions were chosen.
     pub chosen_by: ChosenBy,
-    /// Every how many-th revision, if that is how.
+    /// The step between the chosen revisions, if they were chosen that way.
     pub every: Option<u32>,
-    /// What was compared.
+    /// The compared metric.
     pub metric: Metric,
     /// False if measuring was cut short.
     pub complete: bool,
     /// The versions, oldest first.
     pub versions: Vec<Version>,
-    /// Steps between neighbours that were measured.
+    /// The steps between neighboring measured versions.
     pub steps: Vec<VersionStep>,
-    /// What must be known of it.
+    /// Notes on the result.
     pub notes: Vec<String>,
-    /// Every run: the versions that were measured are its benchmarks.
+    /// Every run: the measured versions are its benchmarks.
     pub measured: Option<BenchRecord>,
 }

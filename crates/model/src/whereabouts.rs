@@ -1,103 +1,104 @@
-//! Where in the code, and on what, the time goes.
+//! Where in the code, and on which objects, the time is spent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::TimeCategory;
 
-/// A place in a program's code. Not trustworthy: escape its texts.
+/// A location in a program's code. Not trustworthy: escape its texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodePlace {
-    /// The function in the words of its language; null where no symbol is known.
+    /// The function in the notation of its language; null if no symbol is known.
     #[serde(default)]
     pub function: Option<String>,
-    /// Source file, as the compiler recorded it.
+    /// The source file, as recorded by the compiler.
     #[serde(default)]
     pub source_file: Option<String>,
-    /// Line of the source file, from 1: of a function the line that most of its time is in, of a
-    /// caller the line of the call.
+    /// The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
+    /// line of the call.
     #[serde(default)]
     pub line: Option<u32>,
-    /// The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was
-    /// made at run time.
+    /// The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
+    /// time.
     #[serde(default)]
     pub binary: Option<String>,
-    /// Without a function: the byte of the binary.
+    /// If there is no function: the byte offset in the binary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Without a function: the exported function that begins before the place.
+    /// If there is no function: the last exported function that begins before the location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Without a function: the package that has the symbols of the binary.
+    /// If there is no function: the package with the symbols of the binary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbols_in: Option<String>,
 }
 
 impl CodePlace {
-    /// Whether nothing is known of it.
+    /// Reports whether nothing is known about it.
     pub fn is_unknown(&self) -> bool {
         self.function.is_none() && self.binary.is_none()
     }
 }
 
-/// A part of the wall time with its object and its place in the code. All rows of one kind are no
-/// more than that part of the account.
+/// A part of the wall time with its object and its location in the code. All rows of one kind together are at
+/// most that part of the account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WhereRow {
-    /// Share of the account's wall time, 0 to 1.
+    /// The share of the account's wall time, 0 to 1.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
     /// Nanoseconds of an untraced run.
     pub ns: u64,
-    /// The part of the account that it is of.
+    /// The part of the account it belongs to.
     pub kind: TimeCategory,
-    /// The system call; null outside of calls, and where that isn't known.
+    /// The system call; null outside of calls, or if unknown.
     pub call: Option<String>,
-    /// The file, folder, pipe, peer or lock that it is on, the memory that page faults touched (a
-    /// file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`), or the command
-    /// line of the child that spent it; null for the command's own code and where nothing is known.
-    /// Not trustworthy: escape it.
+    /// The object on which the time was spent: a file, folder, pipe, peer or lock; the memory that page
+    /// faults accessed (a file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`); or
+    /// the command line of the child that spent it. Null for the command's own code, or if unknown. Not
+    /// trustworthy: escape it.
     pub object: Option<String>,
-    /// The function that the time is in: of the program's own code, or what that calls of a library.
+    /// The function in which the time was spent: one of the program's own code, or a library function it
+    /// calls.
     #[serde(flatten)]
     pub place: CodePlace,
-    /// What several functions of libraries do below one caller, such as `allocation` or `functions of
-    /// libcrypto.so.3`: the row is of all of them, and `function` is the one with most of the time;
-    /// null where the row is of one function whose name says it.
+    /// The common purpose of several library functions below one caller, such as `allocation` or `functions
+    /// of libcrypto.so.3`: the row covers all of them, and `function` is the one with most of the time. Null
+    /// if the row covers a single function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// What called it, the nearest first.
+    /// The callers, nearest first.
     pub callers: Vec<CodePlace>,
-    /// How often: calls, waits or page faults; null where that isn't known.
+    /// The number of calls, waits or page faults; null if unknown.
     pub count: Option<u64>,
-    /// What the runtime's thread is for, or the runtime does on the program's; null for the
+    /// The purpose of the runtime's thread, or of the runtime's work on a program thread; null for the
     /// program's own work.
     pub role: Option<ThreadRole>,
-    /// Variables of the environment, options and calls that change how much of that work there is.
+    /// Environment variables, options and calls that change the amount of that work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_by: Vec<String>,
 }
 
-/// What a runtime does beside the program's own work.
+/// What a runtime does in addition to the program's own work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ThreadRole {
-    /// Finds memory that isn't used any more, and gives it back.
+    /// Finds unused memory and releases it.
     Collector,
     /// Compiles the program while it runs.
     Compiler,
-    /// A pool that does pieces of the program's work.
+    /// A pool that executes pieces of the program's work.
     Pool,
-    /// Looks for work, or spins until others are as far.
+    /// Looks for work, or spins until others catch up.
     Idle,
     /// Anything else that the runtime needs: finalizers, signals, its clock.
     Service,
 }
 
-/// The name of a function of Rust or C++ without its type arguments, which stand in `<` and `>`.
+/// Returns the name of a Rust or C++ function without its type arguments, which are in `<` and `>`.
 pub fn without_type_arguments(name: &str) -> String {
     let mut depth = 0usize;
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Records from damaged JSON: they are read or refused, and what is read can be written again.
+//! Reads records from damaged JSON: they are accepted or refused, and accepted ones can be written again.
 
 mod mutated;
 
@@ -8,7 +8,7 @@ use fathom_model::{CheckReport, Environment, Finding, ProbeResult, TimeAccount};
 use mutated::mutated;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Reads damaged forms of `valid`; some are still records, most are not.
+/// Reads damaged variants of `valid`; some are still records, most are not.
 fn reads<T: Serialize + DeserializeOwned + Debug>(valid: &str, seed: u64) {
     let whole: T = serde_json::from_str(valid).expect("it is valid");
     let written = serde_json::to_string(&whole).expect("it can be written");
@@ -16,7 +16,7 @@ fn reads<T: Serialize + DeserializeOwned + Debug>(valid: &str, seed: u64) {
     for text in mutated(&written, seed, 2000) {
         if let Ok(record) = serde_json::from_str::<T>(&text) {
             read += 1;
-            // Numbers that JSON can't hold would be written as null and not be read again.
+            // Numbers that JSON can't represent would be written as null, which could not be read again.
             let again = serde_json::to_string(&record).expect("what was read can be written");
             serde_json::from_str::<T>(&again).expect("what was written can be read");
         }

@@ -1,4 +1,4 @@
-//! How long a record of 100,000 runs takes to print and to export.
+//! Measures how long a record of 100,000 runs takes to print and to export.
 //!
 //! `cargo run --release -p fathom-report --example large_record`
 #![allow(
@@ -23,8 +23,8 @@ fn main() {
         Program::new("sort -S1G big.txt", 0.0397),
     ];
     let mut record = support::session(&programs, 2);
-    // The estimates of the test support are quadratic in the runs: those of the small session
-    // serve.
+    // The test support's estimates are quadratic in the number of runs, so those of the small session are
+    // used.
     let runs: Vec<_> = (0..25_000u32)
         .flat_map(|copy| record.runs.clone().into_iter().map(move |run| (copy, run)))
         .map(|(copy, run)| fathom_model::Run {

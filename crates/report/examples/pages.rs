@@ -1,8 +1,8 @@
-//! Writes every page from the records of the tests, to look at.
+//! Writes every page from the test records, for inspection.
 //!
-//! `cargo run -p fathom-report --example pages -- FOLDER` writes the pages;
-//! `cargo run -p fathom-report --example pages -- --screenshots FOLDER` takes a picture of each at 400,
-//! 800 and 1280 pixels, light and dark, with the Chromium that is installed.
+//! `cargo run -p fathom-report --example pages -- FOLDER` writes the pages; `cargo run -p fathom-report
+//! --example pages -- --screenshots FOLDER` takes a screenshot of each at 400, 800 and 1280 pixels, light and
+//! dark, with the installed Chromium.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

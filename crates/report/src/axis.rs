@@ -1,32 +1,32 @@
-//! Where a number stands on an axis, and which round numbers are written beside it.
+//! Maps numbers to positions on an axis, and chooses the round numbers shown next to it.
 
 use fathom_model::Unit;
 
 use crate::quantity::{ByteUnit, TimeUnit, format_count};
 
-/// One axis of a picture.
+/// One axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     low: f64,
     high: f64,
     logarithmic: bool,
-    /// Whether only whole numbers are written.
+    /// Whether only whole numbers are shown.
     whole: bool,
-    /// Where `low` and `high` stand in the picture.
+    /// The positions of `low` and `high` in the chart.
     from: f64,
     to: f64,
 }
 
-/// Numbers that are written beside an axis, with their text.
+/// Numbers shown next to an axis, with their text.
 pub(crate) type Ticks = Vec<(f64, String)>;
 
-/// At most so many: on a narrow page more would touch each other.
+/// The maximum number of ticks: on a narrow page, more would overlap.
 const MOST_TICKS: usize = 7;
-/// Times that differ by more than this are shown in powers of ten.
+/// Times that differ by more than this factor are shown on a logarithmic scale.
 const FAR_APART: f64 = 20.0;
 
 impl Axis {
-    /// From the least to the largest of `values`, in powers of two: for sizes and numbers of
+    /// An axis from the smallest to the largest of `values`, in powers of two: for sizes and numbers of
     /// threads, which are tried in such steps.
     pub(crate) fn powers(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
@@ -40,8 +40,8 @@ impl Axis {
         }
     }
 
-    /// From a little below the least to a little above the largest of positive `values`, in powers
-    /// of ten: for figures of things that differ by much.
+    /// An axis from slightly below the smallest to slightly above the largest of positive `values`, in powers
+    /// of ten: for figures that differ by much.
     pub(crate) fn decades(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values.filter(|value| *value > 0.0));
         let low = if low.is_finite() { low } else { 1.0 };
@@ -55,8 +55,8 @@ impl Axis {
         }
     }
 
-    /// From a little below the least to a little above the largest: for samples. In powers of ten
-    /// where they are far apart.
+    /// An axis from slightly below the smallest to slightly above the largest value: for samples. In powers
+    /// of ten if they are far apart.
     pub(crate) fn around(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         let low = if low.is_finite() { low } else { 0.0 };
@@ -65,7 +65,7 @@ impl Axis {
         }
         let margin = match high > low {
             true => 0.04 * (high - low),
-            // Something has to be to the left and to the right of a single value.
+            // A single value needs some space on both sides.
             false => 0.05 * high.abs().max(f64::MIN_POSITIVE),
         };
         Axis {
@@ -82,7 +82,7 @@ impl Axis {
         }
     }
 
-    /// From zero to a round number above the largest.
+    /// An axis from zero to a round number above the largest value.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (_, high) = range(values);
         let step = step(high);
@@ -96,7 +96,7 @@ impl Axis {
         }
     }
 
-    /// From zero to the end of what is shown, which need not be round: for what ran when.
+    /// An axis from zero to the end of the data, which need not be round: for timelines.
     pub(crate) fn of_time(end: f64, from: f64, to: f64) -> Axis {
         Axis {
             low: 0.0,
@@ -108,7 +108,7 @@ impl Axis {
         }
     }
 
-    /// From the least to the largest, evenly: for numbers of things, which have no halves.
+    /// An axis from the smallest to the largest value, evenly spaced: for counts, which have no fractions.
     pub(crate) fn even(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         let low = if low.is_finite() { low } else { 0.0 };
@@ -122,7 +122,7 @@ impl Axis {
         }
     }
 
-    /// The place of `value` in the picture; beyond the ends it stays at the end.
+    /// Returns the position of `value` in the chart; values beyond the ends are clamped.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -132,17 +132,18 @@ impl Axis {
         self.from + part.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Whether distances on it are ratios.
+    /// Reports whether distances on it are ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic
     }
 
-    /// Whether `value` lies on the axis.
+    /// Reports whether `value` is within the axis.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Round numbers that are written, at most seven; in decades 1, 2 and 5 times each power of ten.
+    /// Returns the round numbers to show, at most seven; on a logarithmic axis, 1, 2 and 5 times each power
+    /// of ten.
     pub(crate) fn ticks(&self) -> Vec<f64> {
         match (self.logarithmic, self.whole) {
             (false, _) => self.even_ticks(),
@@ -180,13 +181,13 @@ impl Axis {
         }
     }
 
-    /// The ticks with their text.
+    /// Returns the ticks with their text.
     pub(crate) fn written(&self, write: impl Fn(f64) -> String) -> Ticks {
         let ticks = self.ticks().into_iter();
         ticks.map(|tick| (tick, write(tick))).collect()
     }
 
-    /// The ticks as plain numbers, each with `suffix`.
+    /// Returns the ticks as plain numbers, each with `suffix`.
     pub(crate) fn numbers(&self, suffix: &str) -> Ticks {
         let ticks = self.ticks();
         let step = ticks
@@ -203,7 +204,7 @@ impl Axis {
             .collect()
     }
 
-    /// The ticks of a metric's values, with their unit.
+    /// Returns the ticks of a metric's values, with their unit.
     pub(crate) fn of(&self, unit: Unit) -> Ticks {
         match unit {
             Unit::Seconds => self.times(),
@@ -212,7 +213,7 @@ impl Axis {
         }
     }
 
-    /// The ticks of bytes, round in the unit of the largest.
+    /// Returns the ticks of bytes, round in the unit of the largest.
     fn bytes(&self) -> Ticks {
         let unit = ByteUnit::fitting(self.high);
         let scaled = Axis {
@@ -226,7 +227,7 @@ impl Axis {
             .collect()
     }
 
-    /// The ticks of seconds: in one unit, or each in its own where they are far apart.
+    /// Returns the ticks of seconds: in one unit, or each in its own if they are far apart.
     pub(crate) fn times(&self) -> Ticks {
         let ticks = self.ticks();
         let largest = ticks.iter().copied().fold(0.0, f64::max);
@@ -243,7 +244,7 @@ impl Axis {
             if *tick == 0.0 {
                 return "0".to_owned();
             }
-            // 0.1 less a rounding error has one decimal, not two.
+            // 0.1 minus a rounding error has one decimal, not two.
             let decimals = -(step / unit.seconds()).log10() - 1e-6;
             let decimals = decimals.ceil().clamp(0.0, 9.0) as usize;
             format!("{:.decimals$} {}", tick / unit.seconds(), unit.symbol())
@@ -252,7 +253,7 @@ impl Axis {
     }
 }
 
-/// So many of `all` that there is room for them.
+/// Thins `all` to as many ticks as there is space for.
 fn every_nth(all: impl Iterator<Item = f64>) -> Vec<f64> {
     let all: Vec<f64> = all.collect();
     let every = all.len().div_ceil(MOST_TICKS).max(1);
@@ -266,7 +267,7 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
-/// 1, 2 or 5 times a power of ten, so that some five steps make `length`.
+/// Returns 1, 2 or 5 times a power of ten, so that about five steps make up `length`.
 fn step(length: f64) -> f64 {
     let rough = (length / 5.0).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(rough.log10().floor());

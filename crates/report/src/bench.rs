@@ -1,5 +1,4 @@
-//! `fathom bench`: what it prints at the end, its page, and its exports for other programs and for
-//! documents.
+//! `fathom bench`: its final output, its page, and its exports for other programs and for documents.
 
 mod document;
 mod export;

@@ -1,4 +1,4 @@
-//! What `fathom bisect` says: a screen of text, JSON.
+//! The output of `fathom bisect`: text and JSON.
 
 mod answer;
 mod terminal;

@@ -9,23 +9,24 @@ use crate::history::NOTHING_SAVED;
 use crate::quantity::{Scale, apart, signed, signed_with_interval};
 use crate::text::{columns, escape, shorten, wrap};
 
-/// Lines for series that have something to say, so that all is on one screen; the rest is counted.
+/// The maximum number of lines for series with changes, so that everything fits on one screen; the rest is
+/// counted.
 const LINES: usize = 18;
-/// Change points shown of a series, the newest.
+/// The number of change points shown for a series, the newest.
 const POINTS: usize = 4;
-/// Columns of a line.
+/// The width of a line in columns.
 const WIDTH: usize = 80;
-/// Columns of a name.
+/// The width of a name in columns.
 const NAME: usize = 60;
 
-/// How much is shown.
+/// How much to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangesOptions {
-    /// All series and all change points, and the spikes.
+    /// Whether to show all series, all change points, and the spikes.
     pub all: bool,
 }
 
-/// The answer, then each series that changed with its newest change points. Ends with a line end.
+/// Formats the answer, then each series that changed with its newest change points. Ends with a newline.
 pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> String {
     let mut out = answer(record);
     let speaks = |series: &&SeriesChanges| {
@@ -61,7 +62,7 @@ pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> Stri
     if spikes > 0 && !options.all {
         let spikes = counted(spikes as u64, "point lies", "points lie");
         out.push_str(&format!(
-            "\n{spikes} far from both sides (spikes) and changed nothing: --all\n"
+            "\n{spikes} far from both sides (spikes) that changed nothing: --all\n"
         ));
     }
     out
@@ -89,7 +90,7 @@ fn answer(record: &ChangesRecord) -> String {
     }
 }
 
-/// Its lines, none wider than [`WIDTH`].
+/// Returns its lines, none wider than [`WIDTH`].
 fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
     let points = counted(series.points as u64, "point", "points");
     let name = shorten(&escape(&series.name), NAME);
@@ -126,7 +127,7 @@ fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
     out
 }
 
-/// A sentence, the lines after its first one further in.
+/// Formats a sentence with its continuation lines indented.
 fn indented(text: &str) -> Vec<String> {
     let lines = wrap(text, WIDTH - 4).into_iter().enumerate();
     lines
@@ -134,7 +135,7 @@ fn indented(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// `  +8.1 % (+7.2 to +9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
+/// Formats `  +8.1 % (+7.2 to +9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
 fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
     let size = match &point.ratio {
         Some(ratio) => signed_with_interval(ratio),
@@ -159,7 +160,7 @@ fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
     if columns(&whole) <= WIDTH {
         return vec![whole];
     }
-    // Labels of a store are long.
+    // Labels from a store are long.
     let below = line(format!("  {:<26} {levels:<20} {judged}", ""));
     let first = format!("  {size:<26} {place}");
     match columns(&first) <= WIDTH {
@@ -199,12 +200,12 @@ fn label(series: &SeriesChanges, position: usize) -> String {
     }
 }
 
-/// Of a point of a store, its revision.
+/// Returns the revision of a point from a store.
 fn first_word(label: &str) -> &str {
     label.split(' ').next().unwrap_or(label)
 }
 
-/// `12.31 ms -> 13.32 ms`
+/// Formats `12.31 ms -> 13.32 ms`
 fn levels(series: &SeriesChanges, point: &ChangePoint) -> String {
     let values = [point.before, point.after];
     let unit = escape(series.unit.as_deref().unwrap_or_default());

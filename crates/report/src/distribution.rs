@@ -1,10 +1,10 @@
-//! The shape of a sample: for pictures and to tell slow runs from the rest, not for verdicts.
+//! The shape of a sample: for charts and to identify slow runs, not for verdicts.
 
 pub(crate) use fathom_stats::{histogram, quantile, slow_fence};
 
-/// Between which values of an ascending sample the quantile `p` of its source lies, with 95 %
-/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None`
-/// where the sample is too small to have values on both sides.
+/// Returns the values of an ascending sample between which the quantile `p` of its source is, with 95 %
+/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None` if the sample
+/// is too small to have values on both sides.
 pub(crate) fn quantile_range(sorted: &[f64], p: f64) -> Option<(f64, f64)> {
     let n = sorted.len() as f64;
     let half = 1.96 * (n * p * (1.0 - p)).sqrt();
@@ -15,7 +15,7 @@ pub(crate) fn quantile_range(sorted: &[f64], p: f64) -> Option<(f64, f64)> {
     Some((sorted[below as usize - 1], sorted[above as usize - 1]))
 }
 
-/// `values` in ascending order.
+/// Returns `values` in ascending order.
 pub(crate) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values

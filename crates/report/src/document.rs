@@ -1,6 +1,6 @@
-//! What a report says, whatever it is shown on: a terminal, a page or Markdown.
+//! The content of a report, independent of its medium: a terminal, a page or Markdown.
 //!
-//! All texts may hold names from outside: what writes a document makes them safe for its form.
+//! All texts may contain untrusted names: the writer of each form escapes them.
 
 mod html;
 mod markdown;
@@ -14,26 +14,26 @@ pub(crate) use terminal::{fitted, write};
 
 use crate::line::{Page, Tone};
 
-/// What a document is for: it decides how much is said.
+/// The form of a document, which decides how much detail it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A screen of text.
+    /// A screenful of text.
     Brief,
-    /// All that is known, as text.
+    /// All details, as text.
     Full,
     Page,
-    /// A part of a page of many records.
+    /// An excerpt within a page of many records.
     Excerpt,
     Markdown,
 }
 
 impl Form {
-    /// Whether pictures are drawn: not on a terminal.
+    /// Returns whether the form has pictures; a terminal doesn't.
     pub(crate) fn has_pictures(self) -> bool {
         matches!(self, Form::Page | Form::Excerpt)
     }
 
-    /// On a terminal.
+    /// Returns the form for a terminal.
     pub(crate) fn on(screen: &crate::Screen) -> Form {
         match screen.verbose {
             true => Form::Full,
@@ -42,7 +42,7 @@ impl Form {
     }
 }
 
-/// Blocks, one below the other.
+/// A list of blocks, one below the other.
 #[derive(Default)]
 pub(crate) struct Document<'a> {
     pub(crate) blocks: Vec<Block<'a>>,
@@ -52,24 +52,24 @@ pub(crate) struct Document<'a> {
 pub(crate) enum Block<'a> {
     /// An empty line on a terminal.
     Gap,
-    /// A paragraph, on a terminal that many columns from the left.
+    /// A paragraph, indented by this many columns on a terminal.
     Prose(usize, Tone, String),
-    /// A label and what is said beside it.
+    /// A label with its text.
     Fact(String, Tone, String),
-    /// What must be known to trust the numbers.
+    /// A note that is needed to trust the numbers.
     Note(&'static str, Tone, String),
-    /// A question, its answer in a word, and what is said of that.
+    /// A question, a one-word answer, and an explanation.
     Item(String, String, String),
     Table(Table),
-    /// Names, of which a page shows the first when they are asked for.
+    /// Names, of which a page shows the first on demand.
     List(&'static str, Vec<String>),
-    /// A table of a page that is long: it is shown when it is asked for.
+    /// A long table, which a page shows on demand.
     Folded(&'static str, Table),
-    /// A picture of a page: markup of Fathom's own, in which everything else was escaped.
+    /// A picture for a page: Fathom's own markup, with everything else escaped.
     Picture(String),
-    /// A picture of a terminal.
+    /// A picture for a terminal.
     Drawn(Box<dyn Fn(&mut Page) + 'a>),
-    /// Blocks below their heading.
+    /// A heading with its blocks.
     Section(String, Document<'a>),
 }
 
@@ -124,7 +124,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// What needs no heading on a terminal: an empty line parts it from what is above.
+    /// Adds content that needs no heading on a terminal, where an empty line separates it from the text
+    /// above.
     pub(crate) fn headed(
         &mut self,
         form: Form,
@@ -138,7 +139,7 @@ impl<'a> Document<'a> {
         fill(self);
     }
 
-    /// A section, unless `fill` puts nothing into it.
+    /// Adds a section, unless `fill` adds nothing to it.
     pub(crate) fn section(
         &mut self,
         heading: impl Into<String>,

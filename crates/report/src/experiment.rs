@@ -1,4 +1,4 @@
-//! What `fathom run` writes: claims beside what was published and what was measured.
+//! Reports of `fathom run`: claims, published figures and measurements.
 
 mod catalogue;
 mod claims;

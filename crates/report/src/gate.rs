@@ -1,6 +1,6 @@
-//! Whether a suite is worse: on a terminal, as a comment, as annotations, for test reports.
+//! Reports on whether a suite is worse: on a terminal, as a comment, as annotations, for test reports.
 //!
-//! Names and reasons are from outside: each form escapes what it could take for its own.
+//! Names and reasons are untrusted: each form escapes whatever it could interpret.
 
 mod annotations;
 mod junit;
@@ -18,11 +18,11 @@ pub use markdown::gate_markdown;
 pub(crate) use table::table as gate_table;
 pub use terminal::gate_terminal;
 
-/// The answer in a sentence, without what is from outside.
+/// Returns the answer in a sentence, without untrusted text.
 pub(crate) fn gate_answer(record: &GateRecord) -> String {
     if record.null_arm.failed {
-        return "No verdict: a program differed from itself by more than the margin. The machine is to blame, or the \
-                benchmark; try again when nothing else runs"
+        return "No verdict: a program differed from itself by more than the margin. The cause is the machine or the \
+             benchmark; try again when nothing else runs"
             .to_owned();
     }
     let count = |verdict| {
@@ -76,13 +76,12 @@ fn ratio(row: &GateBenchmark) -> String {
     signed_with_interval(ratio)
 }
 
-/// The ratio, after the name of its metric where that isn't time.
+/// Formats the ratio, preceded by the name of its metric if that isn't time.
 fn change(row: &GateBenchmark) -> String {
     of_metric(row, &ratio(row))
 }
 
-/// A text with the name of the row's metric before it, unless that is time: what is judged where nothing else
-/// is asked for.
+/// Puts the name of the row's metric before a text, unless it is time, the metric that is judged by default.
 fn of_metric(row: &GateBenchmark, text: &str) -> String {
     let clocks = [Metric::Wall, Metric::Undisturbed];
     match clocks.iter().any(|clock| clock.name() == row.metric) {
@@ -91,7 +90,7 @@ fn of_metric(row: &GateBenchmark, text: &str) -> String {
     }
 }
 
-/// The unit of a row; a record of an earlier version names the metric alone.
+/// Returns the unit of a row; a record of an earlier version only contains the metric.
 fn unit_of<'u>(metric: &str, unit: &'u str) -> &'u str {
     let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
     match (unit, known) {
@@ -102,7 +101,7 @@ fn unit_of<'u>(metric: &str, unit: &'u str) -> &'u str {
     }
 }
 
-/// `12.31 ms -> 13.32 ms`; a unit may be from outside.
+/// Formats `12.31 ms -> 13.32 ms`; a unit may be untrusted.
 fn levels(row: &GateBenchmark) -> String {
     let (Some(base), Some(head)) = (&row.base, &row.head) else {
         return String::new();
@@ -117,7 +116,7 @@ fn levels(row: &GateBenchmark) -> String {
     written.join(" -> ")
 }
 
-/// `4 KiB -> 5 KiB to 6 KiB` of what was the same in all runs of base.
+/// Formats `4 KiB -> 5 KiB to 6 KiB` for a value that was the same in all runs of base.
 fn exact_levels(one: &ExactChange) -> String {
     let values = [one.base, one.head_low, one.head_high];
     let unit = unit_of(&one.metric, "");
@@ -134,7 +133,7 @@ fn exact_levels(one: &ExactChange) -> String {
     }
 }
 
-/// Where the noise floor is from: `noise floor: 19 to 40 earlier gates`.
+/// Describes the source of the noise floor: `noise floor: 19 to 40 earlier gates`.
 fn floor_source(record: &GateRecord) -> Option<String> {
     let sources = record.benchmarks.iter();
     let sources: Vec<FloorSource> = sources.filter_map(|row| row.floor_source).collect();
@@ -161,7 +160,7 @@ fn floor_source(record: &GateRecord) -> Option<String> {
     })
 }
 
-/// What must be known beside the verdict.
+/// Returns notes on the verdict.
 fn notes(record: &GateRecord) -> Vec<String> {
     let settings = record.settings_changed.iter();
     let settings = settings.map(|what| format!("head changes the gate's {what}; base's applies"));
@@ -169,7 +168,7 @@ fn notes(record: &GateRecord) -> Vec<String> {
     notes.chain(false_failures(record)).collect()
 }
 
-/// How a rule's false failures read.
+/// Describes how often a rule fails falsely.
 fn false_failures(record: &GateRecord) -> Option<String> {
     let GateRule::BestOf {
         best_of,
@@ -188,8 +187,8 @@ fn false_failures(record: &GateRecord) -> Option<String> {
     );
     Some(match false_failures {
         Some(share) => format!(
-            "This rule ({rule}) fails identical code on this machine now in {:.0} % of suites: so many of {} failed that \
-             were drawn from base against itself.",
+            "This rule ({rule}) fails identical code on this machine now in {:.0} % of suites: that share of {} \
+             suites failed that were drawn from base against itself.",
             100.0 * share.failed as f64 / share.suites.max(1) as f64,
             share.suites
         ),
@@ -199,14 +198,14 @@ fn false_failures(record: &GateRecord) -> Option<String> {
     })
 }
 
-/// What is worth a reader's time: all but what is not worse.
+/// Returns the rows that are worth reading: all except those that are not worse.
 fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
     let mut rows: Vec<&GateBenchmark> = record
         .benchmarks
         .iter()
         .filter(|row| row.verdict != GateVerdict::NotWorse)
         .collect();
-    // Worse first; of those the most.
+    // Worse rows come first, the largest change at the top.
     rows.sort_by(|a, b| {
         let key = |row: &GateBenchmark| (row.verdict != GateVerdict::Worse, row.waived.is_some());
         let more = |row: &GateBenchmark| {
@@ -219,8 +218,8 @@ fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
     rows
 }
 
-/// Benchmarks that are slower for certain, by less than what counts. What is 'not worse' all the same
-/// adds up over changes, so a reader sees it.
+/// Returns benchmarks that are certainly slower, but by less than the margin. They are 'not worse', but they
+/// add up over several changes, so they are shown.
 fn inside_margin(record: &GateRecord) -> Vec<&GateBenchmark> {
     let is_inside = |row: &&GateBenchmark| {
         let Some(ratio) = row.ratio.as_ref().filter(|ratio| ratio.level > 0.0) else {
@@ -242,7 +241,7 @@ fn inside(row: &GateBenchmark) -> String {
     format!("{}, inside the margin of {margin} %", change(row))
 }
 
-/// Benchmarks whose whole interval lies beyond what counts, on the better side.
+/// Returns benchmarks whose whole interval is beyond the margin, on the better side.
 fn better(record: &GateRecord) -> Vec<&GateBenchmark> {
     let is_better = |row: &&GateBenchmark| {
         let Some(ratio) = row.ratio.as_ref().filter(|ratio| ratio.level > 0.0) else {
@@ -250,7 +249,7 @@ fn better(record: &GateRecord) -> Vec<&GateBenchmark> {
         };
         let counts = 1.0 + row.margin;
         match (row.verdict, row.higher_is_better) {
-            // Of a score that nobody explains less is not better.
+            // For an undocumented score, lower is not necessarily better.
             (GateVerdict::Worse | GateVerdict::CannotTell, _) => false,
             (_, false) => ratio.high < 1.0 / counts,
             (_, true) => ratio.low > counts,

@@ -1,4 +1,4 @@
-//! What was kept: series over time, comparisons of what was stored, the store itself.
+//! Stored measurements: series over time, comparisons, and the store itself.
 
 mod compare;
 mod csv;
@@ -23,7 +23,7 @@ use crate::line::{Page, Tone};
 /// A parameter and its value.
 type Parameter = (String, String);
 
-/// The parameters that all rows of a table have, with the same values.
+/// Returns the parameters that have the same values in all rows of a table.
 pub(crate) fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> Vec<Parameter> {
     let mut rows = rows.into_iter();
     let (Some(first), Some(second)) = (rows.next(), rows.next()) else {
@@ -37,13 +37,13 @@ pub(crate) fn shared<'r>(rows: impl IntoIterator<Item = &'r Vec<Parameter>>) -> 
     all
 }
 
-/// A benchmark with its parameters, without what the whole table shares.
+/// Returns a benchmark with its parameters, without those shared by the whole table.
 pub(crate) fn named_in(benchmark: &str, parameters: &[Parameter], shared: &[Parameter]) -> String {
     let own = parameters.iter().filter(|one| !shared.contains(one));
     with_parameters(benchmark, own.map(|(name, value)| (name, value)))
 }
 
-/// Says below a table what its rows share.
+/// Writes the shared parameters below a table.
 fn say_shared(page: &mut Page, shared: &[Parameter]) {
     if !shared.is_empty() {
         let text = format!("all: {}", pairs(listed(shared), ", "));
@@ -51,8 +51,8 @@ fn say_shared(page: &mut Page, shared: &[Parameter]) {
     }
 }
 
-/// The last point against the one before, as a ratio; `None` for a first point, and where
-/// the environment changed between them.
+/// Returns the ratio of the last point to the one before; `None` for a first point, and if the environment
+/// changed between them.
 fn last_change(series: &HistorySeries) -> Option<f64> {
     let [.., before, last] = series.points.as_slice() else {
         return None;
@@ -61,7 +61,7 @@ fn last_change(series: &HistorySeries) -> Option<f64> {
     same.then(|| last.value / before.value)
 }
 
-/// Whether a change is for the better.
+/// Returns the tone of a change, depending on whether it is an improvement.
 fn tone(series_direction: Option<&str>, ratio: f64) -> Tone {
     match series_direction {
         _ if (ratio - 1.0).abs() < 0.01 => Tone::Plain,
@@ -73,7 +73,7 @@ fn tone(series_direction: Option<&str>, ratio: f64) -> Tone {
     }
 }
 
-/// An environment in a line: kernel, processor, CPUs, memory.
+/// Returns an environment in one line: kernel, processor, CPUs, memory.
 pub(crate) fn in_words(facts: &HistoryEnvironment) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(facts.cpu_model.clone().or(facts.architecture.clone()));
@@ -99,7 +99,7 @@ pub(crate) fn in_words(facts: &HistoryEnvironment) -> String {
     }
 }
 
-/// A revision in few columns, `+` behind it where tracked files differed.
+/// Abbreviates a revision, followed by `+` if tracked files differed.
 fn short_revision(revision: Option<&str>, dirty: bool) -> String {
     let Some(revision) = revision else {
         return "-".to_owned();
@@ -111,7 +111,7 @@ fn short_revision(revision: Option<&str>, dirty: bool) -> String {
     }
 }
 
-/// `2026-11-25 20:00` of a time in RFC 3339.
+/// Returns `2026-11-25 20:00` for a time in RFC 3339 format.
 pub(crate) fn minutes(time: &str) -> String {
     time.chars().take(16).collect::<String>().replace('T', " ")
 }

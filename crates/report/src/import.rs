@@ -1,4 +1,4 @@
-//! What `fathom import` says of other tools' files, on the terminal and in JSON.
+//! Reports of `fathom import` on other tools' files, on the terminal and in JSON.
 
 mod terminal;
 

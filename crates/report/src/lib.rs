@@ -1,9 +1,9 @@
-//! Everything that a person or a program reads: of `bench`, `versions`, `bisect`, `why`, `pipe`,
-//! `startup`, `serve`, `machine` and `run`.
+//! Formats all output for people and programs: for `bench`, `versions`, `bisect`, `why`, `pipe`, `startup`,
+//! `serve`, `machine` and `run`.
 //!
-//! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress
-//! line, the pages and the exports. Nothing here measures, computes statistics that a verdict rests
-//! on, opens a file or reads a clock. `docs/numbers.md` says what each printed number means.
+//! Pure functions from the records of [`fathom_model`] to text: the terminal's report, the progress line, the
+//! pages and the exports. Nothing here measures, computes statistics that affect a verdict, opens a file or
+//! reads a clock. `docs/numbers.md` explains each printed number.
 
 mod axis;
 mod bench;

@@ -1,4 +1,4 @@
-//! Lines of text with tones, and a page of them.
+//! Lines of text with tones, and pages of such lines.
 
 use anstyle::{AnsiColor, Style};
 use fathom_model::Verdict;
@@ -6,19 +6,19 @@ use fathom_model::Verdict;
 use crate::Screen;
 use crate::text::{JOIN, columns, escape, escape_to_ascii, prefix, shorten_with, wrap};
 
-/// What a piece of text means; how it looks follows from that.
+/// The meaning of a piece of text, which determines its appearance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
     /// The name of a benchmark, the median.
     Strong,
-    /// Labels, and what is read last.
+    /// Labels and details.
     Quiet,
-    /// Takes less.
+    /// An improvement.
     Good,
-    /// Takes more, failed, is partial.
+    /// A regression, a failure, or a partial result.
     Bad,
-    /// Wants attention.
+    /// Needs attention.
     Notice,
     /// Time on a CPU in the program's own code.
     OwnTime,
@@ -26,12 +26,12 @@ pub(crate) enum Tone {
     KernelTime,
     /// Time asleep.
     WaitTime,
-    /// Time in which the CPU was withheld.
+    /// Time in which the thread had no CPU.
     StarvedTime,
 }
 
 impl Tone {
-    /// How a verdict is meant.
+    /// Returns the tone of a verdict.
     pub(crate) fn of(verdict: Verdict) -> Tone {
         match verdict {
             Verdict::Faster => Tone::Good,
@@ -60,7 +60,7 @@ impl Tone {
 /// Pieces of a line, with their tones.
 type Pieces = Vec<(Tone, String)>;
 
-/// One line, made of pieces.
+/// One line, consisting of pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
     pieces: Pieces,
@@ -80,20 +80,20 @@ impl Line {
         self
     }
 
-    /// Fills up with spaces to `width` columns.
+    /// Pads with spaces to `width` columns.
     pub(crate) fn pad_to(self, width: usize) -> Line {
         let missing = width.saturating_sub(self.width);
         self.add(Tone::Plain, " ".repeat(missing))
     }
 }
 
-/// Columns before the text of a labelled field.
+/// Width of the label of a field.
 pub(crate) const LABEL_WIDTH: usize = 15;
 
-/// Narrower terminals than this get lines of this width.
+/// On narrower terminals, lines have this width.
 const NARROWEST: usize = 32;
 
-/// The pieces before and from this byte of their common text.
+/// Splits the pieces at this byte of their concatenated text.
 fn split_at(pieces: Pieces, at: usize) -> (Pieces, Pieces) {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut left = at;
@@ -111,21 +111,21 @@ fn split_at(pieces: Pieces, at: usize) -> (Pieces, Pieces) {
     (before, after)
 }
 
-/// Without what stands before the first blank.
+/// Removes everything before the first blank.
 fn from_blank(pieces: Pieces) -> Pieces {
     let whole: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
     let at = whole.find(' ').unwrap_or(whole.len());
     split_at(pieces, at).1
 }
 
-/// Without the blanks that they begin with.
+/// Removes leading blanks.
 fn without_blanks(pieces: Pieces) -> Pieces {
     let whole: String = pieces.iter().map(|(_, text)| text.as_str()).collect();
     let at = whole.len() - whole.trim_start_matches(' ').len();
     split_at(pieces, at).1
 }
 
-/// What is written to the terminal, line by line.
+/// Text for the terminal, built line by line.
 pub(crate) struct Page {
     text: String,
     width: usize,
@@ -143,17 +143,17 @@ impl Page {
         }
     }
 
-    /// Columns that a line may take.
+    /// Returns the width of a line in columns.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// Whether more than ASCII can be shown.
+    /// Returns whether the terminal shows more than ASCII.
     pub(crate) fn unicode(&self) -> bool {
         self.unicode
     }
 
-    /// Text from outside, safe to show.
+    /// Returns untrusted text made safe for display.
     pub(crate) fn clean(&self, text: &str) -> String {
         if self.unicode {
             escape(text)
@@ -162,7 +162,7 @@ impl Page {
         }
     }
 
-    /// A sentence of Fathom's own in which names from outside may be, safe to show.
+    /// Returns a sentence of Fathom that may contain untrusted names, made safe for display.
     pub(crate) fn own(&self, text: &str) -> String {
         let parts = text.split(JOIN).map(|part| match self.unicode {
             true => escape(part),
@@ -171,7 +171,7 @@ impl Page {
         parts.collect::<Vec<_>>().join("\u{a0}")
     }
 
-    /// Text from outside, safe to show, in at most `width` columns.
+    /// Returns untrusted text made safe for display, in at most `width` columns.
     pub(crate) fn fit(&self, text: &str, width: usize) -> String {
         shorten_with(
             &self.clean(text),
@@ -180,8 +180,7 @@ impl Page {
         )
     }
 
-    /// The beginning of text that is safe to show, in at most `width` columns; what is left out at
-    /// its end shows.
+    /// Returns the beginning of a safe text, in at most `width` columns; an omission at the end is marked.
     pub(crate) fn begin(&self, text: &str, width: usize) -> String {
         if columns(text) <= width {
             return text.to_owned();
@@ -191,8 +190,8 @@ impl Page {
         format!("{}{mark}", begin.trim_end())
     }
 
-    /// Writes a line. Nothing may wrap by itself and break the layout: what is too wide goes on in the
-    /// next line, so that no figure is cut. Only a word that is wider than a line is.
+    /// Writes a line. Nothing may wrap by itself and break the layout: a line that is too wide continues on
+    /// the next one, so that no figure is cut. Only a word wider than a line is cut.
     pub(crate) fn push(&mut self, line: Line) {
         const FURTHER_IN: usize = 4;
         let mut rest = line.pieces;
@@ -211,7 +210,7 @@ impl Page {
             let mut pieces = vec![(Tone::Plain, " ".repeat(indent))];
             pieces.extend(first);
             self.write(pieces);
-            // A word wider than the line is cut where it has no room, as a name would be.
+            // A word wider than the line is cut, like a name.
             let is_cut = !is_all && at == fitting.len() && !whole[at..].starts_with(' ');
             rest = match is_cut {
                 true => from_blank(after),
@@ -232,7 +231,7 @@ impl Page {
                 *text = text.replace('µ', "u");
             }
         }
-        // Trailing spaces only show when the text is pasted somewhere.
+        // Trailing spaces are only noticed in pasted text.
         while let Some((_, last)) = pieces.last_mut() {
             last.truncate(last.trim_end_matches(' ').len());
             if !last.is_empty() {
@@ -251,27 +250,27 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// A line that is not cut, however long: a command that is to be copied. It must be clean.
+    /// Writes a line that is never cut: a command to be copied. The text must already be clean.
     pub(crate) fn verbatim(&mut self, text: &str) {
         self.text.push_str(text);
         self.text.push('\n');
     }
 
-    /// An empty line, unless the page is still empty or there is one.
+    /// Writes an empty line, unless the page is still empty or already ends with one.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
-    /// Prose in which names from outside may be, broken into lines that all begin at column `indent`.
+    /// Writes prose that may contain untrusted names, broken into lines that all begin at column `indent`.
     pub(crate) fn prose(&mut self, indent: usize, tone: Tone, text: &str) {
         for line in wrap(&self.own(text), self.width.saturating_sub(indent)) {
             self.push(Line::new().pad_to(indent).add(tone, line));
         }
     }
 
-    /// A label and prose beside it, in which names from outside may be.
+    /// Writes a label followed by prose, which may contain untrusted names.
     pub(crate) fn field(&mut self, label: &str, tone: Tone, text: &str) {
         let lines = wrap(&self.own(text), self.width - LABEL_WIDTH);
         for (index, line) in lines.into_iter().enumerate() {
@@ -284,14 +283,14 @@ impl Page {
         }
     }
 
-    /// A heading over a part, after an empty line.
+    /// Writes an empty line and a heading.
     pub(crate) fn heading(&mut self, text: &str) {
         self.gap();
         let text = self.own(text);
         self.push(Line::new().add(Tone::Strong, text));
     }
 
-    /// Lines that must not be missed, marked before the first unless they are quiet.
+    /// Writes important lines, with a mark before the first unless they are quiet.
     pub(crate) fn note(&mut self, tone: Tone, lines: &[String]) {
         let mark = if tone == Tone::Quiet { "    " } else { "  ! " };
         for (index, line) in lines.iter().enumerate() {
@@ -300,12 +299,12 @@ impl Page {
         }
     }
 
-    /// Lines so far.
+    /// Returns the number of lines so far.
     pub(crate) fn lines(&self) -> usize {
         self.text.bytes().filter(|byte| *byte == b'\n').count()
     }
 
-    /// The finished text.
+    /// Returns the finished text.
     pub(crate) fn finish(self) -> String {
         self.text
     }

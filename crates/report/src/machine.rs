@@ -1,4 +1,4 @@
-//! The figures of `fathom machine` and its check: terminal and page.
+//! Reports of `fathom machine` and its check: terminal and page.
 
 mod check;
 mod curves;

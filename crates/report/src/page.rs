@@ -1,8 +1,8 @@
-//! What every page has: its head, its content security policy, its style and its parts.
+//! The common parts of every page: head, content security policy, style and sections.
 //!
-//! A page is one file that needs no network. The policy admits the elements that stand here, by
-//! their hashes, and nothing else: a text from outside that became markup would still not run or
-//! load. Pictures are SVG of our own, drawn here: no library runs in the page.
+//! A page is one file that needs no network. The policy allows the page's own elements, by their hashes, and
+//! nothing else: even if untrusted text became markup, it could not run or load anything. Pictures are SVG
+//! drawn here: the page contains no library.
 
 mod bars;
 mod data;
@@ -30,7 +30,7 @@ pub(crate) use svg::{LEFT, RIGHT, Svg, colour, figure, legend};
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// A page: its header, and below it `parts`.
+/// Formats a page: its header, and `parts` below it.
 pub(crate) fn page(head: &Head, parts: &str) -> String {
     let main = format!(
         "<main>\n{}{parts}</main>\n<script>{SCRIPT}</script>",
@@ -39,17 +39,17 @@ pub(crate) fn page(head: &Head, parts: &str) -> String {
     document(head, SCRIPT, &main, Reach::Nothing)
 }
 
-/// What a page may ask for over the network.
+/// What a page may load over the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Nothing: a file.
+    /// Nothing: the page is a file.
     Nothing,
-    /// Its own server.
+    /// Only from its own server.
     Own,
 }
 
-/// A page whose pictures are drawn by `script` from the block `data`, between `above` and `below`, which
-/// can be read without it.
+/// Formats a page whose pictures are drawn by `script` from the block `data`, between `above` and `below`.
+/// Everything else is readable without the script.
 pub(crate) fn with_data(
     head: &Head,
     (above, below): (&str, &str),
@@ -65,8 +65,8 @@ pub(crate) fn with_data(
     document(head, script, &body, reach)
 }
 
-/// A page whose middle part draws itself with `script` from the block `data`, between `above` and
-/// `below`. `what`: what is drawn, in words.
+/// Formats a page whose middle part is drawn by `script` from the block `data`, between `above` and `below`.
+/// `what` describes the drawing.
 pub(crate) fn drawn_by_script(
     head: &Head,
     (above, below): (&str, &str),
@@ -85,7 +85,7 @@ pub(crate) fn drawn_by_script(
     document(head, script, &body, Reach::Nothing)
 }
 
-/// A part of a page below its heading, which is Fathom's own or escaped; nothing if it is empty.
+/// Formats a section with its heading, which is Fathom's own or escaped; empty if the content is empty.
 pub(crate) fn section(heading: &str, content: &str) -> String {
     match content {
         "" => String::new(),

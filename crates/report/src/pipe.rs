@@ -1,4 +1,4 @@
-//! What `fathom pipe` says: a screen of text with a chart, a page, JSON.
+//! Reports of `fathom pipe`: a screen of text with a chart, a page, JSON.
 
 mod answer;
 mod chart;

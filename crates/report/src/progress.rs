@@ -1,37 +1,36 @@
-//! The line that is redrawn while a session is on.
+//! The line that is redrawn during a session.
 
 use crate::quantity::{InUnit, Words, change};
 use crate::text::{JOIN, columns, escape, prefix, shorten};
 use fathom_model::Metric;
 
-/// Where a session stands, between two runs.
+/// The progress of a session, between two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress<'a> {
-    /// The round that is on, from 1.
+    /// The current round, from 1.
     pub round: u32,
-    /// Rounds that will be made, if that is known.
+    /// Number of rounds that will be made, if known.
     pub rounds_planned: Option<u32>,
     /// The benchmark that runs next, as the user named it.
     pub benchmark_name: &'a str,
-    /// What is compared first.
+    /// The first metric that is compared.
     pub metric: Metric,
     /// The median of each benchmark in that metric so far, with its interval (value, low, high).
     pub medians: &'a [Option<(f64, f64, f64)>],
-    /// The first comparison so far: number of the subject, and subject / reference (value, low,
-    /// high).
+    /// The first comparison so far: index of the subject, and subject / reference (value, low, high).
     pub ratio: Option<(usize, (f64, f64, f64))>,
     /// Time since the session began, in seconds.
     pub elapsed_seconds: f64,
-    /// Time that is likely still needed, in seconds.
+    /// The estimated remaining time, in seconds.
     pub remaining_seconds: Option<f64>,
-    /// `remaining_seconds` is a limit: it ends as soon as there is an answer.
+    /// Whether `remaining_seconds` is a limit: the session ends as soon as there is an answer.
     pub may_end_sooner: bool,
-    /// How to make it shorter, or nothing to say.
+    /// A hint on how to shorten the session, or an empty text.
     pub advice: &'static str,
 }
 
-/// `p` in one line of at most `width` columns, without colour and without a line end. What matters
-/// least goes first when there is no room: the advice, the medians, the ratio, the name.
+/// Formats `p` in one line of at most `width` columns, without color and without a newline. If there is not
+/// enough room, the least important parts are dropped first: the hint, the medians, the ratio, the name.
 pub fn progress_line(p: &Progress, width: usize) -> String {
     let round = match p.rounds_planned {
         Some(planned) => format!("round {}/{planned}", p.round),
@@ -53,7 +52,7 @@ pub fn progress_line(p: &Progress, width: usize) -> String {
         medians(p.medians, p.metric),
         advice,
     ];
-    // A name that is cut to fewer columns than this says nothing.
+    // A name cut to fewer columns than this isn't useful.
     let least_name = columns(&escape(p.benchmark_name)).min(8) + 2;
     for part in optional.into_iter().flatten() {
         let used: usize = parts.iter().map(|part| columns(part) + 2).sum();
@@ -79,8 +78,8 @@ fn estimate((value, low, high): (f64, f64, f64), metric: Metric) -> String {
     }
 }
 
-/// Of one command with how well it is known; of several one after the other, as long as that can be
-/// read.
+/// For one command, formats the median with its precision; for several, the medians in a row if that stays
+/// readable.
 fn medians(all: &[Option<(f64, f64, f64)>], metric: Metric) -> Option<String> {
     const MOST: usize = 4;
     match all {

@@ -1,4 +1,4 @@
-//! Changes and shares in words; plain quantities are written by [`fathom_model::quantity`].
+//! Changes and shares in words; [`fathom_model::quantity`] formats plain quantities.
 
 mod apart;
 mod in_unit;

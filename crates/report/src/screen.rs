@@ -1,20 +1,20 @@
-//! What a report is shown on.
+//! The screen for a report.
 
 /// A terminal, or a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
     /// Columns of the terminal; at least 32 are used.
     pub width: usize,
-    /// Whether colour may be used: false when piped and under `NO_COLOR`.
+    /// Whether color may be used: false if piped, and with `NO_COLOR`.
     pub color: bool,
-    /// Whether the terminal shows more than ASCII.
+    /// Whether the terminal can show more than ASCII.
     pub unicode: bool,
-    /// Whether all that is known is shown, or what fits a screen.
+    /// Whether all details are shown, or only what fits a screen.
     pub verbose: bool,
 }
 
 impl Default for Screen {
-    /// A pipe: 80 columns, no colour.
+    /// A pipe: 80 columns, no color.
     fn default() -> Self {
         Screen {
             width: 80,

@@ -1,5 +1,5 @@
-//! The sentences of reports by themselves, for agents: they read no tables. Texts from outside are as they
-//! are: escape them.
+//! Single sentences of reports, for agents, which don't read tables. Untrusted texts are unescaped: the
+//! caller must escape them.
 
 use fathom_model::{BenchRecord, CompareRecord, DifferenceRecord, Explanation, Finding};
 
@@ -8,8 +8,8 @@ use crate::history::compare_answer;
 use crate::session::Subject;
 use crate::why;
 
-/// The verdicts of a session, a sentence for each metric, with the commands by their numbers from 1:
-/// `2 is 2.269x faster than 1 (95 % interval 2.266 to 2.272)`.
+/// Returns the verdicts of a session, a sentence for each metric, with the commands numbered from 1: `2 is
+/// 2.269x faster than 1 (95 % interval 2.266 to 2.272)`.
 pub fn bench_sentences(record: &BenchRecord) -> Vec<String> {
     let in_one = |answer: crate::bench::Answer| {
         let interval = answer.interval.map(|interval| format!(" ({interval})"));
@@ -20,18 +20,18 @@ pub fn bench_sentences(record: &BenchRecord) -> Vec<String> {
     answers.into_iter().map(in_one).collect()
 }
 
-/// What kind of program it is, where no finding says more: `No known cause; 96 % in main`.
+/// Returns the kind of program, if no finding tells more: `No known cause; 96 % in main`.
 pub fn explain_sentence(explanation: &Explanation) -> String {
     why::verdict(explanation)
 }
 
-/// What a finding could save: `save about 190 ms of 753 ms (predicted)`.
+/// Returns what a finding could save: `save about 190 ms of 753 ms (predicted)`.
 pub fn saving_sentence(explanation: &Explanation, finding: &Finding) -> Option<String> {
     why::could_save(finding, why::whole_seconds(explanation))
 }
 
-/// What running the command without the cause showed: `proved: 715 -> 258 ms without it (saves 440 to 470;
-/// predicted 550)`; nothing where that was not asked for.
+/// Returns the result of running the command without the cause: `proved: 715 -> 258 ms without it (saves 440
+/// to 470; predicted 550)`; `None` if that was not requested.
 pub fn proof_sentence(finding: &Finding) -> Option<String> {
     why::proof(finding).map(|(_, said)| said)
 }

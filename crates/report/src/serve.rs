@@ -1,4 +1,4 @@
-//! What `fathom serve` says: a screen of text, a page, JSON.
+//! Reports of `fathom serve`: a screen of text, a page, JSON.
 
 mod answer;
 mod calls;

@@ -1,25 +1,25 @@
-//! A record seen benchmark by benchmark.
+//! A view of a record by benchmark.
 
 use fathom_model::{BenchRecord, Benchmark, Metric, Run, Summary};
 
-/// One benchmark with what was measured of it.
+/// One benchmark with its results.
 pub(crate) struct Subject<'a> {
-    /// Place in the record, from 0.
+    /// Index in the record, from 0.
     pub(crate) index: usize,
     pub(crate) benchmark: &'a Benchmark,
-    /// Its runs that succeeded, in the order in which they were made; all of them where none did, as
-    /// the summaries.
+    /// Its successful runs, in the order in which they were made; if none succeeded, all of them, as in the
+    /// summaries.
     pub(crate) runs: Vec<&'a Run>,
     /// Its runs that failed.
     pub(crate) failed: Vec<&'a Run>,
-    /// How many were made, however they ended.
+    /// Number of all runs, including failed ones.
     pub(crate) made: usize,
     summaries: &'a [Summary],
 }
 
 impl<'a> Subject<'a> {
-    /// All benchmarks of `record`, in the order in which they were given. Runs that name a
-    /// benchmark which the record doesn't have are left out.
+    /// Returns all benchmarks of `record`, in the order in which they were given. Runs of a benchmark that
+    /// isn't in the record are skipped.
     pub(crate) fn all(record: &'a BenchRecord) -> Vec<Subject<'a>> {
         let mut subjects: Vec<Subject<'a>> = record
             .benchmarks
@@ -56,25 +56,25 @@ impl<'a> Subject<'a> {
         subjects
     }
 
-    /// The summary of one metric, if it had values.
+    /// Returns the summary of one metric, if it had values.
     pub(crate) fn summary(&self, metric: Metric) -> Option<&'a Summary> {
         self.summaries
             .iter()
             .find(|summary| summary.metric == metric)
     }
 
-    /// Median of one metric, if it had values.
+    /// Returns the median of one metric, if it had values.
     pub(crate) fn median(&self, metric: Metric) -> Option<f64> {
         self.summary(metric).map(|summary| summary.median.value)
     }
 
-    /// The values of one metric, in the order of the runs; shorter where some runs had none.
+    /// Returns the values of one metric, in the order of the runs; fewer if some runs had none.
     pub(crate) fn values(&self, metric: Metric) -> Vec<f64> {
         self.runs.iter().filter_map(|run| metric.of(run)).collect()
     }
 }
 
-/// Number of rounds of which at least one run was made.
+/// Returns the number of rounds with at least one run.
 pub(crate) fn rounds(record: &BenchRecord) -> u64 {
     record
         .runs
@@ -84,7 +84,7 @@ pub(crate) fn rounds(record: &BenchRecord) -> u64 {
         .unwrap_or(0)
 }
 
-/// Seconds from the start of the first run to the end of the last.
+/// Returns the seconds from the start of the first run to the end of the last.
 pub(crate) fn measured_for(record: &BenchRecord) -> Option<f64> {
     let runs = record.runs.iter();
     let end = runs.map(|run| run.started_ns.saturating_add(run.wall_ns));

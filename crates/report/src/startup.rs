@@ -1,4 +1,4 @@
-//! What `fathom startup` says: a screen of text, a page with bars, JSON.
+//! Reports of `fathom startup`: a screen of text, a page with bars, JSON.
 
 mod answer;
 mod cold;

@@ -1,4 +1,4 @@
-//! Text from outside, made safe and made to fit.
+//! Untrusted text: made safe and fitted to a width.
 
 mod fit;
 mod html;

@@ -1,4 +1,4 @@
-//! What `fathom versions` says: a screen of text, JSON.
+//! Reports of `fathom versions`: a screen of text, JSON.
 
 mod answer;
 mod figures;

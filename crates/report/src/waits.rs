@@ -4,7 +4,7 @@ use fathom_model::CpuWaits;
 
 use crate::quantity::{counted, format_count, format_share};
 
-/// What is said where runs waited for a CPU.
+/// Returns the label for runs that waited for a CPU.
 pub(crate) fn label(waits: &CpuWaits) -> &'static str {
     match waits.busy() {
         true => "busy machine",
@@ -12,8 +12,8 @@ pub(crate) fn label(waits: &CpuWaits) -> &'static str {
     }
 }
 
-/// `38 of 40 runs waited more than 1 % of their time for a CPU`; `who` says which of their threads,
-/// with a space behind it.
+/// Returns `38 of 40 runs waited more than 1 % of their time for a CPU`; `who` names the threads, with a
+/// space after it.
 pub(crate) fn sentence(waits: &CpuWaits, who: &str) -> String {
     format!(
         "{} of {} waited {who}more than {} of their time for a CPU",
@@ -23,11 +23,11 @@ pub(crate) fn sentence(waits: &CpuWaits, who: &str) -> String {
     )
 }
 
-/// The line of a report whose numbers are wall times; `None` where nothing waited.
+/// Returns a line for a report of wall times; `None` if no run waited.
 pub(crate) fn line(waits: Option<&CpuWaits>) -> Option<String> {
     let waits = waits.filter(|waits| waits.disturbed())?;
     Some(format!(
-        "{}: {}, {} of all their time; wall times have that in them",
+        "{}: {}, {} of all their time; wall times include it",
         label(waits),
         sentence(waits, ""),
         format_share(waits.share())

@@ -1,4 +1,4 @@
-//! What `fathom why` says: a screen of text, a page with a picture, JSON and Markdown.
+//! Reports of `fathom why`: a screen of text, a page with a picture, JSON and Markdown.
 
 mod account;
 pub(crate) mod bar;

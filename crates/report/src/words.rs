@@ -1,4 +1,4 @@
-//! What is meant by a word that is printed: the entries of `docs/words.md` and `docs/findings.md`.
+//! The meanings of words used in the output: the entries of `docs/words.md` and `docs/findings.md`.
 
 use fathom_model::FindingId;
 
@@ -9,15 +9,15 @@ const FINDINGS: &str = include_str!("../../../docs/findings.md");
 
 /// A word with its meaning.
 struct Entry<'a> {
-    /// The heading that it stands under.
+    /// The heading above it.
     group: &'a str,
     /// The word and its other forms, the word first.
     names: Vec<String>,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     text: String,
 }
 
-/// All entries of the page, in its order, and then the findings.
+/// Returns all entries of the page, in its order, followed by the findings.
 fn entries() -> Vec<Entry<'static>> {
     let mut all: Vec<Entry<'static>> = Vec::new();
     let mut group = "";
@@ -47,7 +47,7 @@ fn entries() -> Vec<Entry<'static>> {
     all
 }
 
-/// What `docs/findings.md` says of a finding.
+/// Returns the section of `docs/findings.md` about a finding.
 fn section(id: FindingId) -> Option<&'static str> {
     let (_, rest) = FINDINGS.split_once(&format!("\n### `{id}`\n"))?;
     let end = rest.find("\n## ").unwrap_or(rest.len());
@@ -55,12 +55,12 @@ fn section(id: FindingId) -> Option<&'static str> {
     Some(rest[..end].trim())
 }
 
-/// As people type it: `run-queue wait` is `run_queue_wait`.
+/// Normalizes a word as typed: `run-queue wait` is `run_queue_wait`.
 fn plain(word: &str) -> String {
     word.trim().to_lowercase().replace(['-', '_'], " ")
 }
 
-/// The entries of a word; `None` for a word that has none.
+/// Returns the entries of a word; `None` if it has none.
 pub fn explain_word(word: &str, width: usize) -> Option<String> {
     let all = entries();
     let found: Vec<String> = meant(&all, word)
@@ -77,14 +77,14 @@ pub fn explain_word(word: &str, width: usize) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// The entries of a word; of a phrase as it is printed, such as `too few rounds (6 of 8)`, those with the
+/// Returns the entries of a word; for a printed phrase such as `too few rounds (6 of 8)`, those with the
 /// longest name in it.
 fn meant<'e>(all: &'e [Entry<'static>], word: &str) -> Vec<&'e Entry<'static>> {
     let wanted = plain(word);
     let is_it = |entry: &&Entry<'_>| entry.names.iter().any(|name| plain(name) == wanted);
     let exact: Vec<&Entry<'_>> = all.iter().filter(is_it).collect();
     let phrase = format!(" {} ", parts(&wanted).join(" "));
-    // A single word is not taken for a part of itself, and is spelt as it is.
+    // A single word must match as a whole and as it is spelled.
     if !exact.is_empty() || !phrase.trim().contains(' ') {
         return exact;
     }
@@ -98,7 +98,7 @@ fn meant<'e>(all: &'e [Entry<'static>], word: &str) -> Vec<&'e Entry<'static>> {
     all.iter().filter(is_longest).collect()
 }
 
-/// The words of a phrase, of several in the singular, without marks.
+/// Returns the words of a phrase, plurals in the singular, without punctuation.
 fn parts(phrase: &str) -> Vec<&str> {
     let is_mark = |c: char| !c.is_alphanumeric() && c != '.' && c != '\'';
     let words = phrase.split(is_mark).map(|word| word.trim_matches('.'));
@@ -111,13 +111,13 @@ fn parts(phrase: &str) -> Vec<&str> {
         .collect()
 }
 
-/// All words, each entry under its first name.
+/// Returns all words, each entry by its first name.
 pub fn known_words() -> Vec<String> {
     let first = |entry: Entry<'static>| entry.names.into_iter().next();
     entries().into_iter().filter_map(first).collect()
 }
 
-/// Words that were probably meant, the most similar first, at most three.
+/// Returns the words that were probably meant, most similar first, at most three.
 pub fn similar_words(word: &str) -> Vec<String> {
     const ENOUGH: f64 = 0.7;
     let wanted = plain(word);
@@ -136,7 +136,7 @@ pub fn similar_words(word: &str) -> Vec<String> {
     all.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// All words, by their groups.
+/// Lists all words by group.
 pub fn all_words(width: usize) -> String {
     let mut text = String::new();
     let all = entries();
@@ -151,7 +151,7 @@ pub fn all_words(width: usize) -> String {
     text
 }
 
-/// Markdown as a terminal shows it: paragraphs and lists, wrapped, without marks.
+/// Formats Markdown for a terminal: paragraphs and lists, wrapped, without markup.
 fn paragraphs(markdown: &str, width: usize) -> String {
     let mut blocks: Vec<String> = Vec::new();
     let mut begins = true;
@@ -197,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of these values in records.
+    /// Returns the names of these values in records.
     fn words<T: Serialize>(values: impl IntoIterator<Item = T>) -> Vec<String> {
         let word = |value| match serde_json::to_value(value) {
             Ok(serde_json::Value::String(word)) => word,

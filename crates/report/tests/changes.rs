@@ -9,7 +9,7 @@ use fathom_model::{
 use fathom_report::{ChangesOptions, changes_terminal, columns, json};
 use schemas::assert_fits;
 
-/// A text from outside that tries everything.
+/// An untrusted text with everything that could do harm.
 const HOSTILE: &str = "a\u{1b}[31m\n\"b\", c";
 
 fn point(index: usize, kind: ChangeKind, direction: ChangeDirection) -> ChangePoint {

@@ -1,5 +1,4 @@
-//! Whole records from damaged JSON: they are read or refused, and what is read can be written
-//! again.
+//! Whole records from damaged JSON: they are read or refused, and a record that is read can be written again.
 
 mod experimented;
 mod explained;
@@ -14,7 +13,7 @@ use mutated::mutated;
 use serde::{Serialize, de::DeserializeOwned};
 use support::program::Program;
 
-/// How many of 400 damaged forms of `record` are read.
+/// Returns how many of 400 damaged forms of `record` can be read.
 fn read<T: Serialize + DeserializeOwned>(record: &T, seed: u64) -> usize {
     let valid = serde_json::to_string(record).expect("it can be written");
     mutated(&valid, seed, 400)

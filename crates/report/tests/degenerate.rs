@@ -1,4 +1,4 @@
-//! Records that no session should leave, but a file may hold: nothing may panic or look certain.
+//! Records that no session should produce, but a file may contain: nothing may panic or look certain.
 
 mod support;
 
@@ -14,7 +14,7 @@ fn two() -> BenchRecord {
     session(&[Program::new("a", 0.002), Program::new("b", 0.003)], 12)
 }
 
-/// Renders everything in every way.
+/// Renders everything in every form.
 fn render(record: &BenchRecord) -> String {
     let mut all = String::new();
     for width in [0, 1, 40, 80, 200] {

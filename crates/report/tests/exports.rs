@@ -1,4 +1,4 @@
-//! The exports: what other programs and documents get.
+//! The exports for other programs and documents.
 
 mod support;
 

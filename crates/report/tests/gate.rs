@@ -1,4 +1,4 @@
-//! A gate's verdict in all its forms.
+//! A gate's verdict in all formats.
 
 mod schemas;
 
@@ -12,7 +12,7 @@ use fathom_report::{
 };
 use schemas::assert_fits;
 
-/// A text from outside that tries everything.
+/// An untrusted text with everything that could do harm.
 const HOSTILE: &str = "x\n::error::y <b>|@all` [a](http://b) \u{1b}[31m";
 
 fn exactly(value: f64) -> Estimate {
@@ -94,7 +94,7 @@ fn record() -> GateRecord {
             row("inside", 1.018, GateVerdict::NotWorse),
             row("better", 0.9, GateVerdict::NotWorse),
             GateBenchmark {
-                why: vec!["looked worse in 20 rounds, and again in 20 fresh ones".to_owned()],
+                why: vec!["looked worse in 20 rounds, and again in 20 new ones".to_owned()],
                 difference: vec!["read calls: +1.0 ms".to_owned()],
                 ..row("parse-large", 1.081, GateVerdict::Worse)
             },
@@ -103,7 +103,7 @@ fn record() -> GateRecord {
                 ..row("sort", 1.2, GateVerdict::Worse)
             },
             GateBenchmark {
-                why: vec!["about 900 rounds would settle it: a longer --time".to_owned()],
+                why: vec!["about 900 rounds would decide it: use a longer --time".to_owned()],
                 ..row("noisy", 1.02, GateVerdict::CannotTell)
             },
             GateBenchmark {
@@ -168,7 +168,7 @@ fn best_of() -> GateRecord {
     }
 }
 
-/// Everything that is from outside is hostile.
+/// A record in which all untrusted text is hostile.
 fn hostile() -> GateRecord {
     let text = || HOSTILE.to_owned();
     let mut record = record();
@@ -254,7 +254,7 @@ fn nothing_from_outside_acts_anywhere() {
     }
     let commands = gate_github(&record);
     for line in commands.lines() {
-        // One command a line, and none that isn't ours.
+        // One command per line, and only our own.
         assert!(line.starts_with("::"), "{line}");
         assert_eq!(line.matches("::").count(), 2, "{line}");
     }

@@ -1,4 +1,4 @@
-//! Records of `history`, `compare` and `store info` fit their schemas.
+//! Records of `history`, `compare` and `store info` match their schemas.
 
 mod schemas;
 
@@ -10,7 +10,7 @@ use fathom_report::{Screen, compare_terminal, history_csv, history_list, history
 use schemas::assert_fits;
 use serde_json::Value;
 
-/// A text from outside that tries everything.
+/// An untrusted text with everything that could do harm.
 const HOSTILE: &str = "a\u{1b}[31m\n\"b\", c";
 
 fn point(hour: u32) -> HistoryPoint {

@@ -1,4 +1,4 @@
-//! What `fathom import` says on the terminal and in JSON.
+//! Reports of `fathom import` on the terminal and in JSON.
 
 mod schemas;
 

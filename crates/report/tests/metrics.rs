@@ -1,4 +1,4 @@
-//! Sessions that were asked for other metrics than time.
+//! Sessions with requested metrics other than time.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn several_metrics_have_a_table_and_a_verdict_each() {
     for text in [
         "compared by read calls, paired by round",
         "no margin for read calls; margin 1 % for wall time",
-        "counted, alike in all runs",
+        "counted, the same in all runs",
     ] {
         let known = known.replace('\u{a0}', " ");
         let known = known.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! What `fathom pipe` says on the terminal, on its page and in JSON.
+//! Reports of `fathom pipe` on the terminal, on its page and in JSON.
 
 mod fingerprinted;
 mod piped;
@@ -19,7 +19,7 @@ fn written(record: &PipeRecord) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
-/// A note of each kind of importance, about this program.
+/// A note of each kind, about this program.
 fn notes_of(name: &str) -> Vec<PipeNote> {
     let note = |id: &str, stage: Option<usize>| PipeNote {
         id: id.to_string(),
@@ -39,7 +39,7 @@ fn notes() -> Vec<PipeNote> {
     notes_of("gzip")
 }
 
-/// Records that use every key and every alternative between them.
+/// Records that together use every key and every alternative.
 fn records() -> Vec<PipeRecord> {
     let mut all = vec![delayed()];
     let mut bare = record();
@@ -154,7 +154,7 @@ fn where_observing_slowed_the_pipeline_shares_stand_for_times() {
     assert!(rows.iter().any(|row| row.contains("59 %")), "{text}");
 }
 
-/// The text without its line ends.
+/// Returns the text without its line breaks.
 fn joined(record: &PipeRecord, verbose: bool) -> String {
     let options = Screen {
         verbose,
@@ -195,7 +195,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
         ),
         (
             with_model(|model| model.if_free[1].wall_seconds = 0.0455),
-            "produce (stage 1) and gzip (stage 2) hold the pipeline up alike: if one of them took no time, it \
+            "produce (stage 1) and gzip (stage 2) hold the pipeline up equally: if one of them took no time, it \
              would take about 44.0 ms to 45.5 ms instead of 102 ms (modelled).",
         ),
         (
@@ -205,7 +205,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
         ),
         (
             unknown,
-            "The pipeline takes 102 ms; which stage holds it up is not known.",
+            "The pipeline takes 102 ms; it is not known which stage holds it up.",
         ),
         (nothing, "Nothing is known: no round was finished."),
         (
@@ -246,7 +246,7 @@ fn three_stages_with_much_to_say_fit_a_screen() {
     record.notes = notes();
     let text = pipe_terminal(&record, &Screen::default());
     assert!(text.lines().count() <= 24, "{text}");
-    // What is wrong comes before what is to be changed; the others are counted.
+    // Errors come before suggested changes; the other notes are counted.
     let failures = text.find("failures is about").expect("it is said");
     let holds = text.find("holds_output is about").expect("it is said");
     assert!(failures < holds, "{text}");

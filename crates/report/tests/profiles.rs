@@ -1,4 +1,4 @@
-//! Profiles for other viewers have the ways of the record, with their time.
+//! Profiles for other viewers contain the routes of the record, with their times.
 
 mod explained;
 
@@ -10,7 +10,7 @@ use fathom_model::Explanation;
 use fathom_report::{ProfileForm, profile};
 use serde_json::Value;
 
-/// Ways of CPU time with what is their own, in milliseconds.
+/// Returns the routes of CPU time with their own time, in milliseconds.
 fn ways() -> BTreeMap<String, u64> {
     let place = " (p.js:7)";
     let of = |names: &[&str]| -> String {
@@ -97,7 +97,7 @@ fn columns_are_as_long_as_their_table(thread: &Value) {
     }
 }
 
-/// A field of a message: its number, and what it holds.
+/// A field of a message: its number, kind and content.
 type Field<'a> = (u64, u64, &'a [u8]);
 
 fn varint(bytes: &mut &[u8]) -> u64 {
@@ -182,7 +182,7 @@ fn perfetto_is_given_the_same_ways() {
     assert_eq!(whole[&format!("load{m};read /data/in;1")], 40);
 }
 
-/// Perfetto's own classes, where Python has them: the one in `FATHOM_TEST_PYTHON` must.
+/// Parses it with Perfetto's own classes if Python has them; the one in `FATHOM_TEST_PYTHON` must.
 #[test]
 fn perfettos_own_code_reads_it() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -220,7 +220,7 @@ fn a_hostile_program_breaks_no_form() {
     let json = text(&explanation, ProfileForm::Firefox);
     assert!(serde_json::from_str::<Value>(&json).is_ok());
     assert!(!profile(&explanation, ProfileForm::Perfetto).is_empty());
-    // Nothing is known of the code in some tiers.
+    // Some tiers know nothing about the code.
     explanation.paths.clear();
     assert_eq!(text(&explanation, ProfileForm::Folded), "");
     assert!(profile(&explanation, ProfileForm::Perfetto).is_empty());

@@ -1,4 +1,4 @@
-//! What `fathom versions` and `fathom bisect` write. Every snapshot was read as a user reads it.
+//! Output of `fathom versions` and `fathom bisect`. Every snapshot was reviewed as a user would read it.
 
 mod schemas;
 mod support;
@@ -105,14 +105,12 @@ fn releases() -> VersionsRecord {
             step("v0.3", "v0.5", 0.999, Verdict::Same),
             step("v0.5", "v1.0.0-rc.1", 0.198, Verdict::Faster),
         ],
-        notes: vec![
-            "the working tree has changes that are not committed: they are not measured".to_owned(),
-        ],
+        notes: vec!["the working tree has uncommitted changes: they are not measured".to_owned()],
         measured: Some(measured),
     }
 }
 
-/// So many releases that they don't fit a screen.
+/// More releases than fit a screen.
 fn many() -> VersionsRecord {
     let mut record = releases();
     let kept = record.versions[0].clone();

@@ -54,7 +54,7 @@ fn each_finding_is_a_result_of_its_rule_at_its_line() {
         |step: &Value| step["location"]["physicalLocation"]["artifactLocation"]["uri"].clone();
     let uris: Vec<Value> = steps.as_array().unwrap().iter().map(uri).collect();
     assert_eq!(uris, ["file:///usr/lib/x.py", "src/out%20put.py"]);
-    // The same cause at the same place is told from another by no time.
+    // The fingerprint of the same cause at the same place doesn't depend on the time.
     let fingerprint = |log: &Value| log["runs"][0]["results"][0]["partialFingerprints"].clone();
     explanation.findings[0].share = 0.01;
     explanation.findings[0].statement = "another number".to_owned();

@@ -1,4 +1,4 @@
-//! Records of `bench` fit their schema.
+//! Records of `bench` match their schema.
 
 mod fingerprinted;
 mod schemas;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::program::Program;
 use support::{outcome_of, session, warning};
 
-/// Records that use every key and every alternative between them.
+/// Records that together use every key and every alternative.
 fn records() -> Vec<BenchRecord> {
     let failing = vec![(1, Exit::Signal(9)), (2, Exit::TimedOut)];
     let program = Program {

@@ -1,4 +1,4 @@
-//! What `fathom serve` writes: words and JSON.
+//! Output of `fathom serve`: text and JSON.
 
 mod fingerprinted;
 mod schemas;
@@ -27,7 +27,7 @@ fn shown(record: &ServeRecord, width: usize, verbose: bool) -> String {
     )
 }
 
-/// The text without its line ends.
+/// Returns the text without its line breaks.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -89,8 +89,8 @@ fn a_growing_rate_says_up_to_which_one_each_limit_is_kept() {
     );
     let knee = flat(&shown(&knee(), 80, false));
     for said in [
-        "begins to answer later at 1,200/s",
-        "the p90 stays below 3 times its least up to 1,200 requests/s (1,100 to 1,300 in the rounds)",
+        "answers more slowly from 1,200/s on",
+        "the p90 stays below 3 times its minimum up to 1,200 requests/s (1,100 to 1,300 in the rounds)",
     ] {
         assert!(knee.contains(said), "{said}: {knee}");
     }

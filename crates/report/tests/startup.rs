@@ -1,4 +1,4 @@
-//! What `fathom startup` writes: words, page and JSON.
+//! Output of `fathom startup`: text, page and JSON.
 
 mod fingerprinted;
 mod schemas;
@@ -16,7 +16,7 @@ fn written(record: &StartupRecord) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
-/// All of it.
+/// Returns the report with all details.
 fn shown(record: &StartupRecord, width: usize) -> String {
     startup_terminal(
         record,
@@ -28,12 +28,12 @@ fn shown(record: &StartupRecord, width: usize) -> String {
     )
 }
 
-/// What is shown unless all is asked for, 80 columns wide.
+/// Returns the report without details, 80 columns wide.
 fn short(record: &StartupRecord) -> String {
     startup_terminal(record, &Screen::default())
 }
 
-/// The text without its line ends.
+/// Returns the text without its line breaks.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -137,7 +137,7 @@ fn shares_of_runs_that_were_far_faster_are_never_shown() {
 #[test]
 fn the_first_sentence_answers_and_a_screen_has_the_rest() {
     let text = short(&full());
-    let first = "Nothing shows that the budget of 600 µs holds: the p90 of cold ./hello is not known. \
+    let first = "It is not shown that the budget of 600 µs holds: the p90 of cold ./hello is not known. \
                  ./hello-c has its first byte of output after 550 µs (p90 700 µs), cold after 550 µs; 2 \
                  (./hello) is 2.00x slower.";
     assert!(flat(&text).starts_with(first), "{text}");

@@ -1,4 +1,4 @@
-//! What the report looks like. Every snapshot was read as a user reads it.
+//! The layout of the report. Every snapshot was reviewed as a user would read it.
 
 mod support;
 
@@ -47,7 +47,7 @@ fn ripgrep() -> Program {
     }
 }
 
-/// A machine on which every run waits for its neighbours.
+/// A program on a machine where every run waits for its neighbours.
 fn disturbed(program: Program) -> Program {
     Program {
         cpu_wait: program.cpu * 0.6,
@@ -187,7 +187,7 @@ fn ten_commands() {
     insta::assert_snapshot!(print(&many(10)));
 }
 
-/// Each with as much to say as there may be.
+/// Adds as many warnings as possible.
 fn full_of_warnings(mut record: BenchRecord) -> BenchRecord {
     let message =
         "a message that is so long that it takes two lines of a terminal that has eighty columns";
@@ -200,7 +200,7 @@ fn full_of_warnings(mut record: BenchRecord) -> BenchRecord {
     record
 }
 
-/// The announcement on standard error is a line of a comparison.
+/// The announcement on standard error takes one line of a comparison.
 const ANNOUNCED: usize = 1;
 
 #[test]
@@ -229,7 +229,7 @@ fn an_answer_fits_its_lines_however_much_is_to_be_said() {
         for record in records {
             for record in [record.clone(), full_of_warnings(record.clone())] {
                 let text = print(&record);
-                // A command that is to be copied is whole, and may take more lines.
+                // A command to be copied is not cut and may take more lines.
                 let (before, command) = text.split_once("why: fathom why ").unwrap();
                 let lines = before.trim_end_matches(|c| c != '\n').lines().count() + 1;
                 assert!(lines <= limit, "more than {limit}:\n{text}");
@@ -597,7 +597,7 @@ fn no_line_is_wider_than_the_terminal() {
                 );
                 let (before, command) = text.split_once("why: fathom why").unwrap();
                 for line in command.lines() {
-                    // Only a word, or an option with its value, that is wider alone.
+                    // Only a word, or an option with its value, may exceed the width.
                     let word = line.trim().trim_end_matches(" \\");
                     let is_word = word.starts_with(['\'', '-']) || !word.contains(' ');
                     assert!(columns(line) <= width || is_word, "{width}: {line}");

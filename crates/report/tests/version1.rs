@@ -1,5 +1,5 @@
-//! Records of version 1, written by the last Fathom that wrote them, are read: what is written again
-//! is a record of today with the same values.
+//! Records of version 1, written by the last Fathom with that version, can be read and are written back as
+//! current records with the same values.
 
 mod schemas;
 
@@ -10,7 +10,7 @@ use fathom_model::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// Keys that version 1 had and version 2 doesn't; `missing` is still one of a tool.
+/// Keys of version 1 that version 2 doesn't have; `missing` still exists for tools.
 const OLD_KEYS: [&str; 23] = [
     "could_win_ns",
     "could_win_cpu_ns",
@@ -37,7 +37,7 @@ const OLD_KEYS: [&str; 23] = [
     "harness_wait_ns",
 ];
 
-/// All keys of a value.
+/// Collects all keys of a value.
 fn keys(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -51,7 +51,7 @@ fn keys(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// All numbers of a value, in its order, which the keys' names don't change.
+/// Collects all numbers of a value, in its order, which doesn't depend on the names of the keys.
 fn numbers(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Number(number) => found.push(number.to_string()),
@@ -61,7 +61,7 @@ fn numbers(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Reads a record of version 1 and writes it with its version of today.
+/// Reads a record of version 1 and writes it with the current version.
 fn again<T: Serialize + DeserializeOwned>(text: &str) -> Value {
     let before: Value = serde_json::from_str(text).expect("it is JSON");
     assert_eq!(before["schema_version"], 1);

@@ -1,4 +1,4 @@
-//! The page: small, self-contained, and deaf to what the explained program calls itself.
+//! The page: small, self-contained, and unaffected by the names of the explained program.
 
 mod explained;
 
@@ -9,7 +9,7 @@ use fathom_report::{explain_html, explain_markdown};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// What stands between `from` and `to`, which must be there.
+/// Returns the text between `from` and `to`, which must exist.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = text.split_once(from).expect("the beginning is there");
     rest.split_once(to).expect("the end is there").0
@@ -34,7 +34,7 @@ fn a_hostile_program_adds_no_markup() {
     for tag in ["<script", "</script", "<img", "<!--", "<"] {
         let outside = |page: &str| {
             let inside = between(page, DATA, "</script>").to_owned();
-            // A path may be broken after each of its parts.
+            // A path may be broken after each component.
             let page = page.replace(&inside, "").replace("<wbr>", "");
             page.matches(tag).count()
         };
@@ -52,7 +52,7 @@ fn a_hostile_program_adds_no_markup() {
     }
     let first = &data(&page)["warnings"][0];
     assert_eq!(first, "</script><script>alert(1)</script>");
-    // The names arrive as the terminal shows them: what would turn the line around is visible.
+    // Names arrive as the terminal shows them: characters that would reverse the line are visible.
     assert_eq!(data(&page)["warnings"][2], "a\\u{202e}gnp.exe");
 }
 
@@ -98,11 +98,11 @@ fn the_policy_admits_the_script_and_the_style_and_nothing_else() {
         assert_eq!(decoded(source), hash[..], "{name}");
     }
     assert_eq!(page.matches("<script").count(), 2);
-    // A style attribute would be refused by the policy, an event attribute too.
+    // The policy would refuse style attributes, and event attributes too.
     assert!(!page.contains(" style=\"") && !page.contains(" onclick="));
 }
 
-/// Base64 read back, by the value of each digit.
+/// Decodes Base64 by the value of each digit.
 fn decoded(text: &str) -> Vec<u8> {
     let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bits = 0u32;
@@ -227,7 +227,7 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
             stretch(4120, at * 2000, at * 2000 + 2000, spent, Some(&detail))
         })
         .collect();
-    // Also where the account knows of no time.
+    // Even if the account contains no time.
     explanation.account = fathom_model::TimeAccount::default();
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());

@@ -1,4 +1,4 @@
-//! The JSON of `why` fits its schema and can be read again.
+//! The JSON of `why` matches its schema and can be read again.
 
 mod explained;
 mod fingerprinted;
@@ -18,7 +18,7 @@ fn written(explanation: &Explanation) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
-/// Explanations that use every key and every alternative between them.
+/// Explanations that together use every key and every alternative.
 fn explanations() -> Vec<Explanation> {
     let mut spoiled = many(2);
     hostile::spoil(&mut spoiled);
@@ -60,7 +60,7 @@ fn what_was_written_can_be_read_again() {
     for explanation in explanations() {
         let mut again: Explanation =
             serde_json::from_value(written(&explanation)).expect("an explanation");
-        // A float may come back with another last bit.
+        // A float may be read back with a different last bit.
         let (read, wall) = (again.timed.wall.value, explanation.timed.wall.value);
         assert!((read - wall).abs() <= 1e-12 * wall, "{read} {wall}");
         again.timed = explanation.timed.clone();

@@ -1,4 +1,4 @@
-//! What `fathom why` prints. Every snapshot was read as a user reads it.
+//! Output of `fathom why`. Every snapshot was reviewed as a user would read it.
 
 mod explained;
 
@@ -11,7 +11,7 @@ fn print(explanation: &Explanation) -> String {
     explain_terminal(explanation, &WhyOptions::default())
 }
 
-/// An explanation in which every foreign text tries to act on the terminal or on a page.
+/// An explanation in which every untrusted text tries to affect the terminal or a page.
 fn hostile() -> Explanation {
     let mut explanation = many(3);
     explained::hostile::spoil(&mut explanation);
@@ -187,7 +187,7 @@ fn no_line_is_wider_than_asked() {
 #[test]
 fn an_answer_has_20_lines_and_4_more_for_each_further_finding() {
     let names = explained::names();
-    // Both cores: a debug build takes a minute for all of them on one.
+    // Use both cores: in a debug build all of them take a minute on one.
     let halves = names.chunks(names.len().div_ceil(2));
     std::thread::scope(|scope| {
         let threads: Vec<_> = halves
@@ -201,7 +201,7 @@ fn an_answer_has_20_lines_and_4_more_for_each_further_finding() {
 
 fn assert_fits(name: &str) {
     let mut explanation = explained::recorded(name);
-    // Rows of where are five more, or ten where names are long.
+    // The rows of where the time goes take five more lines, or ten if names are long.
     explanation.whereabouts.clear();
     let most = 20 + 4 * explanation.findings.len().saturating_sub(1);
     let text = print(&explanation);
@@ -210,7 +210,7 @@ fn assert_fits(name: &str) {
     assert!(!text.contains("stands out"), "{text}");
 }
 
-/// A clean program whose time is at three places with long names.
+/// A clean program whose time is spent at three places with long names.
 fn placed() -> Explanation {
     let place = |function: &str, source: Option<(&str, u32)>| CodePlace {
         function: Some(function.to_owned()),
@@ -308,7 +308,8 @@ fn places_are_whole_at_every_width() {
     assert!(at(80).contains(headline), "{}", at(80));
 }
 
-/// What a collector does is in several rows: the program's part is larger than each, and not than all.
+/// A collector's work is spread over several rows: the program's part is larger than each of them, but not
+/// than their sum.
 #[test]
 fn garbage_collection_is_added_up_and_says_what_changes_it() {
     let mut explanation = placed();

@@ -1,7 +1,7 @@
-//! Reading of debug information that ends, whatever is in it.
+//! Reading of debug information that always terminates, even for malicious content.
 //!
-//! Tables may point to one another, so that a small file asks for any amount of work and memory.
-//! Each read is paid from a budget; when that is used up, the file seems to end.
+//! Tables may refer to one another, so that a small file can require any amount of work and memory. Each read
+//! is deducted from a budget; once that is used up, the file appears to end.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -10,18 +10,18 @@ use gimli::{EndianSlice, Error, Reader, ReaderOffsetId, Result, RunTimeEndian};
 
 type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 
-/// Reads of one lookup: five times what the largest units of real programs need; what is kept of
-/// each is a few bytes, so that they stay below 64 MB.
+/// Reads allowed per lookup: five times what the largest units of real programs need. Each read stores only a
+/// few bytes, so the total stays below 64 MB.
 const LOOKUP: u32 = 5_000_000;
 
-/// Reads of a file.
+/// Reads allowed per file.
 const FILE: u32 = 400_000_000;
 
-/// Bytes of one part of a table of lines, of which each can become a row of 24 bytes. That of
-/// SQLite, which is one source file, has one million.
+/// The most bytes of one part of a line table, each of which can become a row of 24 bytes. The table of
+/// SQLite, which is a single source file, has one million.
 const LONGEST_PART: usize = 2 << 20;
 
-/// What reading may cost.
+/// The remaining cost allowed for reading.
 #[derive(Debug)]
 pub(crate) struct Budget {
     lookup: Cell<u32>,
@@ -38,12 +38,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The next lookup begins.
+    /// Resets the budget for the next lookup.
     pub(crate) fn renew(&self) {
         self.lookup.set(LOOKUP);
     }
 
-    /// One read; `None` if there is none left.
+    /// Pays for one read; `None` if the budget is used up.
     pub(crate) fn pay(&self) -> Option<()> {
         self.lookup.set(self.lookup.get().checked_sub(1)?);
         self.file.set(self.file.get().checked_sub(1)?);

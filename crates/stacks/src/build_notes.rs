@@ -1,12 +1,12 @@
-//! Did a compiler optimise the code of a unit, by its own notes?
+//! Determines whether a compiler optimized the code of a unit, from the compiler's own notes.
 
 use gimli::{AttributeValue, Reader, UnitRef, constants as dw};
 
-/// Entries of a unit that are looked at: what decides is in its first functions.
+/// The most entries of a unit that are inspected: the first functions suffice to decide.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Whether the unit was compiled without optimisation. Where the notes don't say, it was not: a wrong
-/// word is worse than none.
+/// Returns whether the unit was compiled without optimization; false if the notes don't tell, since a false
+/// report would be worse than none.
 pub(crate) fn is_unoptimised<R: Reader>(unit: UnitRef<'_, R>) -> bool {
     let producer = producer(&unit).unwrap_or_default();
     match of_producer(&producer) {
@@ -15,7 +15,7 @@ pub(crate) fn is_unoptimised<R: Reader>(unit: UnitRef<'_, R>) -> bool {
     }
 }
 
-/// The compiler, and the options that some of them note.
+/// Returns the compiler and, for some compilers, the options.
 fn producer<R: Reader>(unit: &UnitRef<'_, R>) -> Option<String> {
     let mut entries = unit.entries();
     let root = entries.next_dfs().ok()??;
@@ -25,7 +25,8 @@ fn producer<R: Reader>(unit: &UnitRef<'_, R>) -> Option<String> {
     Some(text.to_string_lossy().ok()?.into_owned())
 }
 
-/// Those of GNU note all options that matter; `None` where it takes more than that.
+/// Decides by the compiler's notes, which in GNU compilers include all options that matter; `None` if they
+/// don't suffice.
 fn of_producer(producer: &str) -> Option<bool> {
     if producer.starts_with("GNU AS") {
         return Some(false);
@@ -34,14 +35,15 @@ fn of_producer(producer: &str) -> Option<bool> {
     let level = producer.split_whitespace().rev().find_map(level);
     match level {
         Some(level) => Some(level == "0"),
-        // Its notes without any option are those of an older one, or of one that was told not to.
+        // GNU notes without any options come from an older compiler, or from one that was told not to record
+        // them.
         None if producer.starts_with("GNU ") => Some(producer.contains(" -")),
         None => None,
     }
 }
 
-/// What LLVM does without optimisation: every variable lies in memory for as long as its function
-/// runs, and only what must be is put into its callers. `None` where no variable is noted.
+/// Detects LLVM's code without optimization: every variable is in memory while its function runs, and only
+/// mandatory inlining happens. `None` if no variables are recorded.
 fn keeps_all_in_memory<R: Reader>(unit: &UnitRef<'_, R>) -> Option<bool> {
     let mut entries = unit.entries();
     let mut any = false;
@@ -65,12 +67,12 @@ fn keeps_all_in_memory<R: Reader>(unit: &UnitRef<'_, R>) -> Option<bool> {
                             | gimli::Operation::RegisterOffset { .. }
                     )
                 );
-                // In a register from its function's begin to its end.
+                // In a register from the function's start to its end.
                 if matches!(first, Some(gimli::Operation::Register { .. })) {
                     return Some(false);
                 }
             }
-            // In one place after another.
+            // In several locations in turn.
             Some(_) => return Some(false),
             None => {}
         }

@@ -1,4 +1,4 @@
-//! How does the frame at an address of a file lead to its caller?
+//! Finds the caller of the frame at an address of a file.
 
 use std::cell::OnceCell;
 use std::ops::Deref;
@@ -15,20 +15,19 @@ use crate::registers::{Registers, dwarf};
 
 type Bytes<'d> = EndianSlice<'d, LittleEndian>;
 
-/// What a table has for a function.
+/// A function's entry in a table.
 type Entry<'d> = gimli::FrameDescriptionEntry<Bytes<'d>>;
 
-/// Functions of a table without an index of its own that are found: a million lie in the largest
-/// browsers.
+/// The most functions of a table without an index: the largest browsers have a million.
 const MOST_FUNCTIONS: usize = 2 << 20;
 
-/// Bytes of what a table has for a function: they are gone through for each address.
+/// The most bytes of a function's entry, which are scanned for each address.
 const LONGEST_ENTRY: usize = 1 << 18;
 
-/// Steps of an expression: compilers write five.
+/// The most steps of an expression: compilers write five.
 const MOST_STEPS: u32 = 64;
 
-/// Which section a rule is from.
+/// The section that contains a rule.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     EhFrame,
@@ -36,21 +35,21 @@ enum Source {
     GoTable,
 }
 
-/// How the caller's registers follow from those of a frame.
+/// How to derive the caller's registers from those of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     source: Source,
     frame_address: CfaRule<usize>,
     registers: Vec<(Register, RegisterRule<usize>)>,
     return_address: Register,
-    /// Whether the kernel put the frame there: its caller was interrupted, and didn't call.
+    /// Whether the kernel created the frame: its caller was interrupted rather than calling it.
     pub is_signal: bool,
-    /// Whether nobody called it.
+    /// Whether the function has no caller.
     pub is_outermost: bool,
 }
 
 impl Rule {
-    /// Whether a function has a frame pointer there, behind which its return address is.
+    /// Returns whether the function has a frame pointer at this address, with its return address after it.
     pub(crate) fn is_by_frame_pointer(&self) -> bool {
         let CfaRule::RegisterAndOffset { register, offset } = &self.frame_address else {
             return false;
@@ -60,16 +59,16 @@ impl Rule {
     }
 }
 
-/// What can't be followed.
+/// Why a frame can't be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// What is needed lies outside of the copy of the stack.
+    /// A required word is outside the copy of the stack.
     NotCopied,
-    /// A register isn't known, or its rule is none that can be.
+    /// A register is unknown, or its rule can't be evaluated.
     Unknown,
 }
 
-/// Tables of a file.
+/// The unwind tables of a file.
 pub(crate) struct Tables<B> {
     pub image: Image<B>,
     eh_frame: OnceCell<Vec<(u64, usize)>>,
@@ -87,7 +86,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         }
     }
 
-    /// The rule at an address, if any table has one.
+    /// Returns the rule at an address, if any table has one.
     pub(crate) fn rule(&self, context: &mut UnwindContext<usize>, address: u64) -> Option<Rule> {
         self.of_eh_frame(context, address)
             .or_else(|| self.of_go_table(address))
@@ -130,7 +129,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         )
     }
 
-    /// Where the function at an address begins.
+    /// Returns where the function at an address begins.
     pub(crate) fn begin(&self, address: u64) -> Option<u64> {
         let of_eh_frame = self
             .eh_frame()
@@ -169,8 +168,8 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         Some(table)
     }
 
-    /// Where the linker's own index says that the function's entry lies; `Some(None)` if it has none
-    /// for it, `None` if there is no index of the form that linkers write.
+    /// Returns the position of the function's entry according to the linker's index; `Some(None)` if the
+    /// index has none for it, `None` if there is no index in the form that linkers write.
     fn sorted_by_linker(&self, address: u64) -> Option<Option<usize>> {
         let section = self.image.eh_frame_header.as_ref()?;
         let [1, 0x1b, 0x03, 0x3b, _, _, _, _, rest @ ..] = self.image.bytes(section) else {
@@ -193,7 +192,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         Some(place())
     }
 
-    /// Go's frames are of a known size at each instruction.
+    /// Uses Go's table, in which frames have a known size at each instruction.
     fn of_go_table(&self, address: u64) -> Option<Rule> {
         let frame = self.go_table()?.frame_at(address)?;
         let mut registers = vec![(
@@ -217,7 +216,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
     }
 
     fn go_table(&self) -> Option<GoTable<'_>> {
-        // Its frames are laid out so on this kind of machine.
+        // Its frames only have this layout on x86-64.
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
@@ -225,7 +224,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         GoTable::of(self.image.bytes(table), *text, &self.budget)
     }
 
-    /// The registers of the caller.
+    /// Returns the registers of the caller.
     pub(crate) fn caller(
         &self,
         rule: &Rule,
@@ -262,13 +261,13 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
             RegisterRule::Constant(value) => Ok(*value),
             _ => Err(Stop::Unknown),
         };
-        // What a rule doesn't name is kept, or has been lost by convention: a wrong guess of the
-        // latter kind is never asked for.
+        // A register without a rule is preserved, or was clobbered by convention: then its wrong value is
+        // never used.
         let mut caller = registers.clone();
         caller.set(dwarf::STACK, Some(frame_address));
         for (register, rule) in &rule.registers {
             let number = usize::from(register.0);
-            // In an epilogue what was already restored is below the stack pointer.
+            // In an epilogue, registers that were already restored are below the stack pointer.
             let restored = matches!(rule, RegisterRule::Offset(offset)
                 if Some(frame_address.wrapping_add_signed(*offset)) < registers.stack());
             match value(number, rule) {
@@ -279,7 +278,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         let by = rule.registers.iter().find(|it| it.0 == rule.return_address);
         let return_address = match by {
             Some((_, rule)) => value(dwarf::INSTRUCTION, rule)?,
-            // Machines whose calls leave the address in a register.
+            // On machines whose calls leave the return address in a register.
             None => get(rule.return_address)?,
         };
         caller.set(dwarf::INSTRUCTION, Some(return_address));
@@ -287,7 +286,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
     }
 }
 
-/// The entries of a table by their functions' beginnings.
+/// Returns the entries of a table by the beginnings of their functions.
 fn index<'d, S: UnwindSection<Bytes<'d>>>(table: &S, bases: &BaseAddresses) -> Vec<(u64, usize)>
 where
     S::Offset: UnwindOffset<usize>,
@@ -343,7 +342,7 @@ fn row<'d, S: UnwindSection<Bytes<'d>>>(
     let return_address = entry.cie().return_address_register();
     let known = |(register, _): &&(Register, _)| usize::from(register.0) < dwarf::COUNT;
     let undefined = matches!(row.register(return_address), Some(RegisterRule::Undefined));
-    // Where a call leaves its address on the stack, its rule says where.
+    // If calls put the return address on the stack, a rule must tell where.
     let unsaid = row.register(return_address).is_none() && cfg!(target_arch = "x86_64");
     Some(Rule {
         source,

@@ -1,4 +1,4 @@
-//! The instructions of functions that are known by name.
+//! Reads the instructions of functions given by name.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::files;
 use crate::go_table::GoTable;
 use crate::image::{Bytes, Segments, is_native};
 
-/// Bytes of a function that are read.
+/// The most bytes of a function that are read.
 const LARGEST_FUNCTION: u64 = 64 << 10;
 
-/// A function's code and where it lies.
+/// A function's code and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Byte of the file.
+    /// Offset in the file.
     pub offset: u64,
     /// Its instructions.
     pub code: Vec<u8>,
 }
 
-/// The functions of these names, of a program for this machine whose symbols are there.
+/// Returns the functions with these names, of a program for this machine that has symbols.
 pub fn functions_named(path: &Path, names: &[&str]) -> Vec<Code> {
     let bytes = files::open(path).and_then(|file| Bytes::of(&file));
     let bytes = bytes.as_deref().unwrap_or_default();

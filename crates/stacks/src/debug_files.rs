@@ -1,4 +1,4 @@
-//! Where is the debug information that was taken out of a file?
+//! Finds the debug information that was stripped from a file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,24 +10,24 @@ use typed_arena::Arena;
 use crate::files;
 use crate::image::Bytes;
 
-/// Where distributions install debug information.
+/// The folder in which distributions install debug information.
 const INSTALLED: &str = "/usr/lib/debug";
 
-/// Bytes of an embedded table of symbols when it is unpacked: Firefox's has a tenth.
+/// The largest embedded symbol table, in bytes after unpacking: Firefox's is a tenth of it.
 const LARGEST_EMBEDDED: usize = 24 << 20;
 
-/// Memory for unpacking it, KiB: `xz` uses nine megabytes unless it is asked for more.
+/// Memory limit for unpacking it, KiB: `xz` uses nine megabytes by default.
 const UNPACKING_KIB: u32 = 24 << 10;
 
-/// Bytes of a file's debug information that may be decompressed: the C library's has nine million.
-/// What has more is named without lines.
+/// The most bytes of a file's debug information that are decompressed: the C library's has nine million. If
+/// there is more, functions are named without lines.
 pub(crate) const MOST_DECOMPRESSED: u64 = 40 << 20;
 
-/// Files that are opened, as long as what borrows from them.
+/// Opened files, kept as long as they are borrowed.
 pub(crate) type Opened = Arena<Bytes>;
 
-/// The file that was split off, if it is installed: by the build's number, or beside it by the name
-/// that the file itself has for it.
+/// Opens the separate debug file, if it is installed: found by the build ID, or next to the file by the name
+/// that the file itself contains.
 pub(crate) fn split_off<'d>(
     parsed: &object::File<'d>,
     path: &Path,
@@ -56,7 +56,7 @@ pub(crate) fn split_off<'d>(
     by_id().or_else(by_name)
 }
 
-/// What several debug files of a package have in common, which `dwz` put into one of its own.
+/// Opens the file into which `dwz` moved what several debug files of a package have in common.
 pub(crate) fn common<'d>(debug: &object::File<'d>, opened: &'d Opened) -> Option<object::File<'d>> {
     let (name, id) = debug.gnu_debugaltlink().ok().flatten()?;
     let name = Path::new(OsStr::from_bytes(name));
@@ -65,7 +65,7 @@ pub(crate) fn common<'d>(debug: &object::File<'d>, opened: &'d Opened) -> Option
     (common.build_id().ok().flatten() == Some(id)).then_some(common)
 }
 
-/// The table of symbols that is packed into the file itself, as Fedora does.
+/// Returns the compressed symbol table embedded in the file itself, as in Fedora.
 pub(crate) fn embedded<'d>(
     parsed: &object::File<'d>,
     opened: &'d Opened,
@@ -79,7 +79,7 @@ pub(crate) fn embedded<'d>(
     (bytes.len() <= LARGEST_EMBEDDED).then(|| object::File::parse(&**bytes).ok())?
 }
 
-/// A file of debug information by its path.
+/// Opens a file of debug information by its path.
 pub(crate) fn open<'d>(path: &Path, opened: &'d Opened) -> Option<object::File<'d>> {
     object::File::parse(read(path, opened)?).ok()
 }
@@ -89,14 +89,14 @@ fn read<'d>(path: &Path, opened: &'d Opened) -> Option<&'d [u8]> {
     Some(&**opened.alloc(bytes))
 }
 
-/// Where the debug information of a build is installed.
+/// Returns where the debug information of a build is installed.
 pub(crate) fn by_build_id(id: &[u8]) -> PathBuf {
     let hex = |bytes: &[u8]| -> String { bytes.iter().map(|it| format!("{it:02x}")).collect() };
     let (first, rest) = id.split_at(id.len().min(1));
     Path::new(INSTALLED).join(format!(".build-id/{}/{}.debug", hex(first), hex(rest)))
 }
 
-/// The sum by which a debug file without a build's number is known: zlib's.
+/// Computes zlib's checksum, which identifies a debug file without a build ID.
 fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = flate2::Crc::new();
     sum.update(bytes);

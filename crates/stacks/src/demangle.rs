@@ -1,14 +1,14 @@
-//! What did the author of a function call it?
+//! Restores a function's name as written in its source.
 
 use std::fmt::{self, Write};
 
-/// Bytes of a name that are kept.
+/// The most bytes of a name that are kept.
 pub(crate) const LONGEST_NAME: usize = 400;
 
-/// A name as its author wrote it, without parameters and hashes; at most so long.
+/// Returns a name as written in the source, without parameters and hashes; longer names are cut.
 pub(crate) fn demangled(symbol: &str) -> String {
     let mut short = Short(String::new());
-    // What is too long stops being written, which is no fault.
+    // Writing stops when the name is too long, which isn't an error.
     let _ = if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         write!(short, "{name:#}")
     } else if let Some(name) = of_cpp(symbol) {
@@ -17,14 +17,14 @@ pub(crate) fn demangled(symbol: &str) -> String {
             .no_return_type();
         name.structured_demangle(&mut short, &options)
     } else {
-        // Go's assembler marks how a function takes its arguments.
+        // Go's assembler adds a suffix for the calling convention.
         short.write_str(symbol.strip_suffix(".abi0").unwrap_or(symbol))
     };
     short.0
 }
 
-/// A function's name without what compilers append to that of a copy or a part that they made of it:
-/// `parse.part.0.cold` is `parse`.
+/// Returns a function's name without the suffixes that compilers add for a copy or a part of it:
+/// `parse.part.0.cold` becomes `parse`.
 pub(crate) fn without_copy(symbol: &str) -> &str {
     const KINDS: [&str; 5] = ["part", "constprop", "isra", "lto_priv", "llvm"];
     let numbered = |name: &str| {
@@ -44,13 +44,13 @@ pub(crate) fn without_copy(symbol: &str) -> &str {
     name
 }
 
-/// A mangled name of C++; plain ones may look like its abbreviations of types.
+/// Parses a mangled C++ name; plain names may look like its abbreviations of types.
 fn of_cpp(symbol: &str) -> Option<cpp_demangle::Symbol<&str>> {
     let mangled = symbol.starts_with("_Z");
     mangled.then(|| cpp_demangle::Symbol::new(symbol).ok())?
 }
 
-/// Text up to a length; then writing fails.
+/// A text with a maximum length; writing beyond it fails.
 struct Short(String);
 
 impl Write for Short {

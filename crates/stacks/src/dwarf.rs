@@ -1,4 +1,4 @@
-//! Which functions did the compiler put into one another at an address, and from which lines?
+//! Finds the functions that were inlined at an address, and their lines.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -19,19 +19,19 @@ use crate::demangle::demangled;
 use crate::image::Bytes;
 use crate::tree::Level;
 
-/// Functions that were put into one another: compilers stop long before.
+/// The most levels of inlining: compilers stop long before.
 const MOST_LEVELS: usize = 256;
 
-/// Files of split debug information that are opened for one program.
+/// The most files of split debug information that are opened for one program.
 const MOST_SPLIT: u32 = 4_096;
 
-/// Debug information of a file.
+/// The debug information of a file.
 pub(crate) struct Dwarf<'d> {
     context: Context<Bounded<'d>>,
     package: Option<gimli::DwarfPackage<Bounded<'d>>>,
     sections: Sections<'d>,
     split_files: Cell<u32>,
-    /// By unit: whether it was compiled without optimisation.
+    /// By unit: whether it was compiled without optimization.
     unoptimised: RefCell<HashMap<usize, bool>>,
 }
 
@@ -43,7 +43,7 @@ struct Sections<'d> {
     decompressed: &'d Cell<u64>,
 }
 
-/// What debug information costs, beside its files.
+/// The cost of debug information, apart from its files.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     budget: Budget,
@@ -57,7 +57,8 @@ impl Costs {
 }
 
 impl<'d> Dwarf<'d> {
-    /// `None` for a file that has none, or none that can be read. `path` is that of the program.
+    /// Opens a file's debug information; `None` if there is none, or it can't be read. `path` is that of the
+    /// program.
     pub(crate) fn of(
         parsed: &object::File<'d>,
         path: &Path,
@@ -85,7 +86,7 @@ impl<'d> Dwarf<'d> {
         })
     }
 
-    /// Innermost first; empty where nothing is known.
+    /// Returns the functions at an address, innermost first; empty if unknown.
     pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
         self.sections.budget.renew();
         let mut found = self.context.find_frames(address);
@@ -113,7 +114,7 @@ impl<'d> Dwarf<'d> {
         levels
     }
 
-    /// Whether the code at an address was compiled without optimisation, as far as that is noted in the
+    /// Returns whether the code at an address was compiled without optimization, as far as recorded in the
     /// program's own file.
     pub(crate) fn is_unoptimised(&self, address: u64) -> bool {
         self.sections.budget.renew();
@@ -131,7 +132,7 @@ impl<'d> Dwarf<'d> {
         clippy::arc_with_non_send_sync,
         reason = "addr2line takes nothing else"
     )]
-    /// The part of a unit that `-gsplit-dwarf` put into another file.
+    /// Loads the part of a unit that `-gsplit-dwarf` put into another file.
     fn split(&self, load: &SplitDwarfLoad<Bounded<'d>>) -> Option<Arc<gimli::Dwarf<Bounded<'d>>>> {
         if let Some(package) = &self.package
             && let Ok(Some(unit)) = package.find_cu(load.dwo_id, &load.parent)
@@ -169,7 +170,7 @@ impl<'d> Sections<'d> {
             true => RunTimeEndian::Little,
             false => RunTimeEndian::Big,
         };
-        // Of variables, macros and types nobody asks.
+        // Variables, macros and types are never needed.
         let unused = matches!(
             id,
             SectionId::DebugLoc
@@ -208,7 +209,7 @@ impl<'d> Sections<'d> {
         }
     }
 
-    /// The split parts of a program, as `dwp` collects them in one file.
+    /// Opens the split parts of a program, collected in one file by `dwp`.
     fn package(self, path: &Path) -> Option<gimli::DwarfPackage<Bounded<'d>>> {
         let mut name = path.file_name()?.to_owned();
         name.push(".dwp");

@@ -1,4 +1,4 @@
-//! The files that processes execute, each once.
+//! The files that processes execute, each stored once.
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata, OpenOptions};
@@ -11,13 +11,13 @@ use crate::image::{Bytes, is_native};
 use crate::made_name::MadeName;
 use crate::perf_map;
 
-/// The kernel's name of the page of calls that need no call.
+/// The kernel's name of the page with calls that don't enter the kernel.
 pub const VDSO: &str = "[vdso]";
 
-/// Number of the file of an address where nothing is known to be mapped.
+/// The number for addresses at which no mapping is known.
 pub const NOWHERE: u32 = 0;
 
-/// What a file was when it was first seen.
+/// The state of a file when it was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -33,24 +33,24 @@ impl Stamp {
     }
 }
 
-/// What is mapped somewhere and may be executed.
+/// An executable mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Key {
     name: String,
     inode: u64,
-    /// Of code that a process made itself, the process: each has other code there.
+    /// For generated code, the process that generated it: each process has different code there.
     maker: Option<u32>,
 }
 
-/// What is mapped executable, by number; number 0 is [`NOWHERE`].
+/// Executable mappings by number; number 0 is [`NOWHERE`].
 #[derive(Debug)]
 pub struct Files {
     files: Vec<(Key, Option<Stamp>)>,
     numbers: HashMap<Key, u32>,
     since: SystemTime,
-    /// Numbers of processes as they knew themselves in a namespace of their own.
+    /// The IDs of processes inside their own PID namespaces.
     inside: HashMap<u32, u32>,
-    /// What is at an address of code that a process made.
+    /// Names of generated code, by file number and address.
     made: HashMap<(u32, u64), MadeName>,
 }
 
@@ -67,19 +67,19 @@ impl Default for Files {
 }
 
 impl Files {
-    /// The first of the processes began at this time: before that what bears their number is
-    /// another's. Otherwise it is the time at which this was made.
+    /// Sets the time at which the first process started; a map written before that belongs to an earlier
+    /// process with the same ID. By default it is the time at which this value was created.
     pub fn begun(&mut self, since: SystemTime) {
         self.since = since;
     }
 
-    /// Processes knew themselves by these numbers, in a namespace of their own.
+    /// Adds the IDs of processes inside their own PID namespaces.
     pub fn known_inside(&mut self, numbers: HashMap<u32, u32>) {
         self.inside.extend(numbers);
     }
 
-    /// Reads what the processes that made the code at these addresses wrote of it; what they have
-    /// written is gone with them, or before.
+    /// Reads the maps written by the processes that generated the code at these addresses. A map may vanish
+    /// when its process ends, or earlier.
     pub fn read_maps(&mut self, places: impl IntoIterator<Item = (u32, u64)>) {
         let mut by_maker: HashMap<u32, Vec<(u32, u64)>> = HashMap::new();
         for (file, address) in places {
@@ -102,13 +102,13 @@ impl Files {
         }
     }
 
-    /// The name of code that a process made, where [`Files::read_maps`] found one.
+    /// Returns the name of generated code, if [`Files::read_maps`] found one.
     pub(crate) fn made(&self, file: u32, address: u64) -> Option<&MadeName> {
         self.made.get(&(file, address))
     }
 
-    /// The number of what the kernel calls `name`, mapped by the process `pid`. The first call for
-    /// a file looks at it, so that one that is changed later gives no wrong names.
+    /// Returns the number of the mapping that the kernel calls `name` in process `pid`. The first call for a
+    /// file records its state, so that a file that is changed later gives no wrong names.
     pub fn number(&mut self, name: &str, inode: u64, pid: u32) -> u32 {
         let key = Key {
             name: name.to_owned(),
@@ -130,14 +130,14 @@ impl Files {
         number
     }
 
-    /// Takes the files of others, and says which numbers theirs have here.
+    /// Adds the files of `others`, and returns the numbers that they get here.
     pub fn absorb(&mut self, others: &Files) -> Vec<u32> {
         self.since = self.since.min(others.since);
         let numbers = others.files.iter();
         let numbers: Vec<u32> = numbers
             .map(|(key, stamp)| match self.numbers.get(key) {
                 Some(number) if self.files[*number as usize].1 == *stamp => *number,
-                // Also a file that was made anew in the same place from run to run.
+                // This includes a file that was recreated at the same path between runs.
                 _ => self.add(key.clone(), *stamp),
             })
             .collect();
@@ -149,24 +149,24 @@ impl Files {
         numbers
     }
 
-    /// The kernel's name of a file; empty for [`NOWHERE`].
+    /// Returns the kernel's name of a file; empty for [`NOWHERE`].
     pub fn name(&self, number: u32) -> &str {
         let file = self.files.get(number as usize);
         file.map_or("", |(key, _)| &key.name)
     }
 
-    /// Of code that a process made while it ran, the process.
+    /// Returns the process that generated the code, for code generated at run time.
     pub fn maker(&self, number: u32) -> Option<u32> {
         self.files.get(number as usize)?.0.maker
     }
 
-    /// Whether bytes of it are known: of files, and of the page that this process has too.
+    /// Returns whether its bytes can be read: for files, and for the vDSO page, which this process has too.
     pub(crate) fn is_examined(&self, number: u32) -> bool {
         let name = self.name(number);
         is_file(name) || name == VDSO
     }
 
-    /// The bytes of a file, as far as they are what was mapped.
+    /// Returns the bytes of a file, if it still is what was mapped.
     pub(crate) fn bytes(&self, number: u32) -> Option<Bytes> {
         match self.name(number) {
             VDSO => Bytes::of_vdso(),
@@ -174,15 +174,15 @@ impl Files {
         }
     }
 
-    /// The bytes of a file whose code is this machine's, as far as they are what was mapped.
+    /// Returns the bytes of a file with code for this machine, if it still is what was mapped.
     pub fn code(&self, number: u32) -> Option<impl Deref<Target = [u8]> + use<>> {
         let bytes = self.bytes(number)?;
         let parsed = object::File::parse(&*bytes).ok()?;
         is_native(&parsed).then_some(bytes)
     }
 
-    /// Opens a file; `None` where another one has its place by now, or it was changed, or it is not
-    /// in this process's view of the file system.
+    /// Opens a file; `None` if it was replaced or changed meanwhile, or isn't in this process's view of the
+    /// file system.
     pub(crate) fn open(&self, number: u32) -> Option<File> {
         let (key, stamp) = self.files.get(number as usize)?;
         let file = is_file(&key.name).then(|| open(Path::new(&key.name)))??;
@@ -192,7 +192,7 @@ impl Files {
     }
 }
 
-/// Whether the kernel's name of a mapping is one of memory into which a program can have written
+/// Returns whether the kernel's name of a mapping is that of memory into which a program can have written
 /// code.
 pub fn is_made_at_run_time(name: &str) -> bool {
     name.is_empty()
@@ -202,8 +202,8 @@ pub fn is_made_at_run_time(name: &str) -> bool {
             .any(|begin| name.starts_with(begin))
 }
 
-/// Whether the kernel's name of a mapping is a path: `//anon`, `[vdso]` and what lies only in
-/// memory are not.
+/// Returns whether the kernel's name of a mapping is a path: not `//anon`, `[vdso]` and mappings that exist
+/// only in memory.
 pub fn is_file(name: &str) -> bool {
     name.starts_with('/')
         && ![
@@ -218,7 +218,7 @@ pub fn is_file(name: &str) -> bool {
         .any(|other| name.starts_with(other))
 }
 
-/// Opens a regular file; what is in its place by now must not hold us up.
+/// Opens a regular file; any other object in its place must not block us.
 pub(crate) fn open(path: &Path) -> Option<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -246,11 +246,11 @@ mod tests {
         assert!(files.bytes(number).is_some() && files.bytes(other).is_none());
         std::fs::write(&path, "second, longer").expect("written");
         assert!(files.bytes(number).is_none());
-        // Nor by those who take it over later.
+        // Nor after the files were absorbed.
         let mut all = Files::default();
         let numbers = all.absorb(&files);
         assert!(all.bytes(numbers[number as usize]).is_none());
-        // As it is now it is another one.
+        // In its current state it is a different file.
         let mut next = Files::default();
         let changed = next.number(name, inode, 1);
         let numbers = all.absorb(&next);

@@ -1,8 +1,7 @@
-//! The functions of a Go program, by the table that its runtime needs: it stays where symbols were
-//! taken out.
+//! The functions of a Go program, from the table that its runtime needs, which remains in stripped programs.
 //!
-//! Layout: `pcHeader`, `functab` and `_func` of Go's `runtime/symtab.go`, from Go 1.18 on. Nothing
-//! in it is trusted.
+//! Layout: `pcHeader`, `functab` and `_func` of Go's `runtime/symtab.go`, from Go 1.18 on. Nothing in it is
+//! trusted.
 
 use object::read::SectionIndex;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -10,8 +9,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use crate::bounded::Budget;
 use crate::tree::Level;
 
-/// Where the numbers of the header lie: functions, beginning of the code, names, and functions'
-/// descriptions.
+/// Offsets in the header: number of functions, beginning of the code, names, and the functions' descriptions.
 const FUNCTIONS: usize = 8;
 const TEXT: usize = 24;
 const NAMES: usize = 32;
@@ -20,53 +18,52 @@ const SOURCES: usize = 48;
 const STEPS: usize = 56;
 const DESCRIPTIONS: usize = 64;
 
-/// Where in a function's description it says where the steps of its frame's size begin, those of its
-/// source files and of its lines, how many other tables of steps there are, and where the source
-/// files of its unit begin.
+/// Offsets in a function's description of: the steps of its frame size, those of its source files and of its
+/// lines, the number of other step tables, and the source files of its unit.
 const FRAME_STEPS: usize = 16;
 const SOURCE_STEPS: usize = 20;
 const LINE_STEPS: usize = 24;
 const TABLES: usize = 28;
 const UNIT: usize = 32;
-/// Its marks, from Go 1.20 on, and its length; other tables of steps and data follow.
+/// Offset of its flags, from Go 1.20 on, and its length; other step tables and data follow.
 const MARKS: usize = 41;
 const DESCRIPTION: usize = 44;
 
-/// Which of the other tables has the number of the function that was inlined, and which of the data
-/// has those functions, with the bytes of each.
+/// Index of the step table with the numbers of inlined functions, and index of the data with those functions,
+/// with the size of each in bytes.
 const INLINED_TABLE: usize = 2;
 const INLINED_DATA: usize = 3;
 const INLINED_CALL: usize = 16;
 
-/// Functions that were put into one another.
+/// The most levels of inlining.
 const MOST_LEVELS: usize = 256;
 
-/// Where the runtime's description of the program says where its code begins, and where the data of
-/// functions.
+/// Offsets in the runtime's description of the program of the beginning of its code, and of the functions'
+/// data.
 const MODULE_TEXT: u64 = 176;
 const MODULE_DATA: u64 = 320;
 
-/// The mark of a function that nobody called.
+/// The flag of a function without a caller.
 const IS_OUTERMOST: u8 = 1;
-/// The mark of a function that sets the stack pointer as it likes.
+/// The flag of a function that sets the stack pointer arbitrarily.
 const SETS_STACK: u8 = 2;
 
-/// What the table begins with: of Go 1.18 and 1.19, and from 1.20 on.
+/// The magic numbers of the table: for Go 1.18 and 1.19, and from 1.20 on.
 const MAGICS: [u32; 2] = [GO_1_18, 0xffff_fff1];
 const GO_1_18: u32 = 0xffff_fff0;
 
-/// Instructions are as long as a multiple of this.
+/// Lengths of instructions are multiples of this.
 const INSTRUCTION_UNIT: u64 = if cfg!(target_arch = "x86_64") { 1 } else { 4 };
 
-/// Bytes of a name that are read.
+/// The most bytes of a name that are read.
 const LONGEST_NAME: usize = crate::demangle::LONGEST_NAME;
 
-/// A function.
+/// A function in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Function<'d> {
     /// Its first address.
     pub address: u64,
-    /// Bytes up to the next one.
+    /// Bytes up to the next function.
     pub length: u64,
     pub name: &'d str,
 }
@@ -76,7 +73,7 @@ pub(crate) struct Function<'d> {
 pub(crate) struct FrameAt {
     /// Bytes between the stack pointer and the return address.
     pub bytes: u32,
-    /// Whether nobody called it.
+    /// Whether the function has no caller.
     pub is_outermost: bool,
 }
 
@@ -91,15 +88,15 @@ pub(crate) struct GoTable<'d> {
     sources: usize,
     steps: usize,
     descriptions: usize,
-    /// Where in a function's description its marks lie.
+    /// Offset of the flags in a function's description.
     marks: usize,
-    /// The data of functions; empty where nobody knows where it lies.
+    /// The functions' data; empty if its location is unknown.
     inlined: &'d [u8],
-    /// What going through tables of steps may cost.
+    /// The allowed cost of scanning step tables.
     budget: &'d Budget,
 }
 
-/// What the table has for a function.
+/// A function's entry in the table.
 #[derive(Clone, Copy, Debug)]
 struct Described<'d> {
     fields: &'d [u8],
@@ -111,12 +108,12 @@ impl Described<'_> {
     }
 }
 
-/// Where a program has its table, and what the table leaves out.
+/// The location of a program's table, and facts that the table lacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Module {
     /// The section of the table.
     pub table: SectionIndex,
-    /// Where the code of Go begins: that of C may lie before it.
+    /// Where Go's code begins; C code may precede it.
     pub text: u64,
     inlined: Option<u64>,
 }
@@ -125,14 +122,14 @@ impl Module {
     pub(crate) fn of(parsed: &object::File<'_>) -> Option<Self> {
         let names = [".gopclntab", ".data.rel.ro.gopclntab"];
         let table = names.iter().find_map(|name| parsed.section_by_name(name))?;
-        // From Go 1.26 on a section of its own holds what the runtime knows of the program; before
-        // that, symbols say the same.
+        // From Go 1.26 on a separate section contains the runtime's description of the program; before that,
+        // symbols give the same information.
         let module = parsed.section_by_name(".go.module");
         let in_module = |at: u64| {
             let module = module.as_ref()?;
             let place = module.address().checked_add(at)?;
             let written = number(module.data().ok()?, at as usize).filter(|it| *it != 0);
-            // Of a program that may be loaded anywhere.
+            // For a position-independent program.
             let relocated = || {
                 let mut relocations = parsed.dynamic_relocations()?;
                 let (_, relocation) = relocations.find(|(to, _)| *to == place)?;
@@ -151,8 +148,8 @@ impl Module {
 }
 
 impl<'d> GoTable<'d> {
-    /// The table in the bytes of `.gopclntab`. `text`: where the code section lies, for those that
-    /// don't say.
+    /// Reads the table from the bytes of `.gopclntab`. `text`: the address of the code section, for tables
+    /// that don't contain it.
     pub(crate) fn of(data: &'d [u8], text: u64, budget: &'d Budget) -> Option<Self> {
         let pointers_of_8 = data.get(7) == Some(&8);
         if !MAGICS.contains(&word(data, 0)?) || !pointers_of_8 {
@@ -169,14 +166,14 @@ impl<'d> GoTable<'d> {
             sources: at(SOURCES)?,
             steps: at(STEPS)?,
             descriptions: at(DESCRIPTIONS)?,
-            // From Go 1.20 on a line number is before them.
+            // From Go 1.20 on a line number precedes them.
             marks: if word(data, 0)? == GO_1_18 { 37 } else { MARKS },
             inlined: &[],
             budget,
         })
     }
 
-    /// The table of a file that has one.
+    /// Returns the table of a file, if it has one.
     pub(crate) fn of_file(parsed: &object::File<'d>, budget: &'d Budget) -> Option<Self> {
         let module = Module::of(parsed)?;
         let section = parsed.section_by_index(module.table).ok()?;
@@ -197,13 +194,13 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// The function at an address.
+    /// Returns the function at an address.
     pub(crate) fn function_at(&self, address: u64) -> Option<Function<'d>> {
         self.function(self.index_of(address)?)
             .filter(|it| address - it.address < it.length)
     }
 
-    /// The frame at an address, where it is of a known size.
+    /// Returns the frame at an address, if its size is known.
     pub(crate) fn frame_at(&self, address: u64) -> Option<FrameAt> {
         self.budget.renew();
         let (function, at) = self.described(address)?;
@@ -222,8 +219,8 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// What is at an address, innermost first: functions that were put into others are calls of
-    /// those. The last one has no name here. Empty where there is no function.
+    /// Returns the functions at an address, innermost first, including inlined ones. The last one has no name
+    /// here. Empty if there is no function.
     pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
         self.budget.renew();
         let mut levels = Vec::new();
@@ -246,7 +243,7 @@ impl<'d> GoTable<'d> {
         levels
     }
 
-    /// The description of the function at an address, and how far into it that is.
+    /// Returns the description of the function at an address, and the offset of the address in it.
     fn described(&self, address: u64) -> Option<(Described<'d>, u64)> {
         let index = self.index_of(address)?;
         let (from, description) = self.entry(index)?;
@@ -266,8 +263,7 @@ impl<'d> GoTable<'d> {
         Some((self.text_at(self.sources, name)?, line))
     }
 
-    /// The function that was put into another one at this byte of that: its name, and where in the
-    /// other it is called.
+    /// Returns the function inlined at this byte of another function: its name, and where it is called there.
     fn inlined_at(&self, function: &Described<'d>, at: u64) -> Option<(&'d str, u64)> {
         if self.marks != MARKS {
             return None;
@@ -292,9 +288,9 @@ impl<'d> GoTable<'d> {
         std::str::from_utf8(&text[..end]).ok()
     }
 
-    /// The value of a table of steps at a byte of its function.
+    /// Returns the value of a step table at a byte of its function.
     fn step(&self, table: u32, at: u64) -> Option<i32> {
-        // 0 stands for no table.
+        // 0 means that there is no table.
         let from = self
             .steps
             .checked_add(table as usize)
@@ -340,7 +336,7 @@ impl<'d> GoTable<'d> {
         low.checked_sub(1)
     }
 
-    /// All of them, as far as they can be read.
+    /// Returns all functions that can be read.
     pub(crate) fn all(self) -> impl Iterator<Item = Function<'d>> {
         (0..self.functions).map_while(move |index| self.function(index))
     }
@@ -359,8 +355,8 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// Where a function begins, from the beginning of the code, and where its description lies;
-    /// behind the last one where the code ends.
+    /// Returns where a function begins, relative to the beginning of the code, and where its description is;
+    /// after the last one, where the code ends.
     fn entry(&self, index: usize) -> Option<(u32, u32)> {
         let at = self.descriptions.checked_add(index.checked_mul(8)?)?;
         let end = index == self.functions;
@@ -385,7 +381,7 @@ fn number(data: &[u8], at: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Two functions at 0x1000 and 0x1040, the code ending at 0x1060.
+    /// Two functions at 0x1000 and 0x1040; the code ends at 0x1060.
     fn table(text: u64) -> Vec<u8> {
         let mut data = 0xffff_fff1u32.to_ne_bytes().to_vec();
         data.extend([0, 0, 1, 8]);
@@ -395,7 +391,7 @@ mod tests {
         }
         data.extend(b"main.main\0sync.wait\0");
         data.resize(descriptions as usize, 0);
-        // Entries and where the code ends, then two descriptions: beginning and name.
+        // Entries and the end of the code, then two descriptions: beginning and name.
         for word in [0u32, 20, 0x40, 28, 0x60, 0, 0, 0x40, 10] {
             data.extend(word.to_ne_bytes());
         }

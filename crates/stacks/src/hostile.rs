@@ -1,4 +1,4 @@
-//! Tests: what nobody should have written, in files and on stacks.
+//! Tests with malicious content in files and on stacks.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,10 +12,10 @@ use crate::symbols::{Detail, Names};
 use crate::{Files, Mapping, Reach, Unwinder};
 use fathom_test_memory::survives;
 
-/// Bytes that may be asked for at once.
+/// The most bytes that may be allocated at once.
 const MOST_BYTES: usize = 16 << 20;
 
-/// A small program with everything in it; `None` without a compiler.
+/// Compiles a small program with everything in it; `None` without a compiler.
 fn program(options: &[&str]) -> Option<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a folder");
     let source = "static inline int two(int a) { return a * 2; }\n\
@@ -35,7 +35,7 @@ fn program(options: &[&str]) -> Option<Vec<u8>> {
     Some(std::fs::read(folder.path().join("small")).expect("made"))
 }
 
-/// Asks everything of a file.
+/// Requests everything from a file.
 fn read(bytes: &[u8]) {
     let Ok(parsed) = object::File::parse(bytes) else {
         return;
@@ -106,7 +106,7 @@ fn no_stack_makes_it_panic_or_turn_in_circles() {
         mapping(0x40_0000, 0, file),
     ];
     let unwinder = std::cell::RefCell::new(Unwinder::default());
-    // A circle of frame pointers, a frame that leads to itself, and words that point anywhere.
+    // A cycle of frame pointers, a frame that leads to itself, and words that point anywhere.
     let mut words = vec![0x8010u64, 0x2000, 0x8000, 0x2000, 0x8020, 0x2000];
     words.extend((0..200).map(|at| 0x40_0000 + at * 0x1357));
     let stack: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

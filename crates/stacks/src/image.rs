@@ -1,6 +1,6 @@
-//! Where in a file of code is what?
+//! Sections and segments of a file with code.
 //!
-//! Files are those of the programs that were traced: nothing in them is trusted.
+//! Files are those of the traced programs: nothing in them is trusted.
 
 use std::fs::File;
 use std::ops::{Deref, Range};
@@ -33,10 +33,10 @@ impl Bytes {
         Mapped::of(file).map(Self::Mapped)
     }
 
-    /// The page of calls that need no call, as the kernel maps it into each process of this
-    /// machine's kind.
+    /// Returns the page with calls that don't enter the kernel, as the kernel maps it into each native
+    /// process.
     pub(crate) fn of_vdso() -> Option<Self> {
-        // SAFETY: asks for a number of this process.
+        // SAFETY: only reads a value of this process.
         let from = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
         let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
         let line = maps.lines().find(|line| line.ends_with(crate::VDSO))?;
@@ -48,13 +48,13 @@ impl Bytes {
             return None;
         }
         let length = usize::try_from(end - begin).ok()?;
-        // SAFETY: the kernel has just said that these pages are mapped; they are never taken away.
+        // SAFETY: the kernel has just reported that these pages are mapped, and they are never unmapped.
         let code = unsafe { std::slice::from_raw_parts(from as *const u8, length) };
         Some(Self::Copied(code.to_vec()))
     }
 }
 
-/// Whether its machine code is that of this program's own processor and mode.
+/// Returns whether its machine code is for this program's own processor and mode.
 pub(crate) fn is_native(parsed: &object::File<'_>) -> bool {
     let own = match () {
         () if cfg!(target_arch = "x86_64") => Some(Architecture::X86_64),
@@ -64,7 +64,7 @@ pub(crate) fn is_native(parsed: &object::File<'_>) -> bool {
     Some(parsed.architecture()) == own && parsed.is_little_endian() && parsed.is_64()
 }
 
-/// A part of a file that is loaded: from which byte, how many, and to which address.
+/// A loaded part of a file: its offset, its size and its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub offset: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Segment {
     pub address: u64,
 }
 
-/// The parts of a file that are loaded.
+/// The loaded parts of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Segments(Vec<Segment>);
 
@@ -89,14 +89,14 @@ impl Segments {
         Self(segments.collect())
     }
 
-    /// The address that its own tables give to a byte of the file.
+    /// Returns the address of a byte of the file, as used in the file's own tables.
     pub(crate) fn address(&self, offset: u64) -> Option<u64> {
         let within = |s: &&Segment| offset.checked_sub(s.offset).is_some_and(|at| at < s.length);
         let segment = self.0.iter().find(within)?;
         segment.address.checked_add(offset - segment.offset)
     }
 
-    /// The byte of the file at an address, and how many follow it in its segment.
+    /// Returns the byte of the file at an address, and the number of bytes after it in its segment.
     pub(crate) fn offset(&self, address: u64) -> Option<(u64, u64)> {
         let at = |s: &Segment| address.checked_sub(s.address).filter(|at| *at < s.length);
         let (segment, at) = self.0.iter().find_map(|s| Some((s, at(s)?)))?;
@@ -104,14 +104,14 @@ impl Segments {
     }
 }
 
-/// A part of a file, and to which address it is loaded.
+/// A part of a file, and its load address.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     pub address: u64,
     range: Range<usize>,
 }
 
-/// What unwinding needs of a file.
+/// The parts of a file that unwinding needs.
 pub(crate) struct Image<B> {
     bytes: B,
     pub segments: Segments,
@@ -119,12 +119,12 @@ pub(crate) struct Image<B> {
     pub eh_frame_header: Option<Section>,
     pub debug_frame: Option<Section>,
     pub text: Option<Section>,
-    /// Go's own table, and where the code begins that it is of.
+    /// Go's own table, and where its code begins.
     pub go_table: Option<(Section, u64)>,
 }
 
 impl<B: Deref<Target = [u8]>> Image<B> {
-    /// `None` for what is not a program for this machine.
+    /// Reads a file; `None` if it is not a program for this machine.
     pub(crate) fn of(bytes: B) -> Option<Self> {
         let parsed = object::File::parse(&*bytes).ok()?;
         if !is_native(&parsed) {
@@ -139,7 +139,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
         };
         let whole = |section: object::Section<'_, '_>| {
             let range = section.compressed_file_range().ok()?;
-            // What is compressed is no table that a running program needs.
+            // A running program can't use compressed tables, so this isn't one.
             (range.format == object::CompressionFormat::None)
                 .then(|| at(range.offset, range.uncompressed_size, section.address()))?
         };
@@ -152,7 +152,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
             let (offset, length) = segments.offset(address)?;
             at(offset, length, address)
         };
-        // The loader's own way to it: there also without a table of sections.
+        // Found as the loader does, which works even without a section table.
         let eh_frame_header = header_address(&parsed)
             .and_then(loaded)
             .or_else(|| section(".eh_frame_hdr"));
@@ -174,7 +174,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
         })
     }
 
-    /// Whether the instruction before a byte of the file is a call, on this kind of machine.
+    /// Returns whether the instruction before a byte of the file is a call, on this kind of machine.
     pub(crate) fn is_after_call(&self, offset: u64) -> bool {
         if !cfg!(target_arch = "x86_64") {
             return true;
@@ -184,7 +184,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
             .and_then(|at| self.bytes.get(..at));
         let before = before.unwrap_or_default();
         let nth = |back: usize| before.len().checked_sub(back).map(|at| before[at]);
-        // call *operand, which has one to six bytes behind the first.
+        // call *operand, with one to six bytes after the first.
         let indirect = |back: usize| {
             nth(back) == Some(0xff) && nth(back - 1).is_some_and(|it| it & 0x38 == 0x10)
         };
@@ -196,7 +196,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
     }
 }
 
-/// Where the program headers say that the table of unwind information lies.
+/// Returns where the table of unwind information is according to the program headers.
 fn header_address(parsed: &object::File<'_>) -> Option<u64> {
     let object::File::Elf64(elf) = parsed else {
         return None;
@@ -207,8 +207,8 @@ fn header_address(parsed: &object::File<'_>) -> Option<u64> {
     wanted.next().map(|it| it.p_vaddr(endian))
 }
 
-/// Where the header of the unwind information says that it lies, where it says so as linkers do: by
-/// the distance from that field.
+/// Returns where the unwind information is according to its header, in the form that linkers write: as the
+/// distance from that field.
 fn eh_frame_address(header: &[u8], address: u64) -> Option<u64> {
     let [1, 0x1b, _, _, distance @ ..] = header.get(..8)? else {
         return None;
@@ -232,7 +232,7 @@ mod tests {
             text: None,
             go_table: None,
         };
-        // call distance; call *%rax; call *8(%rbx); call *(%rip); and moves that are none.
+        // call distance; call *%rax; call *8(%rbx); call *(%rip); and moves, which aren't calls.
         for (code, is_call) in [
             (&[0xe8, 1, 2, 3, 4][..], true),
             (&[0xff, 0xd0], true),

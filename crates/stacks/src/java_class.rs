@@ -1,11 +1,11 @@
-//! In which file, and where in it, is a method of a compiled Java class?
+//! Finds the source file and line of a method of a compiled Java class.
 //!
-//! The map that a JVM writes has names only; the class itself says what its compiler knew. Nothing in
-//! it is trusted. Format: chapter 4 of the Java Virtual Machine Specification.
+//! The map that a JVM writes contains only names; the class itself contains what its compiler recorded.
+//! Nothing in it is trusted. Format: chapter 4 of the Java Virtual Machine Specification.
 
 use crate::demangle::LONGEST_NAME;
 
-/// What is left of a class's bytes.
+/// The remaining bytes of a class.
 #[derive(Clone, Copy)]
 struct Rest<'a>(&'a [u8]);
 
@@ -28,7 +28,7 @@ impl<'a> Rest<'a> {
         Some(u32::from_be_bytes(self.bytes(4)?.try_into().ok()?))
     }
 
-    /// The name's number and the content of each attribute.
+    /// Returns the name's index and the content of each attribute.
     fn attributes(&mut self) -> Option<Vec<(u16, Rest<'a>)>> {
         let count = self.u16()?;
         let mut found = Vec::new();
@@ -41,7 +41,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Texts of the table of constants, by their number.
+/// Returns the texts of the constant pool by index.
 fn constants<'a>(rest: &mut Rest<'a>) -> Option<Vec<&'a [u8]>> {
     let count = usize::from(rest.u16()?);
     let mut texts: Vec<&[u8]> = vec![&[]];
@@ -65,7 +65,7 @@ fn constants<'a>(rest: &mut Rest<'a>) -> Option<Vec<&'a [u8]>> {
     Some(texts)
 }
 
-/// The source file of a class, and the first line of its first method of this name.
+/// Returns the source file of a class, and the first line of its first method of this name.
 pub fn source_of_method(class: &[u8], method: &str) -> Option<(String, u32)> {
     let mut rest = Rest(class);
     (rest.u32()? == 0xcafe_babe).then_some(())?;
@@ -99,7 +99,7 @@ pub fn source_of_method(class: &[u8], method: &str) -> Option<(String, u32)> {
     Some((file, line?))
 }
 
-/// The least line of a method's code.
+/// Returns the lowest line of a method's code.
 fn first_line(mut code: Rest<'_>, is_lines: impl Fn(u16) -> bool) -> Option<u32> {
     code.bytes(4)?;
     let length = code.u32()?;
@@ -132,7 +132,7 @@ mod tests {
             bytes.extend([1, 0, text.len() as u8]);
             bytes.extend(text.as_bytes());
         };
-        // A number of 64 bits has two places, 1 and 2.
+        // A 64-bit number takes two entries, 1 and 2.
         bytes.extend([5, 0, 0, 0, 0, 0, 0, 0, 0]);
         for name in ["hot", "Code", "LineNumberTable", "SourceFile", "P.java"] {
             text(&mut bytes, name);

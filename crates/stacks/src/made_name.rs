@@ -1,30 +1,30 @@
-//! What do the names that runtimes write for code that they make mean?
+//! Parses the names that runtimes write for generated code.
 //!
-//! V8 writes `JS:*reduce /srv/slow.js:6:16`, a JVM `int Hot.work(int)`, Python `py::main:/srv/b.py`;
-//! each of them also the names of code that is no function of the program's.
+//! V8 writes `JS:*reduce /srv/slow.js:6:16`, a JVM `int Hot.work(int)`, Python `py::main:/srv/b.py`; each
+//! also writes names of code that isn't a function of the program.
 
 use crate::Frame;
 use crate::demangle::LONGEST_NAME;
 
-/// A piece of code that a runtime made.
+/// A piece of generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MadeName {
     function: String,
     source_file: Option<String>,
     line: Option<u32>,
-    /// Whether it is the runtime's own: its interpreter, a stub.
+    /// Whether it belongs to the runtime: its interpreter, a stub.
     of_runtime: bool,
 }
 
 impl MadeName {
-    /// By what is in a map. `of_jvm`: of one that a JVM wrote.
+    /// Parses a name from a map. `of_jvm`: the map was written by a JVM.
     pub(crate) fn of(text: &str, of_jvm: bool) -> Self {
         let text: String = text.chars().take(LONGEST_NAME).collect();
         if let Some(script) = text.split_once(':').and_then(|(kind, rest)| {
             let kinds = ["JS", "LazyCompile", "Function", "Eval", "Script"];
             kinds.contains(&kind).then_some(rest)
         }) {
-            // How well it is compiled is no part of its name.
+            // The marks of the compilation level aren't part of the name.
             return of_script(script.trim_start_matches(['*', '~', '^', '+', '\'']));
         }
         if let Some(python) = text.strip_prefix("py::") {
@@ -50,7 +50,7 @@ impl MadeName {
         }
     }
 
-    /// `reduce slow.js:6`.
+    /// Returns `reduce slow.js:6`.
     pub(crate) fn short(&self) -> String {
         let mut text = self.function.clone();
         if let Some(file) = &self.source_file {
@@ -75,7 +75,7 @@ impl MadeName {
     }
 }
 
-/// Of `NAME FILE:LINE:COLUMN`; each part may be absent, and each of the first two have blanks.
+/// Parses `NAME FILE:LINE:COLUMN`; each part may be absent, and the first two may contain blanks.
 fn of_script(text: &str) -> MadeName {
     let (text, line) = match numbers(text) {
         Some((rest, line)) => (rest, Some(line)),
@@ -89,7 +89,7 @@ fn of_script(text: &str) -> MadeName {
         .find(|at| begins(*at));
     let (name, file) = match known {
         Some(at) => (&text[..at], &text[at..]),
-        // A file that was given a name by who evaluated it.
+        // A file name given by the code that evaluated it.
         None if line.is_some() => text.rsplit_once(' ').unwrap_or(("", text)),
         None => (text, ""),
     };
@@ -101,7 +101,7 @@ fn of_script(text: &str) -> MadeName {
     MadeName::new(name, file.trim(), line)
 }
 
-/// What is before `:LINE:COLUMN`, and the line.
+/// Returns the text before `:LINE:COLUMN`, and the line.
 fn numbers(text: &str) -> Option<(&str, u32)> {
     let (rest, column) = text.rsplit_once(':')?;
     column.parse::<u32>().ok()?;
@@ -109,7 +109,7 @@ fn numbers(text: &str) -> Option<(&str, u32)> {
     Some((rest, line.parse().ok()?))
 }
 
-/// Of `int Hot.work(int)` the method with its class; `None` for code that is none.
+/// Returns the method with its class from `int Hot.work(int)`; `None` for code that isn't a method.
 fn method(text: &str) -> Option<&str> {
     let (whole, _) = text.split_once('(').filter(|_| text.ends_with(')'))?;
     let name = whole.rsplit(' ').next()?;
@@ -163,7 +163,7 @@ mod tests {
         assert!(read("Interpreter", true).3 && read("I2C/C2I adapters", true).3);
         assert!(read("StubRoutines (1)", true).3);
         assert!(read("Builtin:InterpreterEntryTrampoline", false).3);
-        // Of a runtime that nothing is known of.
+        // From an unknown runtime.
         assert_eq!(read("lj_f a(b)", false), function("lj_f a(b)", "", 0));
     }
 }

@@ -1,25 +1,25 @@
-//! A file's bytes, without a copy of them, also while others change it.
+//! A file's bytes without copying them, safe even if others change the file.
 //!
-//! Who truncates a file takes away the pages that lie behind its new end, and who reads them then
-//! gets SIGBUS. That must not end us: the handler puts a page of zeros where the other one was, as
-//! Wayland's compositors do for their clients' memory.
+//! If a process truncates the file, the pages beyond its new end vanish, and reading them raises SIGBUS. That
+//! must not end this process: the handler maps a page of zeros in their place, as Wayland compositors do for
+//! their clients' memory.
 
 use std::fs::File;
 use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Files that are mapped at a time.
+/// The most files that are mapped at a time.
 const MOST: usize = 4_096;
 
-/// From where to where each lies; both 0 where there is none.
+/// Start and end of each mapping; both 0 if unused.
 static RANGES: [(AtomicUsize, AtomicUsize); MOST] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; MOST];
 
-/// What was to be done about the signal before.
+/// The signal's previous action.
 static BEFORE: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
-/// A file that is mapped.
+/// A mapped file.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     map: memmap2::Mmap,
@@ -27,11 +27,11 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// `None` for what can't be mapped: nothing, or one file too many.
+    /// Maps a file; `None` if it can't be mapped: it is empty, or there are too many files.
     pub(crate) fn of(file: &File) -> Option<Self> {
         BEFORE.get_or_init(handle).as_ref()?;
-        // SAFETY: others may write into the file meanwhile: its bytes are only ever read as numbers
-        // that anything may be. Pages that are taken away are replaced.
+        // SAFETY: others may write to the file meanwhile, but its bytes are only read as numbers for which
+        // every value is valid. Pages that vanish are replaced.
         let map = unsafe { memmap2::Mmap::map(file) }.ok()?;
         let (from, to) = range(&map);
         let is_free = |(at, _): &(AtomicUsize, AtomicUsize)| {
@@ -65,9 +65,9 @@ fn range(map: &memmap2::Mmap) -> (usize, usize) {
     (from, from.saturating_add(map.len()))
 }
 
-/// Takes the signal from whoever had it; `None` if that is refused.
+/// Installs the signal handler and returns the previous action; `None` if refused.
 fn handle() -> Option<libc::sigaction> {
-    // SAFETY: the structures are whole, and the handler calls nothing that may not be called in one.
+    // SAFETY: the structures are complete, and the handler only calls functions that are allowed in handlers.
     unsafe {
         let mut before: libc::sigaction = std::mem::zeroed();
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -80,12 +80,12 @@ fn handle() -> Option<libc::sigaction> {
 }
 
 extern "C" fn taken_away(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: the kernel hands over a whole structure, with the address that was read.
+    // SAFETY: the kernel passes a complete structure, with the address that was read.
     let address = unsafe { (*info).si_addr() } as usize;
     let ours = RANGES.iter().any(|(from, to)| {
         (from.load(Ordering::SeqCst)..to.load(Ordering::SeqCst)).contains(&address)
     });
-    // SAFETY: system calls; the page that is replaced is one of a mapping of this file alone.
+    // SAFETY: only system calls; the replaced page belongs to a mapping of this file alone.
     unsafe {
         let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
         if ours {
@@ -101,7 +101,7 @@ extern "C" fn taken_away(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut lib
                 return;
             }
         }
-        // Somebody else's: what reads there once more meets the one who had the signal before.
+        // Not our mapping: repeating the read invokes the previous handler.
         if let Some(Some(before)) = BEFORE.get() {
             libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut());
         }

@@ -1,4 +1,4 @@
-//! Which package has the symbols of a binary?
+//! Finds the package with the symbols of a binary.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,11 +9,11 @@ use object::Object;
 use crate::image::Bytes;
 use crate::{debug_files, files};
 
-/// Where dpkg keeps the lists of the files that packages installed.
+/// The folder in which dpkg stores the file lists of installed packages.
 const LISTS: &str = "/var/lib/dpkg/info";
 
-/// The package of Debian or Ubuntu that has the symbols of a binary of a package; `None` for other
-/// binaries, and where the symbols are installed.
+/// Returns the Debian or Ubuntu package with the symbols of a binary from a package; `None` for other
+/// binaries, and if the symbols are installed.
 pub fn package_of_symbols(binary: &str) -> Option<String> {
     let bytes = Bytes::of(&files::open(Path::new(binary))?)?;
     let parsed = object::File::parse(&*bytes).ok()?;
@@ -24,8 +24,8 @@ pub fn package_of_symbols(binary: &str) -> Option<String> {
     package_with(Path::new(LISTS), binary).map(|package| symbols_of(&package))
 }
 
-/// The C library's are in a package of another form, those of others in one with the suffix that their
-/// archive gives it.
+/// The C library's symbols are in a package with a special name, those of others in one with the suffix of
+/// their archive.
 fn symbols_of(package: &str) -> String {
     match package {
         "libc6" => "libc6-dbg".to_owned(),
@@ -33,9 +33,9 @@ fn symbols_of(package: &str) -> String {
     }
 }
 
-/// The package whose list has a path, without its architecture.
+/// Returns the package whose list contains a path, without its architecture.
 fn package_with(lists: &Path, binary: &str) -> Option<String> {
-    // Where `/lib` is a link to `/usr/lib`, packages may list either.
+    // If `/lib` is a link to `/usr/lib`, packages may list either.
     let other = match binary.strip_prefix("/usr") {
         Some(short) => short.to_owned(),
         None => format!("/usr{binary}"),

@@ -1,10 +1,9 @@
-//! Which function of code that was made at run time is at an address?
+//! Finds the names of functions generated at run time.
 //!
-//! Runtimes that are asked to write `/tmp/perf-PID.map`: Node as it compiles with
-//! `--perf-basic-prof`, Python with `-X perf`, Java at its end with `-XX:+DumpPerfMapAtExit`, or
-//! when `jcmd` asks for it. A line is an address and a length in hexadecimal and a name; a later
-//! line has what an earlier one had. Nothing in it is trusted. Format: the kernel's
-//! `tools/perf/Documentation/jit-interface.txt`.
+//! Runtimes write `/tmp/perf-PID.map` on request: Node while it compiles with `--perf-basic-prof`, Python
+//! with `-X perf`, Java at its end with `-XX:+DumpPerfMapAtExit`, or when `jcmd` requests it. A line consists
+//! of an address and a length in hexadecimal and a name; a later line replaces an earlier one for the same
+//! addresses. Nothing in it is trusted. Format: the kernel's `tools/perf/Documentation/jit-interface.txt`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
@@ -15,15 +14,14 @@ use std::time::SystemTime;
 
 use crate::made_name::MadeName;
 
-/// Bytes of a map that are read: a million functions.
+/// The most bytes of a map that are read: a million functions.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// Bytes of a line; what is longer is not a line of such a map.
+/// The longest line in bytes; a longer one is not part of such a map.
 const LONGEST_LINE: u64 = 16 << 10;
 
-/// What the code of a process at these addresses is called, by the map that it wrote since; empty
-/// where it wrote none. `inside`: its number as it knew itself in a namespace of its own, for when it
-/// has ended.
+/// Returns the names of a process's code at these addresses, from the map that it wrote since then; empty if
+/// it wrote none. `inside`: its ID in its own PID namespace, which is needed after it has ended.
 pub(crate) fn names_at(
     pid: u32,
     inside: Option<u32>,
@@ -36,17 +34,18 @@ pub(crate) fn names_at(
     }
 }
 
-/// Where a process writes its map, by its number as it knows itself, for who sees the same `/tmp`.
+/// Returns the path to which a process writes its map, by its own ID in its namespace, for a reader that sees
+/// the same `/tmp`.
 pub fn map_of(pid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/perf-{pid}.map"))
 }
 
-/// The map of a process, if it is a regular file of this user's, or of the user whose process it is,
-/// that was written since. What another user put there is never read, and no link is followed.
+/// Opens the map of a process, if it was written since then and is a regular file of this user or of the
+/// process's user. Files of other users are never read, and links are not followed.
 fn open(pid: u32, inside: Option<u32>, since: SystemTime) -> Option<File> {
     let process = std::fs::metadata(format!("/proc/{pid}")).ok();
     let own_number = process.as_ref().and_then(|_| number_inside(pid));
-    // Of one that runs in a container that one's `/tmp` counts; it is gone with its last process.
+    // For a process in a container, the container's `/tmp` counts; it vanishes with the last process.
     let path = match own_number {
         Some(number) => PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{number}.map")),
         None => map_of(inside.unwrap_or(pid)),
@@ -57,15 +56,14 @@ fn open(pid: u32, inside: Option<u32>, since: SystemTime) -> Option<File> {
         .open(path)
         .ok()?;
     let data = file.metadata().ok()?;
-    // SAFETY: asks for a number of this process.
+    // SAFETY: only reads an ID of this process.
     let user = unsafe { libc::geteuid() };
     let is_owned = data.uid() == user || process.is_some_and(|process| process.uid() == data.uid());
     let is_new = data.modified().is_ok_and(|time| time >= since);
     (data.is_file() && is_owned && is_new).then_some(file)
 }
 
-/// The number by which a process in a namespace of its own knows itself; `None` for one in this
-/// process's.
+/// Returns the ID of a process inside its own PID namespace; `None` if it is in this process's namespace.
 pub fn number_inside(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let numbers = status
@@ -103,7 +101,7 @@ fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, MadeName> {
         .collect()
 }
 
-/// From where to where it is, and its name.
+/// Returns where it begins and ends, and its name.
 fn function(line: &str) -> Option<(u64, u64, &str)> {
     let mut words = line.trim_end().splitn(3, ' ');
     let mut hex = || {
@@ -139,11 +137,11 @@ mod tests {
         assert_eq!(of(0x2001).as_deref(), Some("(anonymous) a.js:9"));
     }
 
-    /// A number that no process has.
+    /// Returns an unused process ID.
     fn unused() -> u32 {
         static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(1);
         let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        // The kernel's largest is 4,194,304.
+        // The kernel's largest ID is 4,194,304.
         5_000_000 + std::process::id() * 8 + next
     }
 

@@ -1,21 +1,21 @@
-//! Of which function of another library is this the stub?
+//! Finds the library function to which a stub belongs.
 
 use std::collections::HashMap;
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 
-/// Bytes of a stub.
+/// Size of a stub in bytes.
 const STUB: u64 = 16;
 
-/// Functions of libraries that a program calls: Chromium calls some thousand.
+/// The most library functions that a program calls: Chromium calls a few thousand.
 const MOST_STUBS: usize = 1 << 17;
 
-/// The stubs of a program by which it calls what is in libraries.
+/// The stubs through which a program calls library functions.
 pub(crate) struct Stubs<'d> {
     sections: Vec<(u64, &'d [u8])>,
-    /// Names by where the address of the function is kept.
+    /// Names by the location that stores the function's address.
     slots: HashMap<u64, &'d str>,
-    /// Names in the order of the table of what is bound when it is first called.
+    /// Names in the order of the table for lazy binding.
     bound: Vec<Option<&'d str>>,
 }
 
@@ -57,7 +57,7 @@ impl<'d> Stubs<'d> {
         (!stubs.sections.is_empty()).then_some(stubs)
     }
 
-    /// The name of the function whose stub holds this address.
+    /// Returns the name of the function whose stub contains this address.
     pub(crate) fn name_at(&self, address: u64) -> Option<&'d str> {
         let holds = |(from, code): &&(u64, &[u8])| {
             address
@@ -65,7 +65,7 @@ impl<'d> Stubs<'d> {
                 .is_some_and(|at| at < code.len() as u64)
         };
         let (from, code) = self.sections.iter().find(holds)?;
-        // Stubs of `.plt.got` have half the length; the jump of the half is that of its function.
+        // Stubs of `.plt.got` are half as long; the half with the jump belongs to its function.
         let inside = (address - from) / (STUB / 2) * (STUB / 2);
         let whole = inside / STUB * STUB;
         [inside, whole].into_iter().find_map(|at| {
@@ -75,7 +75,7 @@ impl<'d> Stubs<'d> {
         })
     }
 
-    /// `endbr64` may come first, and `bnd` before the jump.
+    /// Returns the function of a stub. `endbr64` may come first, and `bnd` before the jump.
     fn target(&self, stub: &[u8], at: u64) -> Option<&'d str> {
         let code = stub.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(stub);
         let code = code.strip_prefix(&[0xf2]).unwrap_or(code);

@@ -1,23 +1,22 @@
-//! Functions of stripped programs by the probes for tracers that lie in them.
+//! Finds functions of stripped programs by the tracer probes inside them.
 //!
-//! A probe is an instruction that does nothing, and a note on it with the name of who provides it and its
-//! own: what is around `python:gc__start` collects garbage. Format: `UserSpaceProbeImplementation` in
-//! the wiki of SystemTap.
+//! A probe is an instruction that does nothing, with a note that names its provider and itself: the code
+//! around `python:gc__start` collects garbage. Format: `UserSpaceProbeImplementation` in the SystemTap wiki.
 
 use object::{Architecture, Object, ObjectSection};
 
-/// Provider, probe, and the function that it is in.
+/// Provider, probe, and the function that contains it.
 const KNOWN: [(&str, &str, &str); 1] = [("python", "gc__start", "gc_collect_main")];
 
-/// Notes that are read.
+/// The most notes that are read.
 const MOST: usize = 4_096;
-/// Of a note's head: lengths of name and content, kind; all fields are padded to this.
+/// Size of a field in a note's header: lengths of name and content, kind; all fields are padded to this.
 const WORD: usize = 4;
-/// Of a note's content: where the probe is, where the section `.stapsdt.base` is, and a counter.
+/// Size of a note's addresses: the probe, the section `.stapsdt.base`, and a counter.
 const PLACES: usize = 24;
 
-/// Addresses within known functions. A compiler puts a probe that is rarely on aside, with a jump back
-/// right behind it: then both places are of the function.
+/// Returns addresses inside known functions. A compiler moves a rarely used probe aside, followed by a jump
+/// back: then both places belong to the function.
 pub(crate) fn functions(parsed: &object::File<'_>) -> Vec<(u64, &'static str)> {
     let notes = parsed.section_by_name(".note.stapsdt");
     let Some(notes) = notes.and_then(|section| section.data().ok()) else {
@@ -31,7 +30,7 @@ pub(crate) fn functions(parsed: &object::File<'_>) -> Vec<(u64, &'static str)> {
     let found = all(notes).filter_map(|(at, of_base, provider, name)| {
         let is_it = |known: &&(&str, &str, &str)| (known.0, known.1) == (provider, name);
         let (.., function) = KNOWN.iter().find(is_it)?;
-        // Moved by what links a program anew.
+        // Relocated by a program that changed the layout after linking.
         let moved = base.map_or(0, |base| base.wrapping_sub(of_base));
         Some((at.wrapping_add(moved), *function))
     });
@@ -44,7 +43,7 @@ pub(crate) fn functions(parsed: &object::File<'_>) -> Vec<(u64, &'static str)> {
     found
 }
 
-/// Place, base, provider and name of each note.
+/// Returns address, base, provider and name of each note.
 fn all(mut notes: &[u8]) -> impl Iterator<Item = (u64, u64, &str, &str)> {
     let next = move || {
         let number = |at: usize| {
@@ -70,21 +69,21 @@ fn all(mut notes: &[u8]) -> impl Iterator<Item = (u64, u64, &str, &str)> {
     })
 }
 
-/// Where the jump behind a probe leads.
+/// Returns the target of the jump after a probe.
 fn jump_behind(parsed: &object::File<'_>, at: u64) -> Option<u64> {
     let bytes = |at: u64, length: u64| {
         let mut sections = parsed.sections();
         sections.find_map(|section| section.data_range(at, length).ok().flatten())
     };
     match parsed.architecture() {
-        // A `nop` of one byte, and `jmp rel32`.
+        // A one-byte `nop`, and `jmp rel32`.
         Architecture::X86_64 => {
             let code = bytes(at, 6)?;
             let distance = i32::from_le_bytes(code[2..].try_into().ok()?);
             (code[..2] == [0x90, 0xe9])
                 .then(|| at.wrapping_add(6).wrapping_add_signed(distance.into()))
         }
-        // A `nop`, and `b` with 26 bits of words.
+        // A `nop`, and `b` with a 26-bit word offset.
         Architecture::Aarch64 => {
             let code = bytes(at + 4, 4)?;
             let code = u32::from_le_bytes(code.try_into().ok()?);

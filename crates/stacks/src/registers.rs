@@ -1,8 +1,8 @@
-//! What a thread's registers held, as far as it is known.
+//! The contents of a thread's registers, as far as known.
 
-/// Registers by their numbers in DWARF.
+/// Registers by their DWARF numbers.
 pub(crate) mod dwarf {
-    /// How many have a place here; the last is the address of the next instruction.
+    /// The number of registers stored here; the last is the address of the next instruction.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const COUNT: usize = 17;
     #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,7 @@ pub(crate) mod dwarf {
     pub(crate) const INSTRUCTION: usize = 32;
 }
 
-/// Perf's number of each register, in the order of DWARF's numbers.
+/// Perf's number of each register, in the order of the DWARF numbers.
 #[cfg(target_arch = "x86_64")]
 const PERF: [u32; dwarf::COUNT] = [0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8];
 #[cfg(not(target_arch = "x86_64"))]
@@ -52,7 +52,7 @@ impl Default for Registers {
 }
 
 impl Registers {
-    /// Bits of `sample_regs_user` with which a sample has all of them.
+    /// Bits of `sample_regs_user` for a sample with all of them.
     pub const PERF_MASK: u64 = {
         let mut mask = 0;
         let mut at = 0;
@@ -63,7 +63,7 @@ impl Registers {
         mask
     };
 
-    /// Those that are known of every thread.
+    /// Creates the registers that are known for every thread.
     pub fn new(instruction: u64, stack: u64, frame: u64) -> Self {
         let mut registers = Self::default();
         registers.values[dwarf::INSTRUCTION] = Some(instruction);
@@ -72,8 +72,8 @@ impl Registers {
         registers
     }
 
-    /// Of a sample: `values` has one for each bit of `mask`, lowest first, as `PERF_SAMPLE_REGS_USER`
-    /// writes them.
+    /// Reads the registers of a sample: `values` has one for each bit of `mask`, lowest first, as written by
+    /// `PERF_SAMPLE_REGS_USER`.
     pub fn of_perf(mask: u64, values: impl IntoIterator<Item = u64>) -> Self {
         let mut registers = Self::default();
         let numbers = (0..u64::BITS).filter(|bit| mask >> bit & 1 == 1);
@@ -108,17 +108,17 @@ impl Registers {
         Self { values }
     }
 
-    /// The address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn instruction(&self) -> Option<u64> {
         self.values[dwarf::INSTRUCTION]
     }
 
-    /// The stack pointer.
+    /// Returns the stack pointer.
     pub fn stack(&self) -> Option<u64> {
         self.values[dwarf::STACK]
     }
 
-    /// The frame pointer, of code that has one.
+    /// Returns the frame pointer, for code that has one.
     pub fn frame(&self) -> Option<u64> {
         self.values[dwarf::FRAME]
     }

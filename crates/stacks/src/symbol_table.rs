@@ -1,47 +1,47 @@
-//! Which functions are at some addresses, by a table of symbols?
+//! Finds the functions at addresses in a symbol table.
 
 use object::read::SymbolIndex;
 use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind};
 
 use crate::demangle::{demangled, without_copy};
 
-/// Names of one function that are compared.
+/// The most names of one function that are compared.
 const MOST_NAMES: usize = 32;
 
-/// How far before `malloc` the C library's own functions of its allocator begin at most, bytes.
+/// The furthest that the C library's own allocator functions begin before `malloc`, in bytes.
 const ALLOCATOR_BYTES: u64 = 0x6000;
 
-/// What a table says of an address.
+/// The result for an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The function that it is in.
+    /// The function that contains it.
     pub function: Option<String>,
-    /// Otherwise the one that begins before it.
+    /// If none contains it, the function that begins before it.
     pub after: Option<String>,
 }
 
-/// The functions that begin last before an address, all at the same one.
+/// The last functions that begin before an address, all at the same one.
 #[derive(Clone, Debug, Default)]
 struct Nearest {
     from: u64,
-    /// With their bytes; 0 where nobody knows them.
+    /// With their sizes in bytes; 0 if unknown.
     symbols: Vec<(SymbolIndex, u64)>,
 }
 
-/// Functions that a C library exports, at most: glibc has three thousand.
+/// The most functions that a C library exports: glibc has three thousand.
 const MOST_EXPORTED: usize = 1 << 16;
 
-/// A table of symbols: a million of them, of which few are asked for.
+/// A symbol table with up to a million entries, few of which are needed.
 type Symbols<'d, 'f> = object::SymbolTable<'d, 'f>;
 
-/// What a table of a file says of each address; they are sorted. `None` of a table without functions.
+/// Looks up each of the sorted addresses in a file's table. `None` if the table has no functions.
 pub(crate) fn look_up<'d, 'f>(
     file: &'f object::File<'d>,
     table: &Symbols<'d, 'f>,
     addresses: &[u64],
 ) -> Option<Vec<Found>> {
-    // What was written in assembly has no length: it ends with its section, `_init` before the
-    // stubs of libraries.
+    // Functions written in assembly have no size: they end with their section, such as `_init` before the
+    // library stubs.
     let up_to_its_end = |symbol: &object::Symbol<'d, 'f>| {
         let section = file.section_by_index(symbol.section_index()?).ok()?;
         let end = section.address().checked_add(section.size())?;
@@ -70,7 +70,7 @@ pub(crate) fn look_up<'d, 'f>(
         }
     }
     let last = last?;
-    // In Go's names a point is no mark of compilers.
+    // In Go's names a period doesn't start a compiler's suffix.
     let plain = match file.section_by_name(".gopclntab") {
         Some(_) => |name| name,
         None => without_copy,
@@ -94,8 +94,7 @@ impl Nearest {
         last: u64,
         readable: impl Fn(&'d str) -> String,
     ) -> Found {
-        // Others may begin there too: of several names the plainest, `free`, not `__libc_free` or
-        // `cfree`.
+        // Several symbols may begin there: use the plainest name, `free`, not `__libc_free` or `cfree`.
         let plainest = |holds: &dyn Fn(u64) -> bool| {
             let symbols = self.symbols.iter().filter(|(_, length)| holds(*length));
             let names = symbols.filter_map(|(index, _)| name(&table.symbol_by_index(*index).ok()?));
@@ -123,14 +122,14 @@ fn functions<'d, 'f>(table: &Symbols<'d, 'f>) -> impl Iterator<Item = object::Sy
     symbols.filter(|it| it.kind() == SymbolKind::Text && it.is_definition())
 }
 
-/// Its name without the version to which programs are linked.
+/// Returns its name without the version that programs are linked to.
 fn name<'d>(symbol: &object::Symbol<'d, '_>) -> Option<&'d str> {
     let name = symbol.name().ok()?;
     Some(name.split('@').next().unwrap_or(name))
 }
 
-/// Names as `malloc` what lies without a symbol among the functions behind it: a stripped glibc has
-/// them between what it exports right before and `malloc` itself.
+/// Names code without a symbol before `malloc` as `malloc`: a stripped glibc has its allocator functions
+/// between the preceding exported one and `malloc` itself.
 pub(crate) fn name_allocator(table: &Symbols<'_, '_>, addresses: &[u64], found: &mut [Found]) {
     // An old hook that programs may call is among them.
     let named = |symbol: &object::Symbol<'_, '_>| {

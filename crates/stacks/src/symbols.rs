@@ -1,4 +1,4 @@
-//! What are the places of stacks called?
+//! Names the places of stacks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,8 +16,8 @@ use crate::symbol_table::{self, Found};
 use crate::tree::Level;
 use crate::{Files, Frame, Place, StackTree, Tree};
 
-/// The frames at each place, innermost first: more than one where functions were inlined. Each
-/// file is opened once and let go.
+/// Returns the frames at each place, innermost first: several if functions were inlined. Each file is opened
+/// once and closed.
 pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<Place, Vec<Frame>> {
     let mut by_file: BTreeMap<u32, Vec<Place>> = BTreeMap::new();
     for place in places {
@@ -37,8 +37,8 @@ pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<
     named
 }
 
-/// The functions at these bytes of a file, without lines and what was inlined; what has no name is
-/// left out.
+/// Returns the functions at these bytes of a file, without lines and inlined functions; unnamed ones are
+/// omitted.
 pub fn functions_at(
     files: &Files,
     file: u32,
@@ -54,7 +54,7 @@ pub fn functions_at(
         .collect()
 }
 
-/// The tree of frames of a tree of places, and for each node of that its node here.
+/// Returns the tree of frames for a tree of places, and the new node of each of its nodes.
 pub fn named_tree(files: &Files, places: &Tree<Place>) -> (StackTree, Vec<u32>) {
     let frames = named(files, places.frames.iter().copied());
     let mut tree = StackTree::default();
@@ -69,7 +69,7 @@ pub fn named_tree(files: &Files, places: &Tree<Place>) -> (StackTree, Vec<u32>) 
     (tree, nodes)
 }
 
-/// The frames at these bytes of a file; they are sorted.
+/// Returns the frames at these sorted bytes of a file.
 fn name_file(
     files: &Files,
     file: u32,
@@ -91,7 +91,7 @@ fn name_file(
                     function: Some(name.short()),
                     ..Frame::default()
                 },
-                // It lies elsewhere in each run, and nobody can look there.
+                // Its address differs between runs and tells nothing.
                 (None, _) => Frame {
                     offset: None,
                     ..unnamed(*offset)
@@ -117,7 +117,7 @@ fn name_file(
     frames.collect()
 }
 
-/// What is asked for.
+/// The requested detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     Functions,
@@ -130,9 +130,9 @@ pub(crate) struct Names<'d> {
     found: HashMap<u64, Found>,
     dwarf: Option<Dwarf<'d>>,
     go: Option<GoTable<'d>>,
-    /// Where functions without a name begin.
+    /// For the beginnings of functions without a name.
     tables: Option<Tables<&'d [u8]>>,
-    /// Those of them that probes tell, by their beginning.
+    /// Functions identified by probes, by their beginning.
     probed: HashMap<u64, &'static str>,
 }
 
@@ -155,7 +155,7 @@ impl<'d> Names<'d> {
         addresses.dedup();
         let go = GoTable::of_file(&parsed, costs.budget());
         let is_gos = |address: &u64| go.is_some_and(|go| go.function_at(*address).is_some());
-        // Go's own table has the same, and is not compressed.
+        // Go's own table contains the same, and is not compressed.
         let wanted = detail == Detail::Lines && !addresses.iter().all(is_gos);
         let of = |file| wanted.then(|| Dwarf::of(file, path, opened, costs))?;
         let mut dwarf = of(&parsed);
@@ -191,7 +191,7 @@ impl<'d> Names<'d> {
         })
     }
 
-    /// Innermost first; `None` for what isn't loaded.
+    /// Returns the frames, innermost first; `None` for a byte that isn't loaded.
     pub(crate) fn at(&self, offset: u64) -> Option<Vec<Frame>> {
         let address = self.segments.address(offset)?;
         let found = self.found.get(&address)?;
@@ -229,13 +229,13 @@ impl<'d> Names<'d> {
         Some(levels.into_iter().enumerate().map(frame).collect())
     }
 
-    /// What a probe in the function at an address says of it.
+    /// Returns the name known from a probe in the function at an address.
     fn by_probe(&self, address: u64) -> Option<String> {
         let begin = self.tables.as_ref()?.begin(address)?;
         self.probed.get(&begin).map(|name| (*name).to_owned())
     }
 
-    /// The byte at which the function at an address begins, by the tables of unwinding.
+    /// Returns the byte at which the function at an address begins, according to the unwind tables.
     fn begin(&self, address: u64) -> Option<u64> {
         let begin = self.tables.as_ref()?.begin(address)?;
         Some(self.segments.offset(begin)?.0)
@@ -254,7 +254,7 @@ fn of_go(table: GoTable<'_>, addresses: &[u64]) -> Vec<Found> {
     found.collect()
 }
 
-/// What others may link to, and what a packed table adds.
+/// Looks up exported symbols, and those of an embedded compressed table.
 fn exported(
     parsed: &object::File<'_>,
     path: &Path,
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_kernels_page_has_clocks() {
-        // Some machines have none.
+        // Some machines have no vDSO.
         let Some(bytes) = crate::image::Bytes::of_vdso() else {
             return;
         };

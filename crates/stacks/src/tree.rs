@@ -1,11 +1,11 @@
-//! The call tree of many stacks, each frame and each path kept once.
+//! The call tree of many stacks, with each frame and each path stored once.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-/// A function at an address, as the compiler recorded it.
+/// A function at an address, as recorded by the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
     pub function: Option<String>,
@@ -16,28 +16,28 @@ pub(crate) struct Level {
 /// A place in a program's code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
-    /// The file that the code is from, as the kernel names it: a path, `[vdso]`, or `//anon` and the
-    /// like for code that was made at run time. Empty where nothing was mapped at the address.
+    /// The file with the code, as named by the kernel: a path, `[vdso]`, or `//anon` and the like for code
+    /// generated at run time. Empty if nothing was mapped at the address.
     pub binary: String,
-    /// The function as its author wrote it; `None` where no symbol is known.
+    /// The function's name as written in the source; `None` if no symbol is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Without a function: the byte of the binary, or the address of code that is from no file.
+    /// Without a function: the offset in the binary, or the address of code that isn't from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// Without a function: the exported function that begins before the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Source file, as the compiler recorded it.
+    /// The source file, as recorded by the compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_file: Option<String>,
-    /// Line in the source file, from 1: the line that was executed, or that made the call.
+    /// The line in the source file, from 1, that was executed or made the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Whether the compiler put the function's code into its caller.
+    /// Whether the compiler inlined the function into its caller.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inlined: bool,
-    /// Whether its code was compiled without optimisation, as the compiler noted it.
+    /// Whether its code was compiled without optimization, as noted by the compiler.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unoptimised: bool,
     /// Whether it is the interpreter's own function, called by a function of the interpreted program.
@@ -48,32 +48,32 @@ pub struct Frame {
 /// A path from the outermost frame to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Node {
-    /// The caller's node, a smaller number; `None` for the outermost frame.
+    /// The caller's node, which has a smaller index; `None` for the outermost frame.
     pub parent: Option<u32>,
-    /// Number of the frame in [`StackTree::frames`].
+    /// Index of the frame in [`StackTree::frames`].
     pub frame: u32,
 }
 
-/// How far outwards a stack could be followed.
+/// How far outwards a stack was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// To the thread's first function.
     Root,
-    /// To the end of the copy: the stack was deeper.
+    /// To the end of the copy; the stack was deeper.
     CutOff,
     /// To a frame whose caller can't be found.
     Broken,
 }
 
-/// The named stacks of a tree of processes.
+/// The named stacks of a process tree.
 pub type StackTree = Tree<Frame>;
 
-/// Frames and paths, each once.
+/// Frames and paths, each stored once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound(deserialize = "F: Deserialize<'de>"))]
 pub struct Tree<F> {
-    /// Frames, in the order in which they were first seen.
+    /// Frames, in order of first appearance.
     pub frames: Vec<F>,
     /// Paths; a node's parent comes before it.
     pub nodes: Vec<Node>,
@@ -95,7 +95,7 @@ impl<F> Default for Tree<F> {
 }
 
 impl<F: PartialEq> PartialEq for Tree<F> {
-    /// A tree that was read has no numbers to look up.
+    /// Ignores the lookup tables, which a deserialized tree doesn't have.
     fn eq(&self, other: &Self) -> bool {
         self.frames == other.frames && self.nodes == other.nodes
     }
@@ -104,7 +104,8 @@ impl<F: PartialEq> PartialEq for Tree<F> {
 impl<F: Eq> Eq for Tree<F> {}
 
 impl<F: Clone + Eq + Hash> Tree<F> {
-    /// The node of a stack whose frames are given outermost first; `None` for no frames.
+    /// Adds a stack whose frames are given outermost first, and returns its node; `None` if there are no
+    /// frames.
     pub fn add(&mut self, outermost_first: impl IntoIterator<Item = F>) -> Option<u32> {
         let mut parent = None;
         for frame in outermost_first {
@@ -113,7 +114,7 @@ impl<F: Clone + Eq + Hash> Tree<F> {
         parent
     }
 
-    /// The node of a frame that was called from the node `parent`.
+    /// Adds a frame that was called from the node `parent`, and returns its node.
     pub fn add_below(&mut self, parent: Option<u32>, frame: F) -> u32 {
         let next = self.frames.len() as u32;
         let frame = *self.frame_numbers.entry(frame.clone()).or_insert_with(|| {
@@ -128,13 +129,13 @@ impl<F: Clone + Eq + Hash> Tree<F> {
         })
     }
 
-    /// The frames of a node, innermost first.
+    /// Returns the frames of a node, innermost first.
     pub fn path(&self, node: u32) -> impl Iterator<Item = &F> {
         let numbers = self.frame_numbers_of(node);
         numbers.filter_map(|frame| self.frames.get(frame as usize))
     }
 
-    /// The same by their numbers in [`Tree::frames`].
+    /// The same as indices in [`Tree::frames`].
     pub fn frame_numbers_of(&self, node: u32) -> impl Iterator<Item = u32> {
         let parent = |node: &Node| self.nodes.get(node.parent? as usize);
         let nodes = std::iter::successors(self.nodes.get(node as usize), move |node| parent(node));

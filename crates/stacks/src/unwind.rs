@@ -1,4 +1,4 @@
-//! Who called whom, from a thread's registers and a copy of the top of its stack?
+//! Unwinds a stack from a thread's registers and a copy of the top of its stack.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,30 +10,30 @@ use crate::image::{Bytes, Image};
 use crate::registers::{Registers, dwarf};
 use crate::{Files, Reach};
 
-/// Frames that are followed: a copy of 64 KiB holds fewer.
+/// The most frames that are followed: a copy of 64 KiB contains fewer.
 const MOST_FRAMES: usize = 4_096;
 
-/// Rules that are kept: programs are at a few thousand places.
+/// The most rules that are kept: programs stop at a few thousand places.
 const MOST_RULES: usize = 1 << 16;
 
-/// Files whose tables are kept open.
+/// The most files whose tables are kept open.
 const MOST_FILES: usize = 1_024;
 
-/// A part of a process's memory that it may execute.
+/// An executable part of a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// Its first address.
     pub from: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub length: u64,
-    /// The byte of the file at its first address.
+    /// The file offset of its first address.
     pub offset: u64,
     /// Number of the file in [`Files`].
     pub file: u32,
 }
 
 impl Mapping {
-    /// Whether an address lies in it.
+    /// Returns whether it contains an address.
     pub fn holds(&self, address: u64) -> bool {
         address
             .checked_sub(self.from)
@@ -41,21 +41,21 @@ impl Mapping {
     }
 }
 
-/// An address as it stays the same from one process to the next.
+/// An address in a form that is the same in all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Number of the file in [`Files`].
     pub file: u32,
-    /// Whether it is the address to which a call returns: the call is before it.
+    /// Whether it is a return address: the call is before it.
     pub returns: bool,
-    /// Byte of the file, of what is not a file the address.
+    /// The file offset; the address if the mapping isn't a file.
     pub offset: u64,
 }
 
 impl Place {
-    /// The place of an address in a process; later mappings lie over earlier ones.
+    /// Returns the place of an address in a process; later mappings take precedence over earlier ones.
     pub fn of(files: &Files, space: &[Mapping], address: u64, returns: bool) -> Self {
-        // The instruction after a call of a function that doesn't return may be another mapping's.
+        // The instruction after a call of a function that doesn't return may belong to another mapping.
         let inside = address.saturating_sub(returns.into());
         let mapping = space.iter().rev().find(|it| it.holds(inside));
         Self {
@@ -70,13 +70,13 @@ impl Place {
         }
     }
 
-    /// The byte of the instruction that is being executed.
+    /// Returns a byte of the instruction being executed.
     pub fn inside(&self) -> u64 {
         self.offset.saturating_sub(self.returns.into())
     }
 }
 
-/// The frame pointers from that in the registers on, as far as they were copied.
+/// Follows the frame pointers from the one in the registers, as far as they were copied.
 fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = u64> {
     std::iter::successors(registers.frame(), |frame| stack.word(*frame))
 }
@@ -84,15 +84,15 @@ fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = u64>
 /// A thread's stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// Where the thread is, and who called that, innermost first.
+    /// The current place of the thread and its callers, innermost first.
     pub places: Vec<Place>,
-    /// How far outwards it is known.
+    /// How far outwards the stack is known.
     pub reach: Reach,
-    /// The frame pointer of the function at its end, if that has one.
+    /// The frame pointer of the outermost known function, if it has one.
     frame: Option<u64>,
 }
 
-/// Follows stacks, and keeps the tables of the files that it met.
+/// Unwinds stacks, and keeps the tables of the files that it has seen.
 #[derive(Default)]
 pub struct Unwinder {
     tables: HashMap<u32, Option<Rc<Tables<Bytes>>>>,
@@ -109,13 +109,13 @@ impl std::fmt::Debug for Unwinder {
     }
 }
 
-/// The registers of a frame's caller, and whether that called; or that nothing more is known.
+/// The registers of a frame's caller, and whether it made a call; or why nothing more is known.
 type Step = Result<(Registers, bool), Reach>;
 
 impl Unwinder {
-    /// Follows the stack of a thread with these registers. `space`: what its process may execute;
-    /// `stack`: a copy of the memory from `stack_address` on, which is where the stack pointer
-    /// points to, or below.
+    /// Unwinds the stack of a thread with these registers. `space`: the executable mappings of its process;
+    /// `stack`: a copy of the memory from `stack_address` on, which is the stack pointer or an address below
+    /// it.
     pub fn unwind(
         &mut self,
         files: &Files,
@@ -163,11 +163,11 @@ impl Unwinder {
         chain
     }
 
-    /// Goes on where a copy ended: `callers` are the addresses that the kernel found by the frame
-    /// pointers, innermost first, in memory that was not copied too. It passes over functions
-    /// without frame pointers. Where the chain's last function has one, it is known by that which of
-    /// them is its caller; else what both have in common ends where the chain does. `registers`,
-    /// `stack_address` and `stack` are those that the chain was followed with.
+    /// Continues where a copy ended: `callers` are the addresses that the kernel found by frame pointers,
+    /// innermost first, including memory that was not copied. They skip functions without frame pointers. If
+    /// the chain's last function has a frame pointer, it identifies its caller among them; otherwise the
+    /// common part of both must end where the chain ends. `registers`, `stack_address` and `stack` are those
+    /// with which the chain was unwound.
     pub fn splice(
         &mut self,
         files: &Files,
@@ -190,7 +190,7 @@ impl Unwinder {
             .peekable();
         let frames = frames(registers, &stack).take(callers.len());
         match frames.enumerate().find(|(_, it)| Some(*it) == chain.frame) {
-            // The first of them is where the thread is.
+            // The first one is the thread's current place.
             Some((at, _)) => _ = rest.nth(at),
             None => {
                 let mut is_common = false;
@@ -213,7 +213,7 @@ impl Unwinder {
         }
     }
 
-    /// Whether the function at a place is one that nobody called.
+    /// Returns whether the function at a place has no caller.
     fn is_outermost(&mut self, files: &Files, place: &Place) -> bool {
         let rule = self.rule(files, place);
         rule.is_some_and(|(_, rule)| rule.is_outermost)
@@ -234,12 +234,12 @@ impl Unwinder {
             return Err(Reach::Root);
         }
         match tables.caller(&rule, registers, &|address| stack.word(address)) {
-            // A signal's handler may have a stack of its own.
+            // A signal handler may have its own stack.
             Ok(caller) if rule.is_signal || caller.stack() > registers.stack() => {
                 Ok((caller, !rule.is_signal))
             }
-            // The innermost function may have its return address in a register, and nothing on the
-            // stack: `vfork`, and on some machines all that call nobody.
+            // The innermost function may have its return address in a register, and nothing on the stack:
+            // `vfork`, and on some machines all leaf functions.
             Ok(caller) if !place.returns && caller.stack() == registers.stack() => {
                 Ok((caller, true))
             }
@@ -248,7 +248,7 @@ impl Unwinder {
         }
     }
 
-    /// Code without tables: what compilers made at run time, and little that was written in assembly.
+    /// Handles code without tables: code generated at run time, and a little assembly.
     fn by_frame_pointer(
         &mut self,
         files: &Files,
@@ -272,8 +272,7 @@ impl Unwinder {
             caller.set(dwarf::INSTRUCTION, Some(address));
             (caller, true)
         };
-        // A function that calls none needs no frame: of files' code, written in assembly, most have
-        // none.
+        // A leaf function needs no frame: most assembly code in files has none.
         let leaf = match place.returns {
             true => None,
             false => {
@@ -303,8 +302,8 @@ impl Unwinder {
         leaf.ok_or(Reach::Broken)
     }
 
-    /// Whether an address can be one to which a call returns: a call is right before it, as far as
-    /// that can be read, or it is of what nobody called, to which Go returns.
+    /// Returns whether an address can be a return address: it directly follows a call, as far as that can be
+    /// read, or it belongs to a function without a caller, to which Go returns.
     fn follows_call(&mut self, files: &Files, place: &Place) -> bool {
         if !files.is_examined(place.file) {
             return place.file != crate::NOWHERE;
@@ -353,7 +352,7 @@ struct Stack<'s> {
     bytes: &'s [u8],
 }
 
-/// How far above a copy the rest of its stack may lie: threads have 8 MiB, some more.
+/// How far above a copy the rest of its stack may be: threads have 8 MiB, some more.
 const LARGEST_STACK: u64 = 1 << 30;
 
 impl Stack<'_> {
@@ -363,13 +362,13 @@ impl Stack<'_> {
         Some(u64::from_ne_bytes(bytes.try_into().ok()?))
     }
 
-    /// Whether the copy ends before this address, which may be of the same stack.
+    /// Returns whether the copy ends before this address, which may be in the same stack.
     fn ends_before(&self, address: u64) -> bool {
         let end = self.from.saturating_add(self.bytes.len() as u64);
         address > end && address - end < LARGEST_STACK
     }
 
-    /// How far a stack is known where memory that is needed next was not copied.
+    /// Returns how far a stack is known if the memory needed next was not copied.
     fn reach_without(&self, registers: &Registers) -> Reach {
         match registers.stack() {
             Some(pointer) if pointer >= self.from && !self.bytes.is_empty() => Reach::CutOff,

@@ -1,14 +1,15 @@
-//! Does a run resemble the run before it?
+//! Measures how much each run resembles the one before it.
 
-/// Fewest values on which a verdict is given.
+/// The fewest values for a verdict.
 const FEWEST: usize = 20;
 /// Below this, autocorrelation changes the width of an interval by less than a quarter.
 const MATTERS: f64 = 0.25;
-/// Two-sided 1 % point of the standard normal distribution.
+/// The two-sided 1 % point of the standard normal distribution.
 const ONE_PERCENT: f64 = 2.576;
 
-/// Correlation of each value's rank with the next one's, -1 to 1, in the order of measuring. Ranks,
-/// so that one outlier does not decide. 0 for fewer than three values or when all are equal.
+/// Returns the correlation of each value's rank with the next one's, -1 to 1, in order of measurement. Ranks
+/// are used so that a single outlier doesn't decide. Returns 0 for fewer than three values or if all are
+/// equal.
 ///
 /// ```
 /// let rising: Vec<f64> = (0..50).map(f64::from).collect();
@@ -31,14 +32,14 @@ pub fn autocorrelation(values: &[f64]) -> f64 {
     lagged / square
 }
 
-/// Whether runs resemble their neighbours so much that it matters: at least 20 values, a
-/// correlation above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
+/// Returns whether runs resemble their neighbours so much that it matters: at least 20 values, a correlation
+/// above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
 pub fn is_autocorrelated(values: &[f64]) -> bool {
     let bound = ONE_PERCENT / (values.len() as f64).sqrt();
     values.len() >= FEWEST && autocorrelation(values) > bound.max(MATTERS)
 }
 
-/// Ranks 1 to n in the order of the values; equal values share the mean of their ranks.
+/// Returns ranks 1 to n in the order of the values; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,16 +1,16 @@
-//! How far do separate measurements of the same thing lie from each other?
+//! How much separate measurements of the same thing differ.
 
 use crate::unpaired::BetweenSessions;
 
-/// Variance between separate measurements of one series, from its history.
+/// Returns the variance between separate measurements of one series, from its history.
 ///
-/// `measured` are (value, what was measured) by time; equal keys name the same code. If
-/// measurements of the same have at least three degrees of freedom together, their pooled variance
-/// is it, and real changes don't count. Else half the mean square of the differences between
-/// measurements up to `apart` places from each other (von Neumann 1941), the largest over these
-/// distances, so that a slow drift counts as far as the sides lie apart; steps of more than six
-/// median differences that stay are the code's and left out. `None` below four measurements. The
-/// second value is whether it rests on the same code.
+/// `measured` contains pairs of a value and a key of what was measured, by time; equal keys mean the same
+/// code. If measurements of the same code have at least three degrees of freedom together, the result is
+/// their pooled variance, which excludes real changes. Otherwise it is half the mean square of the
+/// differences between measurements up to `apart` positions from each other (von Neumann 1941), the largest
+/// over these distances, so that a slow drift counts over the distance between the two sides. Lasting steps
+/// of more than six median differences are attributed to the code and excluded. `None` for fewer than four
+/// measurements. The second value tells whether the result is based on the same code.
 pub fn between_sessions<K: Eq + std::hash::Hash>(
     measured: &[(f64, Option<K>)],
     apart: usize,
@@ -35,9 +35,9 @@ pub fn between_sessions<K: Eq + std::hash::Hash>(
     Some((BetweenSessions::Measured { variance, freedom }, false))
 }
 
-/// Differences over more places are mostly those of the code.
+/// Differences over more positions are mostly those of the code.
 const FARTHEST: usize = 8;
-/// A difference of more than so many median ones may be a step: 4 standard deviations of noise.
+/// A difference of more than this multiple of the median one may be a step: 4 standard deviations of noise.
 const STEP: f64 = 6.0;
 
 fn pooled<K: Eq + std::hash::Hash>(logs: &[(f64, &Option<K>)]) -> Option<(f64, f64)> {
@@ -56,9 +56,10 @@ fn pooled<K: Eq + std::hash::Hash>(logs: &[(f64, &Option<K>)]) -> Option<(f64, f
     (freedom > 0.0).then(|| (squares / freedom, freedom))
 }
 
-/// Places before which the code took a step: a large difference whose two neighbours on each side lie as
-/// far from each other. One measurement far from all others comes back at once, and is drift: taken for
-/// two steps, it made 6.7 % of identical code look different where one session in ten is an outlier.
+/// Returns the positions before which the code changed in a step: a large difference whose two neighbours on
+/// each side differ as much. A single measurement far from all others reverts at once, and counts as drift:
+/// counted as two steps, it made 6.7 % of identical code look different when one session in ten is an
+/// outlier.
 fn steps(levels: &[f64]) -> Vec<usize> {
     let apart = |from: usize, to: usize| levels[to] - levels[from];
     let mut sizes: Vec<f64> = (1..levels.len())
@@ -77,7 +78,7 @@ fn steps(levels: &[f64]) -> Vec<usize> {
     (2..levels.len().saturating_sub(1)).filter(stays).collect()
 }
 
-/// Half the mean square of the differences over so many places that cross no step, and its degrees of
+/// Returns half the mean square of the differences over this distance that cross no step, and its degrees of
 /// freedom.
 fn successive(levels: &[f64], steps: &[usize], distance: usize) -> Option<(f64, f64)> {
     let crosses = |from: usize| {
@@ -89,7 +90,7 @@ fn successive(levels: &[f64], steps: &[usize], distance: usize) -> Option<(f64, 
         .filter(|from| !crosses(*from))
         .map(|from| (levels[from + distance] - levels[from]).powi(2))
         .collect();
-    // Neighbouring differences share a measurement: two thirds of them count.
+    // Neighbouring differences share a measurement, so two thirds of them count.
     let freedom = (squares.len() as f64 * 2.0 / 3.0).max(1.0);
     let count = squares.len() as f64;
     (count > 0.0).then(|| (squares.iter().sum::<f64>() / 2.0 / count, freedom))
@@ -108,7 +109,7 @@ mod tests {
             .collect();
         let (found, same) = between_sessions(&series, 1).unwrap();
         assert!(!same && found.share() < 0.1, "{found:?}");
-        // With the code known, only measurements of the same count.
+        // If the code is known, only measurements of the same code count.
         let coded: Vec<(f64, Option<bool>)> = (0..10).map(|i| (series[i].0, Some(i < 5))).collect();
         let (found, same) = between_sessions(&coded, 1).unwrap();
         assert!(same && found.share() < 0.07, "{found:?}");

@@ -1,32 +1,32 @@
-//! Which difference would be detected here?
+//! The smallest difference that would be detected.
 
 use fathom_model::{Metric, Verdict};
 
 use crate::judge::{FEWEST_ROUNDS, PairData, judge};
 use crate::sequential;
 
-/// In how many tries a difference must be detected to count as detectable.
+/// The share of tries in which a difference must be detected to count as detectable.
 const POWER: f64 = 0.8;
 
-/// Tries: at a power of 80 % the share of 200 is known to within 3 %.
+/// Number of tries: at a power of 80 %, 200 give the share to within 3 %.
 const TRIES: usize = 200;
 
-/// Beyond this nothing is looked for: 1.0 is twice the time.
+/// The largest difference that is tried: 1.0 is twice the time.
 const LARGEST: f64 = 8.0;
 
-/// The smallest relative difference (0.01 is 1 %) between two programs that [`judge`] would call
-/// slower in four of five sessions of as many rounds, if their runs scatter as these do.
+/// Returns the smallest relative difference (0.01 is 1 %) between two programs that [`judge`] would call
+/// slower in four of five sessions with as many rounds, if their runs scatter like these.
 ///
-/// `reference` and `subject` are values of one program against itself, the i-th of the i-th round,
-/// as many of both. Which of both is which is chance, so each try swaps them at random in every
-/// round and makes the subject slower by the difference; the verdict is that of [`judge`], whatever
-/// its rule and its `margin` are. A difference inside the margin is called `same`, not slower: with
-/// a margin of 1 % nothing much below 1 % is detected on the quietest machine.
+/// `reference` and `subject` are values of one program against itself, the i-th of the i-th round, and
+/// equally many. Which value is which is chance, so each try swaps them at random in every round and makes
+/// the subject slower by the difference; the verdict is that of [`judge`], with its rule and its `margin`. A
+/// difference inside the margin is called `same`, not slower: with a margin of 1 %, differences much below 1
+/// % aren't detected even on the quietest machine.
 ///
 /// `None` with fewer than six rounds, or if not even 800 % would be detected.
 ///
 /// # Panics
-/// When `reference` and `subject` differ in length.
+/// If `reference` and `subject` differ in length.
 pub fn smallest_difference(
     reference: &[f64],
     subject: &[f64],
@@ -53,7 +53,7 @@ pub fn smallest_difference(
         }
     }
     let mut low = high / 2.0;
-    // To 2 % of itself: nearer than anybody reads.
+    // To within 2 % of itself, which is closer than anyone needs.
     while high / low > 1.02 {
         let middle = (low * high).sqrt();
         match is_detected(middle) {
@@ -64,8 +64,8 @@ pub fn smallest_difference(
     Some(high)
 }
 
-/// The rounds with both values swapped at random. The seed is fixed: the same runs give the same
-/// answer.
+/// Returns the rounds with both values swapped at random. The seed is fixed, so the same runs give the same
+/// result.
 fn tries(reference: &[f64], subject: &[f64]) -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut random = SplitMix(0x5eed);
     (0..TRIES)
@@ -98,7 +98,7 @@ fn is_slower(one: &[f64], other: &[f64], difference: f64, margin: f64, alpha: f6
         .is_some_and(|comparison| comparison.verdict == Verdict::Slower)
 }
 
-/// Steele, Lea and Flood's generator: enough for coins, and no dependency.
+/// Steele, Lea and Flood's generator: good enough for coin tosses, without a dependency.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -115,7 +115,7 @@ impl SplitMix {
 mod tests {
     use super::*;
 
-    /// Rounds whose ratio scatters evenly within `wide` (0.01 is 1 %) on both sides.
+    /// Rounds whose ratio is uniform within `wide` (0.01 is 1 %) on both sides.
     fn rounds(wide: f64) -> (Vec<f64>, Vec<f64>) {
         let ratio = |i: usize| 1.0 + wide * ((i * 37 % 50) as f64 / 24.5 - 1.0);
         (0..50).map(|i| (5e-3, 5e-3 * ratio(i))).unzip()
@@ -138,7 +138,7 @@ mod tests {
             detected(found / 2.0),
             found / 2.0
         );
-        // 2.8 standard errors: 0.1 / sqrt(3) a round, over sqrt(50).
+        // 2.8 standard errors: 0.1 / sqrt(3) per round, over sqrt(50).
         assert!((0.015..0.035).contains(&found), "{found}");
     }
 

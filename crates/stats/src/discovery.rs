@@ -1,9 +1,9 @@
-//! Which of many p-values stand when one in twenty of all claims may be false?
+//! Decides which of many p-values stand if one in twenty of all claims may be false.
 
 use crate::sequential::Allowance;
 
-/// Benjamini and Hochberg's step-up rule (1995): true where the hypothesis is rejected, with a
-/// false discovery rate of at most `alpha` for independent or positively dependent p-values.
+/// Benjamini and Hochberg's step-up rule (1995): returns true for each rejected hypothesis, with a false
+/// discovery rate of at most `alpha` for independent or positively dependent p-values.
 ///
 /// ```
 /// let rejected = fathom_stats::benjamini_hochberg(&[0.001, 0.6, 0.02, 0.04], 0.05);
@@ -17,7 +17,7 @@ pub fn benjamini_hochberg(p_values: &[f64], alpha: f64) -> Vec<bool> {
         .collect()
 }
 
-/// Number of rejected hypotheses.
+/// Returns the number of rejected hypotheses.
 pub(crate) fn rejections(p_values: &[f64], alpha: f64) -> usize {
     let mut sorted = p_values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -27,14 +27,14 @@ pub(crate) fn rejections(p_values: &[f64], alpha: f64) -> usize {
         .unwrap_or(0)
 }
 
-/// Error allowance of each of `rejected` claims among `all`.
+/// Returns the error allowance of each of `rejected` claims among `all`.
 fn share(rejected: usize, all: usize, alpha: f64) -> Option<f64> {
     (rejected > 0).then(|| alpha * (rejected as f64 / all as f64))
 }
 
-/// What each of several comparisons may use of an allowance: claims by the step-up rule, and
-/// intervals of the level that belongs to as many claims (Benjamini and Yekutieli 2005: false
-/// coverage rate). No p-value lies between the claim's allowance and the limit of the step-up rule.
+/// Returns each comparison's allowance: for claims by the step-up rule, and for intervals the level that
+/// corresponds to as many claims (Benjamini and Yekutieli 2005: false coverage rate). No p-value is between
+/// the claim's allowance and the limit of the step-up rule.
 pub(crate) fn each(p_values: &[f64], allowance: Allowance) -> Allowance {
     let rejected = rejections(p_values, allowance.claim).max(1);
     allowance.times(rejected as f64 / p_values.len().max(1) as f64)

@@ -1,7 +1,7 @@
-//! What is one number for many benchmarks?
+//! A single number for many benchmarks.
 
-/// Geometric mean, in the unit of the values: the one mean of ratios that does not depend on which
-/// side is the reference. `None` when there is no value or one is not positive and finite.
+/// Returns the geometric mean, in the unit of the values: the only mean of ratios that does not depend on
+/// which side is the reference. `None` if there are no values or one is not positive and finite.
 ///
 /// ```
 /// assert_eq!(fathom_stats::geometric_mean(&[1.0, 4.0]), Some(2.0));

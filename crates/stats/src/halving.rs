@@ -1,17 +1,17 @@
-//! Which of many revisions changed a metric: how the error rate of a search by halving is spent.
+//! Finding which of many revisions changed a metric: how a search by halving spends its error rate.
 //!
-//! Three questions are asked. *Do the two ends differ?* is a claim as any other. *Is this revision
-//! nearer to the one end or to the other?* is asked once for each halving: by the signed-rank test
-//! of the revision against the [`geometric_middle`] of both ends in the same rounds. A revision
-//! that is as one of the ends lies half the whole difference away from the middle, and is taken for
-//! the other end in at most half of the times that the test allows, since it must err in that
-//! direction. *Does the revision that is left differ from its parent?* is a claim again.
+//! It answers three questions. *Do the two ends differ?* is a claim like any other. *Is this revision nearer
+//! to the one end or to the other?* is answered once for each halving: by the signed-rank test of the
+//! revision against the [`geometric_middle`] of both ends in the same rounds. A revision that equals one of
+//! the ends is half the whole difference away from the middle, and is mistaken for the other end in at most
+//! half of the cases that the test allows, since it must err in that direction. *Does the remaining revision
+//! differ from its parent?* is a claim again.
 //!
-//! The parts add up (Bonferroni), so that no assumption on how the questions depend is needed.
+//! The parts add up (Bonferroni), so no assumption is needed on how the questions depend on each other.
 
 use crate::sequential::CLAIM_SHARE;
 
-/// The middle of two positive values on the scale of ratios: their geometric mean.
+/// Returns the middle of two positive values on the scale of ratios: their geometric mean.
 ///
 /// ```
 /// assert_eq!(fathom_stats::geometric_middle(1.0, 4.0), 2.0);
@@ -24,7 +24,7 @@ pub fn geometric_middle(one: f64, other: f64) -> f64 {
     }
 }
 
-/// Halvings that a search among so many revisions takes at most, if all of them can be measured.
+/// Returns the most halvings that a search among this many revisions takes, if all of them can be measured.
 ///
 /// ```
 /// use fathom_stats::steps;
@@ -34,24 +34,25 @@ pub fn steps(revisions: usize) -> u32 {
     revisions.max(1).next_power_of_two().ilog2()
 }
 
-/// How often each question of a search may be answered wrongly, as the `alpha` of a session: claims
-/// use a fifth of that, see [`CLAIM_SHARE`].
+/// Error rates for each question of a search, as the `alpha` of a session: claims use a fifth of that, see
+/// [`CLAIM_SHARE`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Halving {
-    /// Whether the ends differ.
+    /// For whether the ends differ.
     pub ends: f64,
-    /// To which end a revision is nearer: each halving.
+    /// For each halving: to which end a revision is nearer.
     pub step: f64,
-    /// Whether the revision that is left differs from its parent.
+    /// For whether the remaining revision differs from its parent.
     pub confirmation: f64,
 }
 
-/// The part of the error rate that is for all halvings together; the ends and the confirmation have
-/// a quarter each. Halvings are many, so they have the most.
+/// The part of the error rate for all halvings together; the ends and the confirmation have a quarter each.
+/// There are many halvings, so they get the most.
 const FOR_STEPS: f64 = 0.5;
 
 impl Halving {
-    /// For `steps` halvings, when a search may name a wrong revision at a rate of `total`.
+    /// Returns the error rates for `steps` halvings, if a search may name a wrong revision at a rate of
+    /// `total`.
     ///
     /// ```
     /// let parts = fathom_stats::Halving::of(0.05, 4);
@@ -84,7 +85,7 @@ mod tests {
         }
     }
 
-    /// A reproducible number from -1 to 1.
+    /// Returns a reproducible number from -1 to 1.
     fn noise(seed: u64) -> f64 {
         let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for _ in 0..3 {
@@ -94,8 +95,8 @@ mod tests {
         (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// In how many of `searches` comparisons a revision that is as the first end, 2 % from the
-    /// other at a noise of 10 %, is taken for the other; and for the first.
+    /// Returns in how many of `searches` comparisons a revision that equals the first end, 2 % from the other
+    /// at a noise of 10 %, is mistaken for the other; and identified as the first.
     fn taken(searches: u64, alpha: f64) -> (u32, u32) {
         let (mut wrong, mut right) = (0, 0);
         for search in 0..searches {
@@ -130,7 +131,7 @@ mod tests {
     fn a_revision_is_taken_for_the_wrong_end_more_rarely_than_allowed() {
         let alpha = Halving::of(0.05, 4).step;
         let (wrong, right) = taken(4000, alpha);
-        // 0.00625 of 4,000 are 25, in both directions together.
+        // 0.00625 of 4,000 is 25, for both directions together.
         assert!(wrong <= 12, "{wrong}");
         assert!(right > wrong, "{right} right, {wrong} wrong");
     }

@@ -1,22 +1,22 @@
-//! How are the values spread, for drawing?
+//! Histograms, for drawing.
 
 use crate::outliers::slow_fence;
 
 /// A histogram from the smallest value to the fence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Histogram {
-    /// Smallest value, in the values' unit.
+    /// The smallest value, in the values' unit.
     pub low: f64,
-    /// Upper end of the last bin, in the values' unit.
+    /// The upper end of the last bin, in the values' unit.
     pub high: f64,
-    /// Values in each bin, all bins equally wide.
+    /// Number of values in each bin; all bins have the same width.
     pub counts: Vec<usize>,
-    /// Values above the last bin.
+    /// Number of values above the last bin.
     pub beyond: usize,
 }
 
-/// `bins` bins over an ascending sample, up to the fence above which values are slow; `None` where
-/// there is nothing to see: fewer than ten values, or all alike.
+/// Returns `bins` bins over an ascending sample, up to the fence above which values are slow; `None` if a
+/// histogram isn't useful: fewer than ten values, or all equal.
 ///
 /// ```
 /// let sorted: Vec<f64> = (0..40).map(f64::from).chain([900.0]).collect();

@@ -1,41 +1,41 @@
-//! What another tool's samples, or its figures of samples that nobody has, say of the middle.
+//! The middle of another tool's samples, or of its summary of unavailable samples.
 
 use fathom_model::imported::Values;
 
 use crate::median_interval;
 
-/// What an interval rests on.
+/// The basis of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntervalFrom {
     /// Order statistics of the samples.
     Samples,
-    /// The tool gave it; what it assumed is not known.
+    /// The tool reported it; its assumptions are unknown.
     Tool,
-    /// The quartiles and a number of samples, taken as independent and normal between the quartiles.
+    /// The quartiles and the number of samples, assumed to be independent and normal between the quartiles.
     Quartiles,
-    /// A standard deviation and a number of samples, taken as independent and of a normal mean.
+    /// A standard deviation and the number of samples, assumed to be independent with a normal mean.
     Deviation,
-    /// Nothing: the interval is the value alone.
+    /// Nothing: the interval is just the value.
     Nothing,
 }
 
-/// The middle of what was measured, in the unit of the file.
+/// The middle of the measurements, in the unit of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Middle {
-    /// Of median, the tool's one value and mean the first of which an interval is known; else the first that
-    /// is there.
+    /// The first of median, the tool's single value and mean for which an interval is known; otherwise the
+    /// first that is available.
     pub value: f64,
-    /// Lower end of its interval.
+    /// The lower end of its interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of its interval.
     pub high: f64,
-    /// Number of samples, 1 where it isn't known.
+    /// Number of samples, 1 if unknown.
     pub runs: u64,
-    /// What the interval rests on.
+    /// The basis of the interval.
     pub from: IntervalFrom,
 }
 
-/// `None` where neither a median nor a mean nor a single value is known.
+/// Returns the middle; `None` if neither a median nor a mean nor a single value is known.
 pub fn imported_middle(values: &Values) -> Option<Middle> {
     let summary = match values {
         Values::Samples(samples) => {
@@ -62,7 +62,7 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
         from,
     };
     let around = |value: f64, half: f64, from| middle(value, value - half, value + half, from);
-    // A tool's interval is that of its one value or of its mean, if it gives one of them.
+    // A tool's interval is that of its single value or of its mean, if it reports one of them.
     let of_tool = summary.low.zip(summary.high).and_then(|(low, high)| {
         let inside = |value: &f64| (low..=high).contains(value);
         let figures = [summary.value, summary.mean, median];
@@ -79,7 +79,7 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
     let of_deviation = || {
         let deviation = summary.standard_deviation.filter(|_| runs > 1)?;
         let half = 1.96 * deviation / root;
-        // Where only one figure is there, the deviation is the one around it.
+        // If there is only one figure, the deviation refers to it.
         let value = match (summary.mean, summary.value, median) {
             (Some(mean), ..) => mean,
             (None, Some(value), _) => value,
@@ -96,7 +96,7 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
         })
 }
 
-/// Quartiles of fewer samples say little of the spread.
+/// Quartiles of fewer samples tell little about the spread.
 const FEWEST: u64 = 6;
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
             (found.value, found.low, found.high, found.from),
             (2.0, 1.8, 2.2, IntervalFrom::Tool)
         );
-        // No figure lies in an interval of something else.
+        // An interval of something else that doesn't contain the figure is not used.
         let alone = of(Summary {
             low: Some(5.0),
             high: Some(6.0),

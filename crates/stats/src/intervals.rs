@@ -1,4 +1,4 @@
-//! How well are a tail quantile and a mean of one sample known?
+//! Intervals of a tail quantile and of the mean of one sample.
 
 use fathom_model::Estimate;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -6,9 +6,9 @@ use statrs::function::beta::beta_reg;
 
 use crate::quantile::{quantile, sorted_finite};
 
-/// Quantile `q` (0 to 1) with its order-statistic interval at `level`, whatever distribution the
-/// values have. Where the sample is too small for that level at this quantile, the interval ends at
-/// the extreme value and [`Estimate::level`] says what it has. `None` when there is no value.
+/// Returns quantile `q` (0 to 1) with its order-statistic interval at `level`, for any distribution of the
+/// values. If the sample is too small for that level at this quantile, the interval ends at the extreme value
+/// and [`Estimate::level`] is the level that it has. `None` if there are no values.
 ///
 /// ```
 /// let values: Vec<f64> = (1..=100).map(f64::from).collect();
@@ -41,7 +41,7 @@ pub fn quantile_interval(values: &[f64], q: f64, level: f64) -> Option<Estimate>
     })
 }
 
-/// P(at most `k` of `n` values lie below the quantile `q`).
+/// Returns P(at most `k` of `n` values are below the quantile `q`).
 fn at_most(n: usize, k: usize, q: f64) -> f64 {
     match (k >= n, q) {
         (true, _) => 1.0,
@@ -51,8 +51,8 @@ fn at_most(n: usize, k: usize, q: f64) -> f64 {
     }
 }
 
-/// Arithmetic mean with Student's interval, which assumes that means are about normal. One value
-/// has level 0. `None` when there is no value.
+/// Returns the arithmetic mean with Student's interval, which assumes that means are approximately normal. A
+/// single value has level 0. `None` if there are no values.
 ///
 /// ```
 /// let mean = fathom_stats::mean_interval(&[1.0, 2.0, 3.0], 0.95).unwrap();
@@ -85,7 +85,7 @@ pub fn mean_interval(values: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// So many standard deviations on either side of the middle of a normal distribution hold `level`
+/// Returns how many standard deviations on either side of the middle of a normal distribution contain `level`
 /// (0 to 1) of it.
 ///
 /// ```
@@ -95,8 +95,8 @@ pub fn normal_half_width(level: f64) -> f64 {
     Normal::standard().inverse_cdf(0.5 + level.clamp(0.0, 1.0) / 2.0)
 }
 
-/// The mean of `subject` less that of `reference`, with Welch's interval: Student's for two samples
-/// whose spreads differ. One value in either has level 0. `None` when one has no value.
+/// Returns the mean of `subject` minus that of `reference`, with Welch's interval: Student's for two samples
+/// with different spreads. A single value in either gives level 0. `None` if one has no values.
 ///
 /// ```
 /// let more = fathom_stats::mean_difference(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     fn a_tail_of_few_values_has_less_confidence() {
         let values: Vec<f64> = (1..=20).map(f64::from).collect();
         let p99 = quantile_interval(&values, 0.99, 0.95).unwrap();
-        // The largest of 20 values lies above p99 in 1 - 0.99^20 = 18 % of cases.
+        // The largest of 20 values is above p99 in 1 - 0.99^20 = 18 % of cases.
         assert_eq!(p99.high, 20.0);
         assert!(p99.level < 0.2, "{}", p99.level);
     }

@@ -1,4 +1,4 @@
-//! Faster, slower, the same, or not yet known?
+//! Verdicts: faster, slower, the same, or undecided.
 
 use fathom_model::{Comparison, Estimate, Metric, MoreRounds, Shift, Verdict};
 
@@ -6,49 +6,46 @@ use crate::discovery;
 use crate::paired::{PairedRatio, Pairs};
 use crate::sequential::Allowance;
 
-/// Fewest rounds on which a verdict is given: with fewer, no outcome at all reaches 5 %. A claim at
-/// 99 % takes eight.
+/// The fewest rounds for a verdict: with fewer, no outcome reaches 5 %. A claim at 99 % needs eight.
 pub const FEWEST_ROUNDS: usize = 6;
 
-/// Fewest rounds after which counts that never differed are taken for what they always are.
+/// The fewest rounds after which counts that never differed are considered constant.
 pub const FEWEST_OF_COUNTS: usize = 3;
 
-/// More rounds than this are not announced: the estimate behind the number is then noise.
+/// Larger numbers of rounds are not announced, since the estimate behind them is noise.
 const MOST_ROUNDS: f64 = 1e9;
 
 /// One comparison to be judged: two benchmarks' values of one metric, by round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairData<'a> {
-    /// Index of the benchmark that is compared with.
+    /// Index of the benchmark to compare with.
     pub reference_index: usize,
     /// Index of the benchmark that is compared.
     pub subject_index: usize,
-    /// Which metric.
+    /// The compared metric.
     pub metric: Metric,
-    /// Values of the reference, in the metric's unit; the i-th value is of the i-th round.
+    /// Values of the reference, in the metric's unit; the i-th value belongs to the i-th round.
     pub reference: &'a [f64],
-    /// Values of the subject, in the metric's unit, as many as of the reference.
+    /// Values of the subject, in the metric's unit, as many as for the reference.
     pub subject: &'a [f64],
     /// Differences up to this share count as none (0.01 is 1 %).
     pub margin: f64,
 }
 
-/// Judges several comparisons so that of all differences claimed at most a share of
-/// `allowance.claim` is false (expected false discovery rate).
+/// Judges several comparisons so that at most a share of `allowance.claim` of all claimed differences is
+/// false (expected false discovery rate).
 ///
-/// Benjamini-Hochberg decides how many of the m p-values stand (R); every interval then has the
-/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which leaves out 1
-/// for those. The verdict is `Same` if the whole interval lies
-/// within [1 / (1 + margin), 1 + margin], else `Faster` or `Slower` if the p-value stands, else
-/// `Undecided`. A claim takes more than an interval that leaves out 1: [`Comparison::claim_level`].
+/// Benjamini-Hochberg decides how many of the m p-values are significant (R); every interval then has the
+/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which excludes 1 for those.
+/// The verdict is `Same` if the whole interval is within [1 / (1 + margin), 1 + margin], otherwise `Faster`
+/// or `Slower` if the p-value is significant, otherwise `Undecided`. A claim needs more than an interval that
+/// excludes 1: [`Comparison::claim_level`].
 ///
-/// What is counted ([`Metric::is_exact`]) and has one value in all runs of a side, in at least
-/// [`FEWEST_OF_COUNTS`] rounds, needs no test: its ratio is what it is, with a level of 1, and takes no part in
-/// the rate.
+/// A count ([`Metric::is_exact`]) that has one value in all runs of a side, in at least [`FEWEST_OF_COUNTS`]
+/// rounds, needs no test: its ratio is exact, with a level of 1, and it doesn't count towards the rate.
 ///
-/// Fewer rounds (with both values positive) than a level takes can't reach it, see
-/// [`fewest_rounds`]. A pair without any usable round has no ratio and is left out of the result;
-/// all others keep their order.
+/// Fewer rounds (with both values positive) than a level requires can't reach it, see [`fewest_rounds`]. A
+/// pair without any usable round has no ratio and is omitted from the result; all others keep their order.
 ///
 /// ```
 /// use fathom_model::{Metric, Verdict};
@@ -68,7 +65,7 @@ pub struct PairData<'a> {
 /// ```
 ///
 /// # Panics
-/// When a reference and its subject differ in length.
+/// If a reference and its subject differ in length.
 pub fn judge(pairs: &[PairData], allowance: Allowance) -> Vec<Comparison> {
     let usable: Vec<(&PairData, Known)> = pairs
         .iter()
@@ -97,15 +94,15 @@ pub fn judge(pairs: &[PairData], allowance: Allowance) -> Vec<Comparison> {
         .collect()
 }
 
-/// What is known of two sides.
+/// The data about two sides.
 enum Known {
-    /// The ratio of two counts that are the same in all runs.
+    /// The ratio of two counts that are constant over all runs.
     Counted(f64),
     Sampled(Pairs),
 }
 
-/// The ratio of what is counted and has one value in all runs of either side; `None` where it hasn't, and
-/// where one of the two is 0, which has no ratio to the other.
+/// Returns the ratio of two counts that are constant over all runs of each side; `None` if they aren't, or if
+/// one is 0 and there is no ratio.
 fn counted(data: &PairData) -> Option<f64> {
     let value = |values: &[f64]| {
         let first = *values.first()?;
@@ -149,7 +146,7 @@ fn exactly(data: &PairData, ratio: f64) -> Comparison {
     }
 }
 
-/// Fewest rounds that can reach this level: n rounds that all agree have a p-value of 2^(1-n).
+/// Returns the fewest rounds that can reach this level: n rounds that all agree have a p-value of 2^(1-n).
 ///
 /// ```
 /// assert_eq!((fathom_stats::fewest_rounds(0.95), fathom_stats::fewest_rounds(0.99)), (6, 8));
@@ -198,9 +195,9 @@ fn verdict(ratio: &Estimate, differs: bool, margin: f64) -> Verdict {
     }
 }
 
-/// Rounds that are missing if the intervals shrink with the square root of their number and the
-/// estimate stays: until that of the claim's level leaves out 1 or the printed one fits into the
-/// margin, whichever is sooner.
+/// Returns how many rounds are missing if the intervals shrink with the square root of their number and the
+/// estimate stays: until that of the claim's level excludes 1 or the printed one fits into the margin,
+/// whichever is sooner.
 fn more_rounds(
     pairs: &Pairs,
     paired: &PairedRatio,
@@ -216,7 +213,7 @@ fn more_rounds(
     } else {
         claim.high.ln() - centre
     };
-    // By what factor must the interval shrink? Less than 0 or 0 / 0: never.
+    // The factor by which the interval must shrink. Less than 0 or 0 / 0: never.
     let to_claim = towards_one / centre.abs();
     let to_fit = (above / (margin - centre).max(0.0)).max(below / (margin + centre).max(0.0));
     let rounds = paired.rounds as f64;

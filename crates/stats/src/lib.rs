@@ -4,15 +4,15 @@
 //! |---|---|
 //! | What is a typical run, and how well is that known? | [`summarize`], [`median_interval`], [`quantile`], [`percentile_of_steps`], [`quantile_interval`], [`mean_interval`] |
 //! | Which of two programs takes longer, and by how much? | [`paired_ratio`], [`paired_difference`], [`mean_difference`], [`judge`] |
-//! | The same, where both were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
+//! | The same, if they were not measured together? | [`unpaired_ratio`], [`between_sessions`] |
 //! | Which difference would be detected here? | [`smallest_difference`] |
 //! | May measuring stop now? | [`sequential`], [`fewest_rounds`] |
 //! | Is a suite worse than before? | [`Gate`], [`best_of`] |
-//! | Can the runs be trusted to be alike? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
+//! | Are the runs comparable with each other? | [`slow_fence`], [`two_modes`], [`is_autocorrelated`] |
 //! | Where did a series change its level? | [`change_points`], [`follow`] |
 //! | Which revision changed it? | [`Halving`], [`geometric_middle`] |
-//! | What is one number for many benchmarks? | [`geometric_mean`] |
-//! | What do another tool's figures say? | [`imported_middle`] |
+//! | Which single number summarizes many benchmarks? | [`geometric_mean`] |
+//! | What do another tool's figures mean? | [`imported_middle`] |
 //! | How is it drawn and printed? | [`histogram`], [`supported_decimals`] |
 //!
 //! Definitions, reasons and measured error rates of all of them: `docs/statistics.md`.

@@ -1,25 +1,25 @@
-//! Does a program have two speeds?
+//! Detects whether a program has two speeds.
 
 use crate::quantile::{quantile, sorted_finite};
 
-/// Fewest values on which a verdict is given.
+/// The fewest values for a verdict.
 const FEWEST: usize = 20;
-/// Smallest share of the values that makes a mode; fewer are outliers.
+/// The smallest share of the values that makes a mode; fewer are outliers.
 const SMALLEST_SHARE: f64 = 0.15;
-/// Fewest values that make a mode: when one run in 50 is an outlier, three of 20 are in 0.7 % of
-/// samples, four in 0.06 %.
+/// The fewest values that make a mode: if one run in 50 is an outlier, three of 20 are in 0.7 % of samples,
+/// four in 0.06 %.
 const FEWEST_IN_MODE: usize = 4;
-/// Smallest difference of the two modes that matters: the default margin of a comparison.
+/// The smallest relevant ratio of the two modes: the default margin of a comparison.
 const SMALLEST_RATIO: f64 = 1.01;
-/// Distance of the modes in units of their common spread, for many values; a normal sample that is
-/// cut in two has 2.7, a uniform one 3.5.
+/// Distance of the modes in units of their common spread, for many values; a normal sample cut in two has
+/// 2.7, a uniform one 3.5.
 const SEPARATION: f64 = 4.0;
-/// What a small sample needs on top, divided by n: chance groups are tight there. With 4.4 at n =
-/// 20 a single normal mode is taken for two in 0.6 % of samples; with 4.0 in 2 %.
+/// An addition for small samples, divided by n: chance groups are tight there. With 4.4 at n = 20, a single
+/// normal mode is mistaken for two in 0.6 % of samples; with 4.0 in 2 %.
 const SEPARATION_FOR_FEW: f64 = 8.0;
 /// Half the width of the valley, as a share of the distance of the modes, ...
 const VALLEY: f64 = 0.1;
-/// ... in which at most one value in so many may lie; a uniform sample has one in ten there.
+/// ... which at most one in this many values may be in; a uniform sample has one in ten there.
 const VALLEY_ONE_IN: usize = 20;
 
 /// Two speeds of one program.
@@ -33,10 +33,10 @@ pub struct Modes {
     pub high_share: f64,
 }
 
-/// The two modes of the values (at least 20, all positive), if there are two that matter: each has
-/// at least 15 % of the values and at least four, they differ by 1 % or more, and by four times
-/// their spread or more, with (almost) nothing between them. Looked at both as they are and as
-/// logarithms, because a skewed single mode has a long tail in one of the two only.
+/// Returns the two modes of the values (at least 20, all positive), if there are two that matter: each has at
+/// least 15 % of the values and at least four, they differ by 1 % or more, and by four times their spread or
+/// more, with (almost) nothing between them. Checked for the values and for their logarithms, because a
+/// skewed single mode has a long tail in only one of the two.
 ///
 /// ```
 /// let values: Vec<f64> = (0..40)
@@ -64,7 +64,7 @@ pub fn two_modes(values: &[f64]) -> Option<Modes> {
     (two && modes.high >= SMALLEST_RATIO * modes.low).then_some(modes)
 }
 
-/// Size of the low group when every value goes to the nearer of the two medians.
+/// Returns the size of the low group if every value belongs to the nearer of the two medians.
 fn middle_split(sorted: &[f64], split: usize) -> Option<usize> {
     let (low, high) = sorted.split_at(split);
     let middle = f64::midpoint(quantile(low, 0.5), quantile(high, 0.5));
@@ -77,7 +77,7 @@ fn fewest_in_mode(n: usize) -> usize {
     ((SMALLEST_SHARE * n as f64).ceil() as usize).max(FEWEST_IN_MODE)
 }
 
-/// Size of the low group for which the squares within the groups are smallest.
+/// Returns the size of the low group with the smallest sum of squares within the groups.
 fn best_split(sorted: &[f64]) -> usize {
     let n = sorted.len();
     let fewest = fewest_in_mode(n);

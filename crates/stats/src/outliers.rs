@@ -1,14 +1,14 @@
-//! From where on is a run unusually slow?
+//! The limit above which a run is unusually slow.
 
 use crate::quantile::quantile;
 
-/// Share above the median below which a run is not worth a word, however alike the others are.
+/// Runs less than this share above the median aren't mentioned, however similar the others are.
 const ABOVE_MEDIAN: f64 = 0.10;
 
-/// Above this a value of an ascending sample is called slow, in the values' unit: the third
-/// quartile and three times the distance between the quartiles (Tukey's outer fence), but at least
-/// 10 % above the median. What is beyond is pointed out and explained, never dropped. `None` for
-/// fewer than ten values: among so few the quartiles lie too close together by chance.
+/// Returns the limit above which a value of an ascending sample is called slow, in the values' unit: the
+/// third quartile plus three times the interquartile range (Tukey's outer fence), but at least 10 % above the
+/// median. Values beyond it are reported and explained, never dropped. `None` for fewer than ten values:
+/// among so few the quartiles are too close together by chance.
 ///
 /// ```
 /// let mut sorted: Vec<f64> = (0..30).map(|i| 1.0 + f64::from(i) / 1000.0).collect();

@@ -1,4 +1,4 @@
-//! By what factor does one program take longer than another, when both ran in the same rounds?
+//! The factor by which one program takes longer than another, if both ran in the same rounds.
 
 use fathom_model::{Estimate, Shift};
 
@@ -8,30 +8,29 @@ use crate::walsh::{
     count_sums_at_most, count_sums_below, median_average, nth_average, number_of_averages,
 };
 
-/// The ratio of two samples that were measured in the same rounds.
+/// The ratio of two samples measured in the same rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedRatio {
-    /// Hodges-Lehmann estimate of subject / reference with its Wilcoxon interval (no unit).
+    /// The Hodges-Lehmann estimate of subject / reference with its Wilcoxon interval (no unit).
     pub ratio: Estimate,
     /// Two-sided p-value of 'no difference', 0 to 1 (Wilcoxon signed-rank).
     pub p_value: f64,
-    /// Ratio of the quantiles p10, p50 and p90 of the two samples.
+    /// Ratios of the quantiles p10, p50 and p90 of the two samples.
     pub shift: Shift,
     /// Number of rounds in which both values were positive.
     pub rounds: usize,
 }
 
-/// Ratio subject / reference of values that belong together by their index (the same round).
+/// Returns the ratio subject / reference of values paired by their index (the same round).
 ///
-/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963); the
-/// interval is the set of ratios that the signed-rank test at `1 - level` does not reject, so that
-/// the p-value is at most `1 - level` exactly when the interval leaves out 1. Pairs that tie count
-/// against a difference: with ties the error rate is below the nominal one, never above. Where
-/// there are too few rounds for `level`, the interval is the whole range of the pairs and
-/// [`Estimate::level`] is what that has, 1 - 2^(1-n).
+/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963); the interval is the
+/// set of ratios that the signed-rank test at `1 - level` does not reject, so that the p-value is at most `1
+/// - level` exactly if the interval excludes 1. Pairs that tie count against a difference: with ties the
+/// error rate is below the nominal one, never above. If there are too few rounds for `level`, the interval is
+/// the whole range of the pairs and [`Estimate::level`] is its level, 1 - 2^(1-n).
 ///
-/// Rounds in which a value is not positive and finite are left out. `None` when none is left.
-/// O(n log n): 0.05 ms for 50 rounds, 8 to 70 ms for 100,000.
+/// Rounds in which a value is not positive and finite are skipped. `None` if none remains. O(n log n): 0.05
+/// ms for 50 rounds, 8 to 70 ms for 100,000.
 ///
 /// ```
 /// let reference = [1.00, 1.02, 0.99, 1.01, 1.00, 0.98, 1.03, 1.00];
@@ -42,15 +41,15 @@ pub struct PairedRatio {
 /// ```
 ///
 /// # Panics
-/// When the slices differ in length: then they can't be pairs.
+/// If the slices differ in length, since they can't be pairs.
 pub fn paired_ratio(reference: &[f64], subject: &[f64], level: f64) -> Option<PairedRatio> {
     Some(Pairs::new(reference, subject)?.ratio(1.0 - level).0)
 }
 
-/// By how much the subject's values are larger than the reference's in the same round: the median of
-/// all means of two differences, with the interval that the signed-rank test gives at `level`, in the
-/// samples' own unit. Where there are too few rounds for `level`, as in [`paired_ratio`]. `None`
-/// without rounds in which both values are finite.
+/// Returns by how much the subject's values are larger than the reference's in the same round: the median of
+/// all means of two differences, with the interval of the signed-rank test at `level`, in the samples' own
+/// unit. With too few rounds for `level`, it behaves like [`paired_ratio`]. `None` if there are no rounds in
+/// which both values are finite.
 ///
 /// ```
 /// let reference = [10.0, 12.0, 9.0, 11.0, 10.0, 8.0, 13.0, 10.0];
@@ -60,7 +59,7 @@ pub fn paired_ratio(reference: &[f64], subject: &[f64], level: f64) -> Option<Pa
 /// ```
 ///
 /// # Panics
-/// When the slices differ in length: then they can't be pairs.
+/// If the slices differ in length, since they can't be pairs.
 pub fn paired_difference(reference: &[f64], subject: &[f64], level: f64) -> Option<Estimate> {
     assert_eq!(
         reference.len(),
@@ -112,7 +111,7 @@ impl Pairs {
         if reference.is_empty() {
             return None;
         }
-        // Not ln(s / r): the difference changes nothing but its sign when the two are swapped.
+        // Not ln(s / r): this difference only changes its sign when the two are swapped.
         let log_ratios: Vec<f64> = reference
             .iter()
             .zip(&subject)
@@ -136,8 +135,8 @@ impl Pairs {
         self.log_ratios.len()
     }
 
-    /// The ratio with its interval at level `1 - alpha`, and whether there are enough rounds for
-    /// that level.
+    /// Returns the ratio with its interval at level `1 - alpha`, and whether there are enough rounds for that
+    /// level.
     pub(crate) fn ratio(&self, alpha: f64) -> (PairedRatio, bool) {
         let n = self.rounds();
         let total = number_of_averages(n);

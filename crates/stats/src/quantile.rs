@@ -1,7 +1,7 @@
-//! Which value has a given share of the sample below it?
+//! Quantiles and percentiles.
 
-/// Quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7: the default of
-/// R and NumPy), in the unit of the values.
+/// Returns the quantile of sorted values by linear interpolation (Hyndman and Fan 1996, type 7: the default
+/// of R and NumPy), in the unit of the values.
 ///
 /// `q` is a share, 0 to 1, and is clamped to that range. An empty slice gives NaN.
 ///
@@ -18,7 +18,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let share = position - below as f64;
-    // Not `a + share * (b - a)`: that may leave [a, b] by a rounding error.
+    // Not `a + share * (b - a)`, which may leave [a, b] by a rounding error.
     if share == 0.0 {
         sorted[below]
     } else {
@@ -26,12 +26,12 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     }
 }
 
-/// A percentile of many values rests on at least so many beyond it: fewer move it by one of them.
+/// A percentile requires at least this many values beyond it: with fewer, a single one changes it.
 pub const BEYOND_PERCENTILE: u64 = 10;
 
-/// The value that a share `q` (0 to 1) of all don't exceed, of a histogram: the largest value of each
-/// step, rising, and how many it has. The largest of all for 1; `None` where fewer than
-/// [`BEYOND_PERCENTILE`] lie beyond it.
+/// Returns the value that a share `q` (0 to 1) of all values doesn't exceed, from a histogram given as the
+/// largest value and the count of each step, in ascending order. Returns the largest of all for 1; `None` if
+/// fewer than [`BEYOND_PERCENTILE`] are beyond it.
 ///
 /// ```
 /// let steps = [(1, 900), (2, 90), (5, 10)];
@@ -44,7 +44,7 @@ pub fn percentile_of_steps(steps: &[(u64, u64)], q: f64) -> Option<u64> {
         return steps.last().map(|(value, _)| *value);
     }
     let count = steps.iter().map(|(_, values)| values).sum::<u64>() as f64;
-    // A sum of rounding errors must not take away what 10,000 values exactly support.
+    // Rounding errors must not reject a percentile that 10,000 values exactly support.
     if count * (1.0 - q) < BEYOND_PERCENTILE as f64 - 1e-6 {
         return None;
     }
@@ -57,7 +57,7 @@ pub fn percentile_of_steps(steps: &[(u64, u64)], q: f64) -> Option<u64> {
     reached.map(|(value, _)| *value)
 }
 
-/// The finite values, sorted. A value that is not finite is an error of the caller.
+/// Returns the finite values, sorted. A value that is not finite is an error of the caller.
 pub(crate) fn sorted_finite(values: &[f64]) -> Vec<f64> {
     debug_assert!(
         values.iter().all(|v| v.is_finite()),

@@ -1,39 +1,39 @@
-//! May measuring stop now, without claiming more falsely than promised?
+//! Decides whether measuring may stop, without making more false claims than promised.
 //!
-//! The order within a round is random. If two programs do not differ, each pair of values could as
-//! well have come the other way round: the signed-rank test is exact, whatever drift or slow noise
-//! the machine has. It may therefore be taken at a fixed schedule of rounds, each analysis with a
-//! part of the allowance; the parts add up (Bonferroni), so that no assumption on how the analyses
-//! depend is needed.
+//! The order within a round is random. If two programs do not differ, each pair of values could equally well
+//! have come the other way round: the signed-rank test is exact for any drift or slow noise of the machine.
+//! It may therefore be applied at a fixed schedule of rounds, each analysis with a part of the allowance; the
+//! parts add up (Bonferroni), so no assumption is needed on how the analyses depend on each other.
 //!
 //! - Interim analyses: at the first round count, then each 1.2 times as late.
-//! - `same` and the printed interval: half of the allowance goes to the interim analyses, `alpha /
-//!   2 / (k (k + 1))` to the k-th, and at least half to the last analysis.
-//! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to
-//!   the first analysis (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one,
-//!   and at least 70 % to the last analysis.
-//! - The last analysis is done when measuring ends for a reason that does not depend on which
-//!   program is which: the time budget or the largest number of rounds.
-//! - An analysis that falls due amid a stretch of short runs is taken at its end, in place of those
-//!   before it. What analyses that weren't taken would have had goes to the last analysis.
-//! - A number of runs that was fixed beforehand has no interim analyses and the full allowance.
+//! - `same` and the printed interval: half of the allowance goes to the interim analyses, `alpha / 2 / (k (k
+//!   + 1))` to the k-th, and at least half to the last analysis.
+//! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to the first
+//!   analysis (what ten rounds can just reach), `10 % / (k (k - 1))` to each later one, and at least 70 % to
+//!   the last analysis.
+//! - The last analysis is done when measuring ends for a reason that does not depend on which program is
+//!   which: the time budget or the largest number of rounds.
+//! - An analysis that falls due within a stretch of short runs is done at its end, in place of those before
+//!   it. The allowance of skipped analyses goes to the last analysis.
+//! - A number of runs that was fixed in advance has no interim analyses and the full allowance.
 
-/// What a claim of a difference may use of the allowance: with an interval of 95 %, claims are made
-/// at 99 %. A check with 40 comparisons of a program with itself, of which at most two may be
-/// called different, would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
+/// The part of the allowance that claims of a difference may use: with an interval of 95 %, claims are made
+/// at 99 %. A check with 40 comparisons of a program with itself, of which at most two may be called
+/// different, would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
 pub const CLAIM_SHARE: f64 = 0.2;
 
-/// How often an analysis may err, as probabilities.
+/// The error rates of an analysis, as probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Allowance {
-    /// The interval may miss the ratio, and `same` may be said of a difference beyond the margin.
+    /// Probability that the interval misses the ratio, or that a difference beyond the margin is called
+    /// `same`.
     pub interval: f64,
-    /// Identical programs may be called `faster` or `slower`.
+    /// Probability that identical programs are called `faster` or `slower`.
     pub claim: f64,
 }
 
 impl Allowance {
-    /// The same share of both.
+    /// Returns this share of both.
     pub(crate) fn times(self, share: f64) -> Allowance {
         Allowance {
             interval: self.interval * share,
@@ -42,13 +42,12 @@ impl Allowance {
     }
 }
 
-/// Fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
+/// The fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
 const EARLIEST: u32 = 6;
 
-/// How many interim analyses are due once `round_count` rounds are complete. The first is due at
-/// `minimum` (at least 6) rounds, each next at 1.2 times as many, rounded up. One that wasn't taken
-/// when it was due may be taken later, as the last one that is due: at a moment that does not
-/// depend on which program is which.
+/// Returns how many interim analyses are due once `round_count` rounds are complete. The first is due at
+/// `minimum` (at least 6) rounds, each next at 1.2 times as many, rounded up. A missed analysis may be done
+/// later, in place of the last one due: at a moment that does not depend on which program is which.
 ///
 /// ```
 /// use fathom_stats::sequential::looks_due;
@@ -69,7 +68,7 @@ pub fn looks_due(round_count: u32, minimum: u32) -> u32 {
     due
 }
 
-/// Allowance of the k-th interim analysis, k = 1, 2, ..., out of `alpha` for the whole session.
+/// Returns the allowance of the k-th interim analysis, k = 1, 2, ..., out of `alpha` for the whole session.
 ///
 /// ```
 /// let first = fathom_stats::sequential::early(1, 0.05);
@@ -85,8 +84,8 @@ pub fn early(k: u32, alpha: f64) -> Allowance {
     }
 }
 
-/// Allowance of the last analysis, when measuring ended for a reason that does not depend on which
-/// program is which: what the analyses that were taken, by their numbers, left of `alpha`.
+/// Returns the allowance of the last analysis, when measuring ended for a reason that does not depend on
+/// which program is which: the part of `alpha` that the analyses done so far, given by number, have left.
 ///
 /// ```
 /// use fathom_stats::sequential::{after_all_looks, last};
@@ -105,9 +104,8 @@ pub fn last(alpha: f64, analyses: &[u32]) -> Allowance {
     }
 }
 
-/// What is left however many analyses are taken: half for the interval, 70 % for claims. For
-/// verdicts that ended the session at an interim analysis, which is no moment that was fixed
-/// beforehand.
+/// Returns what is left after any number of analyses: half for the interval, 70 % for claims. For verdicts
+/// that ended the session at an interim analysis, which is not a moment fixed in advance.
 pub fn after_all_looks(alpha: f64) -> Allowance {
     Allowance {
         interval: alpha * 0.5,

@@ -1,20 +1,19 @@
-//! How is Wilcoxon's signed-rank statistic distributed when signs are coin tosses?
+//! The distribution of Wilcoxon's signed-rank statistic if signs are coin tosses.
 
 use std::sync::OnceLock;
 
 use statrs::function::erf::erfc;
 
-/// Up to this many pairs the distribution is counted out; beyond, a normal tail is used. At 100 the
-/// normal tail is above the exact one by at most 4.5 % where p is 0.01 to 0.05 (a test holds it to
-/// that).
+/// Up to this many pairs the exact distribution is computed; beyond, a normal tail is used. At 100 the normal
+/// tail exceeds the exact one by at most 4.5 % for p from 0.01 to 0.05 (checked by a test).
 const LARGEST_EXACT: usize = 100;
 
-/// Each is counted out once: 0.2 ms for 100 pairs, as much as all else that a verdict takes.
+/// Each is computed once: 0.2 ms for 100 pairs, as much as everything else that a verdict takes.
 static EXACT: [OnceLock<Vec<f64>>; LARGEST_EXACT + 1] =
     [const { OnceLock::new() }; LARGEST_EXACT + 1];
 
-/// Distribution of the sum of the ranks that got a plus, when each of the ranks 1 to n gets plus or
-/// minus with probability one half.
+/// The distribution of the sum of the ranks with a plus, if each of the ranks 1 to n gets plus or minus with
+/// probability one half.
 pub(crate) enum SignedRank {
     /// P(T <= t) for t = 0, 1, ... up to the middle of the distribution.
     Exact(&'static [f64]),
@@ -31,7 +30,7 @@ impl SignedRank {
         }
     }
 
-    /// Two-sided p-value when the smaller of the two rank sums is `t`.
+    /// Returns the two-sided p-value if the smaller of the two rank sums is `t`.
     pub(crate) fn two_sided(&self, t: u64) -> f64 {
         let tail = match self {
             Self::Exact(cumulated) => usize::try_from(t)
@@ -44,8 +43,8 @@ impl SignedRank {
         (2.0 * tail).min(1.0)
     }
 
-    /// The rank k of the Walsh average at which the interval begins: the largest k with
-    /// `two_sided(k - 1) <= alpha`; 0 when there is none because there are too few pairs.
+    /// Returns the rank k of the Walsh average at which the interval begins: the largest k with `two_sided(k
+    /// - 1) <= alpha`; 0 if there is none because there are too few pairs.
     pub(crate) fn interval_rank(&self, alpha: f64, averages: u64) -> u64 {
         // Invariant: `low` is good or 0, `high` is not good.
         let (mut low, mut high) = (0, averages / 2 + 2);
@@ -61,8 +60,8 @@ impl SignedRank {
     }
 }
 
-/// P(T <= t) up to the middle, by adding one rank at a time. All terms are positive, so that even
-/// the far tail keeps its digits.
+/// Returns P(T <= t) up to the middle, by adding one rank at a time. All terms are positive, so that even the
+/// far tail keeps its digits.
 fn cumulated(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 4;
     let mut probability = vec![0.0; top + 1];

@@ -1,14 +1,14 @@
-//! What is a typical value of one sample, and how well is it known?
+//! A typical value of one sample, and how well it is known.
 
 use fathom_model::{Estimate, Metric, Summary};
 use statrs::function::beta::beta_reg;
 
 use crate::quantile::{quantile, sorted_finite};
 
-/// Everything that is reported of one metric of one benchmark, in the metric's unit.
+/// Returns everything that is reported for one metric of one benchmark, in the metric's unit.
 ///
-/// `level` is the confidence of the median's interval, 0 to 1. `None` when there is no value.
-/// Values that are not finite are an error of the caller; they are left out.
+/// `level` is the confidence level of the median's interval, 0 to 1. `None` if there are no values. Values
+/// that are not finite are an error of the caller; they are skipped.
 ///
 /// ```
 /// use fathom_model::Metric;
@@ -34,12 +34,12 @@ pub fn summarize(metric: Metric, values: &[f64], level: f64) -> Option<Summary> 
     })
 }
 
-/// Median with its order-statistic interval: the k-th smallest to the k-th largest value, where k
-/// follows from the binomial distribution, whatever distribution the values have.
+/// Returns the median with its order-statistic interval: the k-th smallest to the k-th largest value, where k
+/// follows from the binomial distribution, for any distribution of the values.
 ///
-/// The true coverage is at least `level` (0 to 1). Where the sample is too small for that, the
-/// interval is the whole range and [`Estimate::level`] is the level which that has, 1 - 2^(1-n):
-/// 0 for one value, 0.9375 for five. `None` when there is no value.
+/// The true coverage is at least `level` (0 to 1). If the sample is too small for that, the interval is the
+/// whole range and [`Estimate::level`] is the level of that, 1 - 2^(1-n): 0 for one value, 0.9375 for five.
+/// `None` if there are no values.
 ///
 /// ```
 /// let values = [8.0, 1.0, 3.0, 2.0, 7.0, 4.0, 6.0, 5.0, 9.0, 10.0];
@@ -71,8 +71,8 @@ fn interval_of_sorted(sorted: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Largest k for which [k-th smallest, k-th largest] misses the median with a probability of at
-/// most `alpha`; 0 when even the whole range misses more often.
+/// Returns the largest k for which [k-th smallest, k-th largest] misses the median with a probability of at
+/// most `alpha`; 0 if even the whole range misses more often.
 fn interval_rank(n: usize, alpha: f64) -> usize {
     // Invariant: `low` is good enough or 0, `high` is not good enough.
     let (mut low, mut high) = (0, n / 2 + 1);
@@ -87,13 +87,13 @@ fn interval_rank(n: usize, alpha: f64) -> usize {
     low
 }
 
-/// P(at most `k` heads in `n` fair tosses), k < n.
+/// Returns P(at most `k` heads in `n` fair tosses), k < n.
 fn binomial_half_cdf(n: usize, k: usize) -> f64 {
     beta_reg((n - k) as f64, (k + 1) as f64, 0.5)
 }
 
-/// Mean and sample standard deviation (n - 1; 0 for one value). Differences from one of the values
-/// are summed, so that a large offset with a small spread loses no digits.
+/// Returns the mean and the sample standard deviation (n - 1; 0 for one value). Sums differences from one of
+/// the values, so that a large offset with a small spread loses no digits.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let origin = values[values.len() / 2];
@@ -107,7 +107,7 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
         squares += deviation * deviation;
         rest += deviation;
     }
-    // The second term cancels what rounding left in the mean (Chan, Golub and LeVeque 1983).
+    // The second term cancels the rounding error of the mean (Chan, Golub and LeVeque 1983).
     let variance = (squares - rest * rest / n) / (n - 1.0);
     (origin + shift, variance.max(0.0).sqrt())
 }

@@ -1,4 +1,4 @@
-//! By what factor does one sample exceed another, when they were not measured together?
+//! The factor by which one sample exceeds another, if they were not measured together.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -7,36 +7,36 @@ use fathom_model::{Estimate, Verdict};
 use crate::discovery::benjamini_hochberg;
 use crate::quantile::sorted_finite;
 
-/// Samples up to this size together have their rank distribution counted out: binomial
-/// coefficients are exact in a float up to 50 over 25.
+/// For samples up to this total size the exact rank distribution is computed: binomial coefficients are exact
+/// in a float up to 50 over 25.
 const COUNTED: usize = 50;
 
-/// What one separate measurement knows of a quantity: all of it positive.
+/// The data of one separate measurement of a quantity; all values are positive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Its runs; none where only the estimate was kept.
+    /// Its runs; empty if only the estimate was kept.
     pub samples: Vec<f64>,
     /// The median of the runs with its interval.
     pub estimate: Estimate,
 }
 
-/// How far separate measurements of the same thing lie from each other.
+/// How much separate measurements of the same thing differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BetweenSessions {
-    /// Measured: variance of the logarithm of one measurement, the scatter of its own runs
-    /// included, and its degrees of freedom.
+    /// Measured: the variance of the logarithm of one measurement, including the scatter of its own runs, and
+    /// its degrees of freedom.
     Measured {
         /// Variance of the logarithm (no unit).
         variance: f64,
         /// Degrees of freedom.
         freedom: f64,
     },
-    /// Assumed: two measurements of the same differ by less than this share in 95 of 100 cases.
+    /// Assumed: two measurements of the same thing differ by less than this share in 95 of 100 cases.
     Assumed(f64),
 }
 
 impl BetweenSessions {
-    /// By this share two measurements of the same may differ, in 95 of 100 cases.
+    /// Returns the share by which two measurements of the same thing may differ, in 95 of 100 cases.
     pub fn share(self) -> f64 {
         match self {
             BetweenSessions::Measured { variance, freedom } => {
@@ -47,7 +47,7 @@ impl BetweenSessions {
     }
 }
 
-/// A ratio of what was measured at different times.
+/// A ratio of measurements made at different times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnpairedRatio {
     /// Head / base with its interval at 95 %.
@@ -56,21 +56,22 @@ pub struct UnpairedRatio {
     pub p_value: f64,
 }
 
-/// Ratio head / base of separate measurements, with the drift between them in its interval.
+/// Returns the ratio head / base of separate measurements, with an interval that includes the drift between
+/// them.
 ///
-/// Of two measurements with samples, the logarithm of the ratio is the median of all differences of
-/// their logarithms (Hodges and Lehmann 1963) and its standard error that of the interval which the
-/// Mann-Whitney test leaves (Moses 1965); without samples, both come from the medians and their
-/// intervals. Of several measurements on a side, the mean over all pairs is taken. That error knows
-/// nothing of what changes from one measurement to the next, such as memory layout and neighbours,
-/// so the variance between measurements is added as a random effect (DerSimonian and Laird 1986): a
-/// variance that was measured contains the scatter of the runs already, so the larger of both
-/// counts, with Student's t for its few degrees of freedom; one that was assumed is added.
+/// For two measurements with samples, the logarithm of the ratio is the median of all differences of their
+/// logarithms (Hodges and Lehmann 1963) and its standard error is derived from the interval of the
+/// Mann-Whitney test (Moses 1965); without samples, both come from the medians and their intervals. With
+/// several measurements on a side, the mean over all pairs is used. That error doesn't include changes from
+/// one measurement to the next, such as memory layout and neighbours, so the variance between measurements is
+/// added as a random effect (DerSimonian and Laird 1986): a measured variance already contains the scatter of
+/// the runs, so the larger of both counts, with Student's t for its few degrees of freedom; an assumed one is
+/// added.
 ///
-/// `besides` is a share by which the ratio may be off for another reason that is known of these
-/// measurements, such as waits for a CPU; it is added as an assumed drift is, however many they are.
+/// `besides` is a share by which the ratio may be off for another known reason, such as waits for a CPU; it
+/// is added like an assumed drift, regardless of the number of measurements.
 ///
-/// Measurements that are not positive are left out; `None` if a side has none.
+/// Measurements that are not positive are skipped; `None` if a side has none.
 ///
 /// ```
 /// use fathom_model::Estimate;
@@ -106,8 +107,7 @@ pub fn unpaired_ratio(
         return None;
     }
     centre /= pairs;
-    // Half of a pair's variance comes from each side, and each side's mean has as many parts as it
-    // has measurements.
+    // Half of a pair's variance comes from each side, and each side's mean has as many parts as measurements.
     let parts = 1.0 / base.len() as f64 + 1.0 / head.len() as f64;
     let own = variance / pairs / 2.0 * parts;
     let (whole, freedom) = match drift {
@@ -130,12 +130,12 @@ pub fn unpaired_ratio(
     })
 }
 
-/// Level at which a difference is claimed, as in [`crate::judge`].
+/// The significance level of a claimed difference, as in [`crate::judge`].
 const CLAIM: f64 = 0.01;
 
-/// Judges several of them together, as [`crate::judge`] does: `Same` where the whole interval lies
-/// within the margin, else `Faster` or `Slower` (less or more than the base) where the p-value is at
-/// most 1 % by the rule of Benjamini and Hochberg, else `Undecided`.
+/// Judges several of them together, like [`crate::judge`]: `Same` if the whole interval is within the margin,
+/// else `Faster` or `Slower` (less or more than the base) if the p-value is at most 1 % by the rule of
+/// Benjamini and Hochberg, else `Undecided`.
 pub fn judge_unpaired(ratios: &[UnpairedRatio], margin: f64) -> Vec<Verdict> {
     let p_values: Vec<f64> = ratios.iter().map(|one| one.p_value).collect();
     let claimed = benjamini_hochberg(&p_values, CLAIM);
@@ -154,12 +154,12 @@ pub fn judge_unpaired(ratios: &[UnpairedRatio], margin: f64) -> Vec<Verdict> {
     ratios.iter().zip(claimed).map(judge).collect()
 }
 
-/// Standard deviation of a logarithm that stays below this share in 95 of 100 cases.
+/// Returns the standard deviation of a logarithm that stays below this share in 95 of 100 cases.
 fn deviation_of(share: f64) -> f64 {
     share.ln_1p() / quantile_of(0.975, f64::INFINITY)
 }
 
-/// Logarithm of the ratio of two measurements, and its standard error.
+/// Returns the logarithm of the ratio of two measurements, and its standard error.
 fn pair(base: &Measured, head: &Measured) -> (f64, f64) {
     let logs = |one: &Measured| {
         let positive = one.samples.iter().filter(|value| **value > 0.0);
@@ -173,7 +173,7 @@ fn pair(base: &Measured, head: &Measured) -> (f64, f64) {
     (head.estimate.value.ln() - base.estimate.value.ln(), error)
 }
 
-/// Standard error of the logarithm of an estimate.
+/// Returns the standard error of the logarithm of an estimate.
 fn error_of(estimate: &Estimate) -> f64 {
     let Estimate {
         low, high, level, ..
@@ -184,8 +184,8 @@ fn error_of(estimate: &Estimate) -> f64 {
     (high.ln() - low.ln()) / 2.0 / quantile_of(0.5 + level.min(0.999) / 2.0, f64::INFINITY)
 }
 
-/// Median of all differences of two sorted samples, and its standard error from the interval at
-/// 95 %, or from the widest that so few values have.
+/// Returns the median of all differences of two sorted samples, and its standard error from the interval at
+/// 95 %, or from the widest interval possible with few values.
 fn shift(r: &[f64], s: &[f64]) -> (f64, f64) {
     let all = r.len() as f64 * s.len() as f64;
     let middle = |rank: f64| nth_difference(r, s, rank);
@@ -199,12 +199,12 @@ fn shift(r: &[f64], s: &[f64]) -> (f64, f64) {
     (centre, error)
 }
 
-/// The difference of rank `rank` (from 1) of all s - r, by bisection: no list of all is made.
+/// Returns the difference of rank `rank` (from 1) of all s - r, by bisection and without a list of all.
 fn nth_difference(r: &[f64], s: &[f64], rank: f64) -> f64 {
     let at_most = |limit: f64| {
         let (mut count, mut below) = (0usize, 0usize);
         for value in s {
-            // r >= value - limit; as the value grows, fewer are.
+            // r >= value - limit; fewer satisfy that as the value grows.
             while below < r.len() && r[below] < value - limit {
                 below += 1;
             }
@@ -216,7 +216,7 @@ fn nth_difference(r: &[f64], s: &[f64], rank: f64) -> f64 {
     if at_most(low) >= rank {
         return low;
     }
-    // 60 halvings leave less than the rounding of a logarithm.
+    // 60 halvings leave less than the rounding error of a logarithm.
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
         match at_most(middle) >= rank {
@@ -227,8 +227,8 @@ fn nth_difference(r: &[f64], s: &[f64], rank: f64) -> f64 {
     high
 }
 
-/// The rank from either end at which the interval of the differences ends, and the level that it
-/// has: 95 % or, of few values, less.
+/// Returns the rank from either end at which the interval of the differences ends, and its level: 95 % or,
+/// for few values, less.
 fn interval_rank(m: usize, n: usize) -> (f64, f64) {
     let (a, b) = (m as f64, n as f64);
     if m + n > COUNTED {
@@ -249,7 +249,7 @@ fn interval_rank(m: usize, n: usize) -> (f64, f64) {
     }
 }
 
-/// In how many orders of m and n values the Mann-Whitney statistic is 0, 1, ...: the coefficients of
+/// Returns in how many orders of m and n values the Mann-Whitney statistic is 0, 1, ...: the coefficients of
 /// the Gaussian binomial.
 fn rank_sums(m: usize, n: usize) -> Vec<f64> {
     let mut ways = vec![0.0; m * n + m + n + 1];

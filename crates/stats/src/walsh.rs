@@ -1,26 +1,25 @@
-//! What is the k-th smallest mean of two values? (Walsh averages, without forming all n²/2 of
-//! them.)
+//! Finds the k-th smallest mean of two values (Walsh averages, without forming all n²/2 of them).
 //!
-//! Everything works on the sums x_i + x_j (i <= j): halving is exact, and sums are rounded
-//! monotonically, so that counting and selecting agree to the last bit.
+//! Everything works on the sums x_i + x_j (i <= j): halving is exact, and sums are rounded monotonically, so
+//! that counting and selecting agree to the last bit.
 
-/// Number of Walsh averages of n values.
+/// Returns the number of Walsh averages of n values.
 pub(crate) fn number_of_averages(n: usize) -> u64 {
     n as u64 * (n as u64 + 1) / 2
 }
 
-/// Number of sums x_i + x_j (i <= j) of sorted values that are at most `limit`: O(n).
+/// Returns the number of sums x_i + x_j (i <= j) of sorted values that are at most `limit`, in O(n).
 pub(crate) fn count_sums_at_most(sorted: &[f64], limit: f64) -> u64 {
     divide(sorted, limit).at_most
 }
 
-/// Number of sums below `limit`: O(n).
+/// Returns the number of sums below `limit`, in O(n).
 pub(crate) fn count_sums_below(sorted: &[f64], limit: f64) -> u64 {
     divide(sorted, limit.next_down()).at_most
 }
 
-/// The `rank`-th smallest Walsh average (1 is the smallest) of sorted values: the range is narrowed
-/// until about 4n sums are left in it, then selection among those. O(n log n).
+/// Returns the `rank`-th smallest Walsh average (1 is the smallest) of sorted values: the range is narrowed
+/// until it contains about 4n sums, then one of those is selected. O(n log n).
 pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
     let n = sorted.len();
     debug_assert!((1..=number_of_averages(n)).contains(&rank));
@@ -28,7 +27,7 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
     if lowest.at_most >= rank {
         return lowest.below / 2.0;
     }
-    // Invariant: (sums <= low) < rank <= (sums <= high); the sum that is sought is in [next, high].
+    // Invariant: (sums <= low) < rank <= (sums <= high); the required sum is in [next, high].
     let (mut low, mut next, mut at_most_low) = (lowest.below, lowest.above, lowest.at_most);
     let (mut high, mut at_most_high) = (2.0 * sorted[n - 1], number_of_averages(n));
     for step in 0.. {
@@ -39,8 +38,8 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
         if left <= 4 * n as u64 {
             break;
         }
-        // Aim a little below and a little above the rank in turn, so that both ends close in; halve
-        // every third time, so that outliers can't stall it. Halving alone took twice as long.
+        // Aim alternately slightly below and slightly above the rank, so that both ends close in; halve every
+        // third time, so that outliers can't stall it. Halving alone took twice as long.
         let (sought, aside) = ((rank - at_most_low) as f64, 1.5 * n as f64);
         let share = match step % 3 {
             0 => (sought - aside) / left as f64,
@@ -50,8 +49,7 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
         let pivot = next + (high - next) * share.clamp(0.001, 0.999);
         let pivot = if pivot >= high { next } else { pivot };
         let division = divide(sorted, pivot);
-        // The ends move to sums that exist. Without this, ties cost 530 ms instead of 8 for n =
-        // 100,000.
+        // The ends move to existing sums. Without this, ties cost 530 ms instead of 8 for n = 100,000.
         if division.at_most >= rank {
             (high, at_most_high) = (division.below, division.at_most);
         } else {
@@ -67,9 +65,9 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
 struct Division {
     /// Number of sums that are at most the limit.
     at_most: u64,
-    /// The largest of those.
+    /// The largest sum that is at most the limit.
     below: f64,
-    /// The smallest of the others.
+    /// The smallest sum above the limit.
     above: f64,
 }
 
@@ -98,7 +96,7 @@ fn divide(sorted: &[f64], limit: f64) -> Division {
     division
 }
 
-/// All sums in (low, high].
+/// Returns all sums in (low, high].
 fn sums_between(sorted: &[f64], low: f64, high: f64) -> Vec<f64> {
     let mut sums = Vec::new();
     let (mut from, mut to) = (sorted.len(), sorted.len());
@@ -121,7 +119,7 @@ fn sums_between(sorted: &[f64], low: f64, high: f64) -> Vec<f64> {
     sums
 }
 
-/// Median of the Walsh averages of sorted values: the Hodges-Lehmann estimate of the centre.
+/// Returns the median of the Walsh averages of sorted values: the Hodges-Lehmann estimate of the centre.
 pub(crate) fn median_average(sorted: &[f64]) -> f64 {
     let total = number_of_averages(sorted.len());
     let lower = nth_average(sorted, total.div_ceil(2));
@@ -137,7 +135,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All averages, formed and sorted.
+    /// Computes and sorts all averages.
     fn brute_force(sorted: &[f64]) -> Vec<f64> {
         let mut averages: Vec<f64> = (0..sorted.len())
             .flat_map(|i| (i..sorted.len()).map(move |j| (sorted[i] + sorted[j]) / 2.0))
@@ -190,8 +188,7 @@ mod tests {
         }
     }
 
-    /// Centre of samples published with the Pragmastat reference implementation (Akinshin; MIT
-    /// licence).
+    /// Centres of samples published with the Pragmastat reference implementation (Akinshin; MIT licence).
     #[test]
     fn centre_agrees_with_pragmastat() {
         let additive_10 = [

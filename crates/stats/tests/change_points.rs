@@ -1,4 +1,4 @@
-//! What is found in series whose answer is known, and what must hold for all of them.
+//! Tests change points in series with known answers, and properties that hold for all series.
 
 use fathom_model::{ChangeDirection, ChangeKind, Changes};
 use fathom_stats::{change_points, follow};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Levels for so many points each, with noise of this share.
+/// Returns values at these levels, with this number of points each and this share of noise.
 fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
     let mut random = SmallRng::seed_from_u64(seed);
     let mut normal = || {
@@ -39,7 +39,7 @@ fn a_series_without_change_has_no_change_point() {
                 .len()
         })
         .sum();
-    // 8,000 points; at most one wrong in 4,000 is promised.
+    // 8,000 points; the promise is at most one error in 4,000.
     assert!(wrong <= 2, "{wrong}");
 }
 
@@ -190,7 +190,7 @@ fn degenerate_series_have_nothing_to_say() {
         );
         assert!(changes.early_warning.is_none());
     }
-    // Exact values that change once: nothing scatters.
+    // Exact values without noise that change once.
     let exact: Vec<f64> = (0..60)
         .map(|i| if i < 30 { 100.0 } else { 101.0 })
         .collect();

@@ -1,5 +1,5 @@
-//! Promises on how often a statistic errs, kept on simulated machines with known truth and fixed
-//! seeds. A limit is the promised rate plus what chance adds in one of 1,000 simulations.
+//! Tests the promised error rates of each statistic on simulated machines with known truth and fixed seeds. A
+//! limit is the promised rate plus what chance adds in one of 1,000 simulations.
 
 mod simulate;
 
@@ -83,7 +83,7 @@ fn stopping_early_keeps_the_error_rate() {
 
 #[test]
 fn peeking_would_not_keep_it() {
-    // The reason for the stopping rule: p < 0.05 after each of 60 rounds errs three times as often.
+    // The reason for the stopping rule: testing p < 0.05 after each of 60 rounds errs three times as often.
     let mut random = Random::new(12);
     let claims = share(200, || {
         simulate::stop_by_peeking(Noise::Independent, 60, &mut random)

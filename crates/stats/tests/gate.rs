@@ -1,4 +1,4 @@
-//! Promises of the gate's decision, kept on simulated machines with known truth and fixed seeds.
+//! Tests the promises of the gate's decision on simulated machines with known truth and fixed seeds.
 
 use fathom_stats::{Gate, GateAnswer, GateFinding, GateQuestion, GateRound, GateRun};
 use rand::rngs::SmallRng;
@@ -11,12 +11,13 @@ const QUESTION: GateQuestion = GateQuestion {
     floor: None,
 };
 
-/// Runs that scatter by `noise`, one in ten much slower unless they are quiet; benchmark 0 is slower at head by `factor`.
+/// Runs with a spread of `noise`; one in ten is much slower unless they are quiet. Benchmark 0 is slower at
+/// head by `factor`.
 struct Machine {
     random: SmallRng,
     noise: f64,
     factor: f64,
-    /// Waits for a CPU, as a share of the work.
+    /// Waiting time for a CPU, as a share of the work.
     waits: f64,
 }
 
@@ -47,12 +48,12 @@ impl Machine {
         }
     }
 
-    /// As the caller does it, with at most so many rounds of all benchmarks together.
+    /// Judges as the caller does, with at most `most` rounds of all benchmarks together.
     fn judge(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
         self.decide(Gate::new([QUESTION; BENCHMARKS]), 0, most)
     }
 
-    /// The same, each benchmark in a gate of its own.
+    /// Does the same with each benchmark in its own gate.
     fn judge_parts(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
         let (mut all, mut blamed) = (Vec::new(), false);
         for part in 0..BENCHMARKS {
@@ -115,7 +116,7 @@ fn identical_code_never_fails_in_200_suites() {
                 worse(&findings) > 0 || blamed
             })
             .count();
-        // 0.5 % are promised.
+        // The promise is 0.5 %.
         assert!(failed <= 1, "noise {noise}: {failed} of 200");
     }
 }
@@ -237,7 +238,7 @@ fn a_program_that_differs_from_itself_blames_the_machine() {
     assert!(!gate.one_of(1_000_000).null_arm_fails(), "it may err less");
 }
 
-/// The answer of a gate whose two copies of base differ by 20 %, and whether its null arm failed.
+/// Returns the answer of a gate whose two copies of base differ by 20 %, and whether its null arm failed.
 fn answer_beside_copies_that_differ(head: f64) -> (GateAnswer, bool) {
     let run = |value: f64| GateRun {
         value,

@@ -1,16 +1,16 @@
-//! What must hold for all samples, not only for those that someone thought of.
+//! Properties that hold for all samples.
 
 use fathom_model::{Comparison, Metric, MoreRounds, Verdict};
 use fathom_stats::sequential::last;
 use fathom_stats::{PairData, judge, median_interval, paired_ratio, summarize};
 use proptest::prelude::*;
 
-/// Times of a reference and of a subject in the same rounds.
+/// Generates times of a reference and of a subject in the same rounds.
 fn rounds(most: usize) -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     prop::collection::vec((0.5..2.0f64, 0.5..2.0f64), 1..=most).prop_map(|v| v.into_iter().unzip())
 }
 
-/// Small counts, with many ties.
+/// Generates small counts with many ties.
 fn counted_rounds(most: usize) -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     let count = || (1..6u8).prop_map(f64::from);
     prop::collection::vec((count(), count()), 1..=most).prop_map(|v| v.into_iter().unzip())
@@ -71,7 +71,7 @@ proptest! {
     fn p_value_and_interval_agree_among_ties((a, b) in counted_rounds(40)) {
         let paired = paired_ratio(&a, &b, 0.95).unwrap();
         prop_assume!(paired.ratio.level > 0.94);
-        // Ties that differ in the last bit only: 3 / 2 and 4.5 / 3 as logarithms.
+        // Ties that differ only in the last bit: 3 / 2 and 4.5 / 3 as logarithms.
         let excluded = paired.ratio.low > 1.0 + 1e-12 || paired.ratio.high < 1.0 - 1e-12;
         prop_assert!(!excluded || paired.p_value <= 0.05);
     }
@@ -148,7 +148,7 @@ proptest! {
                 Verdict::Same => prop_assert!(inside),
                 Verdict::Faster => prop_assert!(ratio.high < 1.0 && !inside),
                 Verdict::Slower => prop_assert!(ratio.low > 1.0 && !inside),
-                // Either the interval says nothing, or there are too few rounds for the level.
+                // Either the interval is inconclusive, or there are too few rounds for the level.
                 Verdict::Undecided => prop_assert!(
                     comparison.rounds < 12
                         || (!inside && comparison.p_value > 1.0 - comparison.claim_level)
@@ -193,13 +193,13 @@ fn too_few_rounds_decide_nothing_and_say_how_many_are_missing() {
     let comparison = judge_one(&a, &b, 0.01);
     assert_eq!(comparison.verdict, Verdict::Undecided);
     assert_eq!((comparison.rounds, comparison.ratio.level), (5, 0.9375));
-    // Six would do for an interval, a claim takes eight.
+    // Six are enough for an interval; a claim needs eight.
     assert_eq!(comparison.more_rounds, Some(MoreRounds(3)));
 }
 
 #[test]
 fn a_family_needs_more_rounds_than_one_comparison() {
-    // Eight rounds reach p = 0.008: enough alone, not as the only one of ten that differs (0.001).
+    // Eight rounds reach p = 0.008: enough alone, but not as the only one of ten that differs (0.001).
     let noise = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 0.97, 1.03];
     let slower: Vec<f64> = noise.iter().map(|v| v * 1.5).collect();
     assert_eq!(judge_one(&noise, &slower, 0.01).verdict, Verdict::Slower);
@@ -217,8 +217,8 @@ fn a_family_needs_more_rounds_than_one_comparison() {
 
 #[test]
 fn more_rounds_follow_the_square_root() {
-    // Interval about 1.02 with a half-width of 0.05 at 20 rounds and 99 %: 7 times as many leave
-    // out 1.
+    // The interval is about 1.02 with a half-width of 0.05 at 20 rounds and 99 %: 7 times as many rounds
+    // exclude 1.
     let a = [1.0; 20];
     let b: Vec<f64> = (0..20)
         .map(|i| 1.02 * (f64::from(i) - 9.5).mul_add(0.013, 0.0).exp())

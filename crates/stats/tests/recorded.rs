@@ -1,4 +1,4 @@
-//! The same promises on recorded runs: what a real machine did, with labels drawn anew.
+//! Tests the same promises on recorded runs of a real machine with shuffled labels.
 
 mod simulate;
 
@@ -44,7 +44,7 @@ fn recorded_runs_of_one_program_are_told_apart_in_one_of_a_hundred_sessions_at_m
     let claims = share(3_000, || {
         let session = &identical[at % identical.len()];
         at += 1;
-        // As if the coin that orders the round had fallen otherwise.
+        // Swaps the sides at random, as if the round had run in the other order.
         let (a, b): (Vec<f64>, Vec<f64>) = session
             .reference
             .iter()

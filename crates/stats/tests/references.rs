@@ -7,7 +7,7 @@ fn summary(values: &[f64]) -> Summary {
     summarize(Metric::Wall, values, 0.95).unwrap()
 }
 
-/// `digits`: agreeing digits that are asked for (NIST calls it the log relative error).
+/// `digits`: the required number of agreeing digits (NIST calls it the log relative error).
 fn assert_certified(name: &str, values: &[f64], mean: f64, deviation: f64, digits: i32) {
     let summary = summary(values);
     let agrees = |got: f64, certified: f64| (got / certified - 1.0).abs() < 10f64.powi(-digits);
@@ -20,8 +20,8 @@ fn assert_certified(name: &str, values: &[f64], mean: f64, deviation: f64, digit
     assert!(agrees(got, deviation), "{name}: standard deviation {got}");
 }
 
-/// NIST Statistical Reference Datasets, univariate (www.itl.nist.gov/div898/strd; public domain).
-/// NumAcc3 and 4 lose digits already when their decimals are written as binary numbers.
+/// NIST Statistical Reference Datasets, univariate (www.itl.nist.gov/div898/strd; public domain). NumAcc3 and
+/// 4 already lose digits when their decimals are converted to binary.
 #[test]
 fn mean_and_deviation_agree_with_nist() {
     let alternating = |first: f64, low: f64, high: f64| -> Vec<f64> {
@@ -75,7 +75,7 @@ fn mean_and_deviation_agree_with_nist() {
 fn paired_test_agrees_with_r() {
     let x = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     let y = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
-    // Differences in R are log ratios here.
+    // Log ratios here correspond to differences in R.
     let (x, y) = (x.map(f64::exp), y.map(f64::exp));
     let paired = paired_ratio(&y, &x, 0.95).unwrap();
     assert!((paired.p_value - 0.039_062_5).abs() < 1e-12);
@@ -88,8 +88,8 @@ fn paired_test_agrees_with_r() {
     assert!((paired.ratio.high.ln() - 0.786).abs() < 1e-12);
 }
 
-/// Pragmastat's bounds of the integers 1 to 10 at 1 % are [2.5, 8.5] (its vector `natural-10`), one
-/// Walsh average further in than R's [2, 9]: these are left in 1.4 % of cases. Ours hold the 1 %.
+/// Pragmastat's bounds of the integers 1 to 10 at 1 % are [2.5, 8.5] (its vector `natural-10`), one Walsh
+/// average narrower than R's [2, 9]: they miss the centre in 1.4 % of cases. Ours keep the 1 %.
 #[test]
 fn the_interval_is_the_one_of_r_and_one_step_wider_than_pragmastats() {
     let reference = [1.0; 10];

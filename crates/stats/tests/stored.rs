@@ -1,5 +1,5 @@
-//! What was measured at different times: identical code may be called different in at most one of
-//! twenty cases, whatever the drift between the measurements.
+//! Comparisons of measurements from different times: at most one in twenty may call identical code different,
+//! for any drift between the measurements.
 
 mod simulate;
 
@@ -9,16 +9,16 @@ use fathom_stats::{
 };
 use simulate::{Random, share, upper_limit};
 
-/// How measurements of the same code differ from each other.
+/// Differences between measurements of the same code.
 #[derive(Debug, Clone, Copy)]
 enum Drift {
-    /// Each has a level of its own: memory layout, another host.
+    /// Each has its own level, for example from memory layout or another host.
     Independent,
-    /// The same, and one in ten far off.
+    /// The same, but one in ten is far off.
     Outliers,
-    /// Neighbours are alike: correlated by 0.9.
+    /// Neighbours are similar, with a correlation of 0.9.
     Waves,
-    /// A walk that never comes back: an ageing disk, a growing cache.
+    /// A random walk that never returns, such as an ageing disk or a growing cache.
     Walk,
 }
 
@@ -30,7 +30,7 @@ const ALL: [Drift; 4] = [
 ];
 
 impl Drift {
-    /// Levels of measurements that follow each other; their spread is `size`.
+    /// Returns the levels of consecutive measurements, with a spread of `size`.
     fn levels(self, count: usize, size: f64, random: &mut Random) -> Vec<f64> {
         let mut wave = random.normal();
         let level = |_| {
@@ -54,7 +54,7 @@ impl Drift {
     }
 }
 
-/// A session of some runs at this level.
+/// Returns a session of `runs` runs at this level.
 fn session(level: f64, runs: usize, random: &mut Random) -> Measured {
     let samples: Vec<f64> = (0..runs)
         .map(|_| level * (0.02 * random.normal()).exp())
@@ -63,7 +63,7 @@ fn session(level: f64, runs: usize, random: &mut Random) -> Measured {
     Measured { samples, estimate }
 }
 
-/// Whether two neighbours of a history of identical code are called different.
+/// Returns whether two neighbours in a history of identical code are called different.
 fn claims(drift: Drift, earlier: usize, coded: bool, random: &mut Random) -> bool {
     let levels = drift.levels(earlier + 1, 0.04, random);
     let sessions: Vec<Measured> = levels
@@ -96,7 +96,7 @@ fn identical_code_is_called_different_in_at_most_one_of_twenty_cases_under_drift
     }
 }
 
-/// Taken as if nothing changed from one measurement to the next, most would be called different.
+/// If no drift between measurements were assumed, most would be called different.
 #[test]
 fn without_the_drift_most_identical_code_would_be_called_different() {
     let mut random = Random::new(1);

@@ -1,5 +1,5 @@
-//! A bundle: one file that moves records between stores. Lines of JSON, packed with gzip: a head, the renamed
-//! benchmarks, the records, and their number, so that a file that was cut short is noticed.
+//! A bundle is a file that moves records between stores. It has lines of JSON, compressed with gzip: a
+//! header, the renamed benchmarks, the records, and their number to detect a truncated file.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -19,9 +19,10 @@ use crate::rename::{alias, aliases, rename};
 use crate::{Draft, Error, Input, NewPoint, Revision, SeriesFilter, Store};
 
 const FORM: u32 = 1;
-/// Values of a line beside the texts in it: 200,000 points of a pruned record have some 3 million.
+/// Maximum number of JSON values in a line, excluding those inside texts: 200,000 points of a pruned record
+/// have about 3 million.
 const MOST_VALUES: usize = 5_000_000;
-/// Records that are saved in one transaction.
+/// Number of records saved in one transaction.
 const TOGETHER: usize = 32;
 
 #[derive(Serialize, Deserialize)]
@@ -40,14 +41,14 @@ struct Entry {
     labels: Vec<String>,
     command: String,
     inputs: Vec<Input>,
-    /// What its order rests on ([`Head::order`]), where that is not its time alone.
+    /// The basis of its order ([`Head::order`]), if that is not only its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     committed: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<i64>,
     /// The record, byte for byte.
     text: Option<String>,
-    /// Instead, what is left of a pruned one.
+    /// The rest of a pruned record, instead of the text.
     left: Option<Left>,
 }
 
@@ -62,18 +63,18 @@ struct Left {
     points: Vec<NewPoint>,
 }
 
-/// What loading a bundle did.
+/// Result of loading a bundle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loaded {
-    /// Records that the store did not have.
+    /// Number of records that were new to the store.
     pub new: usize,
-    /// Records that it had; their labels were added.
+    /// Number of records that the store already had; their labels were added.
     pub known: usize,
-    /// Names that could not be taken over, because they mean two benchmarks here: old, new.
+    /// Renames that could not be applied because both names have benchmarks here: old, new.
     pub not_renamed: Vec<(String, String)>,
 }
 
-/// Writes lines; `end` makes the file whole.
+/// Writes lines; `end` completes the file.
 struct Writer<W: Write> {
     out: GzEncoder<W>,
     records: usize,
@@ -104,7 +105,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Writes a bundle with one record that is in no store yet.
+/// Writes a bundle with one record that is not in a store yet.
 pub(crate) fn write_draft<W: Write>(draft: &Draft, out: W) -> io::Result<W> {
     let mut writer = Writer::new(out)?;
     let Draft {
@@ -133,10 +134,10 @@ pub(crate) fn write_draft<W: Write>(draft: &Draft, out: W) -> io::Result<W> {
 }
 
 impl Store {
-    /// Writes these records, and the names of renamed benchmarks, into one file.
+    /// Writes these records and the names of renamed benchmarks to one file.
     ///
     /// # Errors
-    /// Those of the database; [`Error::File`] with `file` for its name.
+    /// Database errors; [`Error::File`] with `file` as its name.
     pub fn bundle(&mut self, records: &[Head], file: &str, out: impl Write) -> Result<(), Error> {
         let failed = |source| Error::File {
             path: file.into(),
@@ -151,7 +152,7 @@ impl Store {
                 writer.line(&Line::Renamed { old, new }).map_err(failed)?;
             }
             let mut left = points_of(database, records)?;
-            // As they were saved: equal ones keep their order where they are loaded.
+            // In the order in which they were saved, so that equal ones keep it when loaded.
             let mut records: Vec<&Head> = records.iter().collect();
             records.sort_by_key(|head| head.number);
             for head in records {
@@ -201,11 +202,11 @@ impl Store {
         })
     }
 
-    /// Takes over the records of a bundle; those that are there already stay as they are, so a bundle can be loaded
-    /// twice. What was saved before an error stays: load it again.
+    /// Loads the records of a bundle. Existing records don't change, so a bundle can be loaded twice. Records
+    /// saved before an error stay: load the bundle again.
     ///
     /// # Errors
-    /// [`Error::NotABundle`] with `file` for its name; those of the database.
+    /// [`Error::NotABundle`] with `file` as its name; database errors.
     pub fn load(&mut self, file: &str, bundle: impl Read) -> Result<Loaded, Error> {
         let wrong = |why: String| Error::NotABundle {
             file: file.to_owned(),
@@ -220,7 +221,7 @@ impl Store {
             Line::FathomBundle(FORM) => {}
             Line::FathomBundle(newer) => {
                 return Err(wrong(format!(
-                    "its form is {newer}, this Fathom reads {FORM}: update Fathom"
+                    "its format is {newer}, but this Fathom reads {FORM}: update Fathom"
                 )));
             }
             _ => return Err(wrong("its first line is not a header".to_owned())),
@@ -230,7 +231,7 @@ impl Store {
         let mut count = 0;
         loop {
             match lines.next().map_err(|error| wrong(error.to_string()))? {
-                Line::FathomBundle(_) => return Err(wrong("it has two heads".to_owned())),
+                Line::FathomBundle(_) => return Err(wrong("it has two headers".to_owned())),
                 Line::Renamed { old, new } => self.take_over_name(old, new, &mut loaded)?,
                 Line::Record(entry) => {
                     drafts.push(draft(*entry).map_err(wrong)?);
@@ -242,7 +243,7 @@ impl Store {
                 Line::End { records } if records == count => break,
                 Line::End { records } => {
                     return Err(wrong(format!(
-                        "it should have {records} records and has {count}"
+                        "it should have {records} records but has {count}"
                     )));
                 }
             }
@@ -286,7 +287,7 @@ impl Store {
     }
 }
 
-/// Counts what is read of a file, which is packed.
+/// Counts the compressed bytes read from a file.
 struct Counted<R> {
     input: R,
     bytes: u64,
@@ -318,7 +319,7 @@ impl<R: Read> Lines<R> {
             if line.len() as u64 > most {
                 let most = most >> 20;
                 return Err(io::Error::other(format!(
-                    "a record of more than {most} MB is in so small a file"
+                    "a record of more than {most} MB is in too small a file"
                 )));
             }
         }
@@ -332,7 +333,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Values of a JSON text that are parts of a list or an object.
+/// Counts the values of a JSON text that are parts of a list or an object.
 fn values(text: &[u8]) -> usize {
     let (mut inside, mut escaped, mut values) = (false, false, 0);
     for byte in text {
@@ -347,7 +348,7 @@ fn values(text: &[u8]) -> usize {
     values
 }
 
-/// The points of those of the records that are pruned, by record.
+/// Returns the points of the pruned records, by record.
 fn points_of(
     database: &mut dyn Database,
     records: &[Head],
@@ -379,7 +380,7 @@ fn points_of(
     Ok(found)
 }
 
-/// A record of a bundle as it is saved; why it can't be, in words.
+/// Converts a record of a bundle to a draft. The error is the reason in words.
 fn draft(entry: Entry) -> Result<Draft, String> {
     let Entry {
         id,

@@ -1,4 +1,4 @@
-//! Bytes of sealed points and of whole records.
+//! Encoding of sealed points and of whole records.
 
 use std::io::{Read, Write};
 
@@ -8,23 +8,24 @@ use flate2::write::ZlibEncoder;
 
 use crate::Point;
 
-/// Packs with a checksum (zlib). Level 6: 3 takes two thirds of the time for a fifth more bytes.
+/// Compresses with a checksum (zlib). Uses level 6: level 3 takes two thirds of the time for a fifth more
+/// bytes.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
     encoder.write_all(bytes).expect("a vector takes all");
     encoder.finish().expect("a vector takes all")
 }
 
-/// Bytes that so many packed ones may hold. Records shrink to a tenth; zeros, of which a small file makes
-/// all the memory there is, to a thousandth.
+/// Returns the maximum size of data with this compressed size. Records shrink to a tenth; zeros, with which a
+/// small file could fill all memory, to a thousandth.
 pub(crate) fn largest(packed: u64) -> u64 {
     (64 << 20) + 50 * packed
 }
 
-/// Points of one chunk, some 60 bytes each.
+/// Maximum bytes of the points of one chunk, about 60 bytes each.
 const LARGEST_CHUNK: u64 = 1 << 20;
 
-/// The bytes again, at most so many; `None` if they are damaged.
+/// Decompresses at most `most` bytes. Returns `None` if they are damaged.
 fn unpack_some(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = ZlibDecoder::new(packed)
@@ -33,16 +34,16 @@ fn unpack_some(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     (read.is_ok() && bytes.len() as u64 <= most).then_some(bytes)
 }
 
-/// The bytes of a record.
+/// Decompresses the bytes of a record.
 pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     unpack_some(packed, largest(packed.len() as u64))
 }
 
-/// Before the number of points where each has a place of its own: a number of points is never negative.
+/// Marker before the number of points if each has its own place: a number of points is never negative.
 const WITH_PLACES: i64 = -1;
 
-/// Seals points in their order. Columns, and of the floats each of the eight bytes for all points
-/// together: signs, exponents and leading digits hardly differ, and pack to nothing.
+/// Seals points in their order, by column. Floats are split into eight streams, one for each byte: signs,
+/// exponents and leading digits hardly differ, and compress to almost nothing.
 pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(points.len() * 32);
     let with_places = points.iter().any(|point| point.place != point.time);
@@ -68,7 +69,7 @@ pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
     pack(&bytes)
 }
 
-/// The points again, of one segment; `None` if the bytes are damaged.
+/// Decodes the points of one segment. Returns `None` if the bytes are damaged.
 pub(crate) fn open(packed: &[u8], environment: i64) -> Option<Vec<Point>> {
     let bytes = unpack_some(packed, LARGEST_CHUNK)?;
     let mut rest = bytes.as_slice();
@@ -121,7 +122,7 @@ pub(crate) fn open(packed: &[u8], environment: i64) -> Option<Vec<Point>> {
     points.iter().all(is_number).then_some(points)
 }
 
-/// Seven bits a byte, the sign in the lowest.
+/// Writes seven bits per byte, with the sign in the lowest bit.
 fn number(bytes: &mut Vec<u8>, value: i64) {
     let mut rest = ((value << 1) ^ (value >> 63)) as u64;
     while rest >= 0x80 {

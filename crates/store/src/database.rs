@@ -1,16 +1,16 @@
-//! What the store asks of a database: the seam between what is kept and where.
+//! The interface between the store and its database.
 //!
-//! Statements are the common part of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ..., values
-//! only come by them, and `$` stands for nothing else.
+//! Statements use the common subset of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ...; values
+//! are passed only through these, and `$` has no other use.
 
 use crate::Error;
 
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
-    /// No text; in a row, nothing of any type.
+    /// A null text; in a row, a null of any type.
     Null,
-    /// No number.
+    /// A null integer.
     NoInt,
     Int(i64),
     Real(f64),
@@ -18,30 +18,30 @@ pub(crate) enum Cell {
     Bytes(Vec<u8>),
 }
 
-/// One connection; it may move to another thread.
+/// A connection, which may move to another thread.
 pub(crate) trait Database: Send {
-    /// Begins a transaction: one writer at a time, who waits for the one before, or one view of
-    /// everything for reading.
+    /// Begins a transaction: one writer at a time, which waits for the previous one, or one consistent view
+    /// for reading.
     fn begin(&mut self, access: Access) -> Result<(), Error>;
-    /// Ends it; what was written is durable.
+    /// Commits the transaction; its changes are durable.
     fn commit(&mut self) -> Result<(), Error>;
-    /// Ends it without effect.
+    /// Rolls the transaction back.
     fn roll_back(&mut self);
-    /// Runs one statement and yields its rows.
+    /// Runs one statement and returns its rows.
     fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error>;
-    /// Runs statements without values: forms of tables.
+    /// Runs statements without values, such as table definitions.
     fn batch(&mut self, statements: &str) -> Result<(), Error>;
-    /// The form of the tables, 0 for none yet; an error if something else is there.
+    /// Returns the schema version, 0 if there is none yet. Returns an error if it isn't a store.
     fn form(&mut self) -> Result<i64, Error>;
-    /// Notes the form.
+    /// Sets the schema version.
     fn set_form(&mut self, form: i64) -> Result<(), Error>;
-    /// Words of the data definition that differ.
+    /// Returns the keywords of the data definition that differ between databases.
     fn words(&self) -> &'static Words;
-    /// Bytes that everything takes.
+    /// Returns the total size in bytes.
     fn bytes(&mut self) -> Result<u64, Error>;
-    /// Gives the space of what was deleted back to the system, as far as that costs little.
+    /// Returns the space of deleted data to the system if that is cheap.
     fn shrink(&mut self) -> Result<(), Error>;
-    /// The store, without its password.
+    /// Returns the name of the store, without its password.
     fn name(&self) -> &str;
 }
 
@@ -51,17 +51,17 @@ pub(crate) enum Access {
     Write,
 }
 
-/// Words of the data definition.
+/// Keywords of the data definition.
 pub(crate) struct Words {
-    /// A primary key that counts up and gives no number twice.
+    /// A primary key that counts up and never reuses a number.
     pub key: &'static str,
     pub bytes: &'static str,
-    /// At the end of a table that is its primary key.
+    /// Suffix of a table that is stored in its primary key.
     pub clustered: &'static str,
 }
 
 thread_local! {
-    /// Something of the wrong kind was taken from a row: a file or a server that means ill, or is damaged.
+    /// Set if a row contained a value of the wrong kind: the file or server is malicious or damaged.
     static MISREAD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -70,7 +70,7 @@ fn misread<T>(instead: T) -> T {
     instead
 }
 
-/// A row of an answer; columns are taken in order.
+/// A row of an answer; columns are read in order.
 #[derive(Debug)]
 pub(crate) struct Row(std::vec::IntoIter<Cell>);
 
@@ -149,10 +149,11 @@ impl From<Option<&str>> for Cell {
     }
 }
 
-/// Values of one statement: both databases take more, but a statement is prepared each time.
+/// Maximum number of values in one statement: both databases allow more, but each statement is prepared
+/// again.
 const VALUES: usize = 960;
 
-/// `($1, $2), ($3, $4)` for `rows` rows.
+/// Returns `($1, $2), ($3, $4)` for `rows` rows.
 fn places(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
         let places: Vec<String> = (0..columns)
@@ -163,7 +164,7 @@ fn places(rows: usize, columns: usize) -> String {
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
-/// Inserts rows of as many cells each, many to a statement: `head` VALUES rows `tail`.
+/// Inserts rows of equal length, many per statement: `head` VALUES rows `tail`.
 pub(crate) fn insert(
     database: &mut dyn Database,
     head: &str,
@@ -178,7 +179,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Rows where a column is one of `keys`: `head` IN (keys) `tail`.
+/// Selects rows in which a column is one of `keys`: `head` IN (keys) `tail`.
 pub(crate) fn select_in(
     database: &mut dyn Database,
     head: &str,
@@ -193,9 +194,9 @@ pub(crate) fn select_in(
     Ok(rows)
 }
 
-/// The same for numbers of records. Many that lie close are asked for by their ends: a statement of 960
-/// values takes 3 ms to prepare, and rows between them that nobody asked for hardly cost. The answer has
-/// these, too.
+/// Does the same for record numbers. Many numbers that are close together are selected as a range: a
+/// statement of 960 values takes 3 ms to prepare, and extra rows in between cost little. The answer includes
+/// these rows, too.
 pub(crate) fn select_numbers(
     database: &mut dyn Database,
     head: &str,
@@ -214,7 +215,7 @@ pub(crate) fn select_numbers(
     select_in(database, head, &keys, tail)
 }
 
-/// Runs `body` in a transaction: all of it or nothing.
+/// Runs `body` in a transaction, all or nothing.
 pub(crate) fn in_transaction<T>(
     database: &mut dyn Database,
     access: Access,

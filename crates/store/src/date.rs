@@ -1,13 +1,13 @@
-//! Points in time: milliseconds since 1970, UTC, and the texts that stand for them.
+//! Times in milliseconds since 1970, UTC, and their text format.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 
-/// Milliseconds of `2026-11-25`, `2026-11-25T20:00:34Z`, with a fraction, or with an offset
-/// (`+01:00`); without one it is UTC, and a date alone is its beginning.
+/// Parses `2026-11-25`, `2026-11-25T20:00:34Z`, with a fraction, or with an offset (`+01:00`) to
+/// milliseconds. Without an offset it is UTC; a date alone is its beginning.
 pub fn parse(text: &str) -> Option<i64> {
-    // ISO 8601 also has dates without hyphens, which here are revisions.
+    // ISO 8601 also allows dates without hyphens, but here those are revisions.
     if text.as_bytes().get(4) != Some(&b'-') {
         return None;
     }
@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(time.as_millisecond())
 }
 
-/// As RFC 3339 with whole seconds; a time that no calendar has is the nearest one that it has.
+/// Formats a time as RFC 3339 with whole seconds. A time outside the calendar becomes the nearest one inside.
 pub fn text(milliseconds: i64) -> String {
     let nearest = match milliseconds {
         ..0 => Timestamp::MIN,
@@ -32,7 +32,7 @@ pub fn text(milliseconds: i64) -> String {
     format!("{time:.0}")
 }
 
-/// Now.
+/// Returns the current time.
 pub fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }

@@ -1,4 +1,4 @@
-//! What is saved: a record's JSON, with what must be known of it later.
+//! The data of a record to save: its JSON and additional information.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,10 +12,10 @@ use sha2::{Digest, Sha256};
 use crate::segment::hex;
 use crate::{Error, NewPoint, Revision, Segment, date, extract, imported_points, light};
 
-/// A file that the measured command read.
+/// A file read by the measured command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
-    /// Path as it was given.
+    /// Path as given by the user.
     pub path: String,
     /// SHA-256 of its bytes.
     pub sha256: String,
@@ -25,7 +25,7 @@ impl Input {
     /// Reads the file once.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it can't be read.
     pub fn of(path: &Path) -> io::Result<Input> {
         let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
         let mut hash = Sha256::new();
@@ -46,54 +46,54 @@ impl Input {
     }
 }
 
-/// A record to be saved. Make it with [`Draft::of`], then fill in what its JSON can't know.
+/// A record to save. Create it with [`Draft::of`], then add the information that is not in its JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The JSON, byte for byte as it is kept.
+    /// The JSON, stored byte for byte.
     pub text: String,
     /// `bench`, `startup`, ...
     pub kind: String,
     /// Start, milliseconds since 1970, UTC.
     pub time: i64,
-    /// Where.
+    /// The environment.
     pub segment: Segment,
-    /// Seed of the order of runs, where there is one.
+    /// Seed of the order of runs, if there is one.
     pub seed: Option<u64>,
-    /// Version of Fathom that measured.
+    /// Version of Fathom that made the measurement.
     pub fathom_version: String,
-    /// What goes into series.
+    /// Points for series.
     pub points: Vec<NewPoint>,
-    /// The source; absent outside of a repository.
+    /// The source; absent outside a repository.
     pub revision: Option<Revision>,
-    /// When its commit was made, where that is known: [`crate::git::places`].
+    /// Time of its commit, if known: [`crate::git::places`].
     pub committed: Option<i64>,
-    /// Whether it was measured just now: then it stands behind what was saved before it, even if the clock
-    /// was set back meanwhile.
+    /// Whether it was just measured. If so, it comes after everything saved before it, even if the clock was
+    /// set back.
     pub is_new: bool,
-    /// Of a bundle: its turn among records, where that is not its time.
+    /// Its turn among records if that is not its time. Only in bundles.
     pub(crate) turn: Option<i64>,
-    /// Names, such as a version.
+    /// Labels, such as a version.
     pub labels: Vec<String>,
     /// The command line.
     pub command: String,
-    /// Files that the commands read.
+    /// Files read by the commands.
     pub inputs: Vec<Input>,
-    /// Of a bundle: a record whose text is gone.
+    /// Set for a record without its text. Only in bundles.
     pub(crate) pruned: Option<Pruned>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pruned {
     pub id: String,
-    /// When, milliseconds since 1970.
+    /// Time of pruning, in milliseconds since 1970.
     pub at: i64,
 }
 
 impl Draft {
-    /// Of a record's JSON, of whatever kind; those that [`extract`] knows have points.
+    /// Creates a draft from a record's JSON of any kind; the kinds supported by [`extract`] have points.
     ///
     /// # Errors
-    /// [`Error::NotARecord`] when the text is none.
+    /// [`Error::NotARecord`] if the text is not a record.
     pub fn of(text: String) -> Result<Draft, Error> {
         let no_record = |error: serde_json::Error| Error::NotARecord(error.to_string());
         #[derive(Deserialize)]
@@ -101,7 +101,8 @@ impl Draft {
             #[serde(default)]
             kind: String,
         }
-        // Of an import, the benchmarks are read as what they are: as values of JSON they take ten times that.
+        // Benchmarks of an import are deserialized to their types: as JSON values they take ten times the
+        // memory.
         let kind = serde_json::from_str::<Kind>(&text);
         let is_import = kind.is_ok_and(|of| of.kind == "imported");
         let apart = match is_import {
@@ -127,7 +128,7 @@ impl Draft {
             segment: Segment::of(&record["environment"]),
             seed: record["conditions"]["seed"].as_u64(),
             fathom_version: word("fathom_version")?,
-            // Only an import names one, where its file does.
+            // Only an import has one, if its file does.
             revision: serde_json::from_value(record["revision"].clone()).ok(),
             committed: None,
             is_new: false,
@@ -141,14 +142,14 @@ impl Draft {
         })
     }
 
-    /// The same of a record that was measured just now: the files that it names as input are read, for
-    /// their hashes. One that is gone has none.
+    /// Creates a draft from a record that was just measured: reads the input files that it names to hash
+    /// them. A missing file has no hash.
     ///
     /// # Errors
-    /// As [`Draft::of`].
+    /// The errors of [`Draft::of`].
     pub fn measured(text: String) -> Result<Draft, Error> {
         let mut draft = Draft::of(text)?;
-        // Only what is asked for is kept of a text that may have some 100,000 runs.
+        // Only the required fields are deserialized, since a text may have about 100,000 runs.
         #[derive(Deserialize, Default)]
         struct Fed {
             #[serde(default)]
@@ -183,7 +184,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// The record's id: the same text has the same one in every store, so nothing is saved twice.
+    /// Returns the record's id: the same text has the same id in every store, so no record is saved twice.
     pub fn id(&self) -> String {
         match &self.pruned {
             Some(pruned) => pruned.id.clone(),
@@ -192,11 +193,11 @@ impl Draft {
     }
 }
 
-/// Bytes of the names of all benchmarks that are kept as the command line.
+/// Maximum bytes of all benchmark names stored as the command line.
 const LONGEST_COMMAND: usize = 4096;
 
-/// The names of the benchmarks, each once. Of very many the first, and a mark of all: records of the same
-/// benchmarks have the same command line.
+/// Returns the benchmark names, each once. Very many are shortened to the first ones and a hash of all, so
+/// records of the same benchmarks have the same command line.
 fn command(points: &[NewPoint]) -> String {
     let mut seen = HashSet::new();
     let names = points.iter().map(|point| point.benchmark.as_str());

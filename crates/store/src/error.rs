@@ -1,48 +1,50 @@
-//! What can go wrong with a store: what happened, to what, what to do.
+//! Store errors: what happened, where, and what to do.
 
 use std::path::PathBuf;
 
-/// Every failure of this crate. `store` is the path, or the address without its password.
+/// All errors of this crate. `store` is the path, or the address without its password.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something else is there.
+    /// The file or database is not a store.
     #[error("{store} is not a store of Fathom: {why}; name another one with --store")]
     NotAStore {
         /// The store.
         store: String,
-        /// What it is.
+        /// What it is instead.
         why: String,
     },
-    /// It is not there, and was not to be made.
+    /// The store doesn't exist and may not be created.
     #[error(
-        "{store} does not exist yet: the first measurement in a project (`fathom init`) makes it, or one with --save"
+        "{store} does not exist yet: the first measurement in a project (`fathom init`) creates it, or one with \
+         --save"
     )]
     Missing {
         /// The store.
         store: String,
     },
-    /// A later version wrote it.
+    /// A later version wrote the store.
     #[error(
-        "{store} was written by a newer Fathom (form {found}; this one reads up to {known}): update Fathom"
+        "{store} was written by a newer Fathom (format {found}; this one reads up to {known}): update Fathom"
     )]
     Newer {
         /// The store.
         store: String,
-        /// Its form.
+        /// Its schema version.
         found: i64,
-        /// The newest form that this version knows.
+        /// The newest schema version that this version supports.
         known: i64,
     },
-    /// It can be read only.
+    /// The store is read-only.
     #[error(
-        "{store} can't be written: it is read-only for you; mend its permissions, or name another store with --store"
+        "{store} can't be written: it is read-only for you; fix its permissions, or choose another store with \
+         --store"
     )]
     ReadOnly {
         /// The store.
         store: String,
     },
-    /// No space.
+    /// The disk is full.
     #[error(
         "{store} can't grow: its disk is full, or a limit on the size of files (`ulimit -f`) is reached; free some space, or run `fathom store prune`"
     )]
@@ -50,47 +52,47 @@ pub enum Error {
         /// The store.
         store: String,
     },
-    /// Another process holds it.
+    /// Another process has locked the store.
     #[error(
-        "{store} is in use: another process has been writing it for {seconds} s; try again when that has ended"
+        "{store} is in use: another process has been writing it for {seconds} s; try again when it has ended"
     )]
     Locked {
         /// The store.
         store: String,
-        /// How long was waited.
+        /// Time waited.
         seconds: f64,
     },
-    /// Bytes in it changed.
+    /// The store is damaged.
     #[error(
         "{store} is damaged ({what}): copy it aside, then restore a backup, or load a bundle into a new store with `fathom store load`"
     )]
     Damaged {
         /// The store.
         store: String,
-        /// Where.
+        /// The damaged part.
         what: String,
     },
-    /// No server, or no more.
+    /// The server can't be reached, or the connection is lost.
     #[error("{store} can't be reached: {why}; check the address, and that the server runs")]
     Unreachable {
         /// The store.
         store: String,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
-    /// The server refuses this user.
+    /// The server rejects this user.
     #[error(
         "{store} refuses the user {user:?}: {why}; the password is taken from the address, PGPASSWORD or ~/.pgpass"
     )]
     Refused {
         /// The store.
         store: String,
-        /// Who asked.
+        /// The user.
         user: String,
-        /// What the server says.
+        /// The server's message.
         why: String,
     },
-    /// The server runs, but has not what is needed.
+    /// The server lacks a required feature.
     #[error("{store} can't be used: {why}")]
     Unusable {
         /// The store.
@@ -98,69 +100,69 @@ pub enum Error {
         /// What is missing, and what to do.
         why: String,
     },
-    /// An address that can't be understood.
+    /// Invalid address.
     #[error(
         "{address}: {why}; a store is a path, or postgres://USER@HOST:PORT/DATABASE (with ?sslmode=, ?sslrootcert=, ?schema=)"
     )]
     Address {
         /// The address without its password.
         address: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// No folder to keep it in.
+    /// No folder for the store.
     #[error(
-        "there is no place for a store: neither XDG_DATA_HOME nor HOME is set; name one with --store PATH"
+        "there is no place for a store: neither XDG_DATA_HOME nor HOME is set; choose one with --store PATH"
     )]
     NoPlace,
     /// A label that nothing could be found by.
     #[error("--label {label:?}: {why}; write a name, such as --label v1.2")]
     Label {
-        /// As it was written.
+        /// As written by the user.
         label: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// A text that is not a record.
+    /// The text is not a record.
     #[error("this is not a record written by Fathom: {0}")]
     NotARecord(String),
-    /// A file that is not a bundle, or not whole.
+    /// The file is not a bundle, or it is incomplete.
     #[error(
-        "{file} is not a complete bundle of Fathom: {why}; make it again with `fathom store bundle`"
+        "{file} is not a complete bundle of Fathom: {why}; create it again with `fathom store bundle`"
     )]
     NotABundle {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// Nothing has this name.
+    /// No match for this name.
     #[error("{store} has no {what}; `fathom history` lists what it has")]
     NotFound {
         /// The store.
         store: String,
-        /// What was asked for.
+        /// The requested object.
         what: String,
     },
-    /// A short id with several meanings.
+    /// Ambiguous short id.
     #[error("{asked} could be {}; write more of it", .candidates.join(" or "))]
     Ambiguous {
-        /// As it was written.
+        /// As written by the user.
         asked: String,
-        /// What it could be.
+        /// The candidates.
         candidates: Vec<String>,
     },
-    /// Two benchmarks that can't become one.
+    /// Two benchmarks that can't be merged.
     #[error("{old:?} can't be renamed to {new:?}: {why}")]
     Rename {
-        /// From.
+        /// The old name.
         old: String,
-        /// To.
+        /// The new name.
         new: String,
         /// The reason.
         why: String,
     },
-    /// What git can't know.
+    /// Error from git.
     #[error(transparent)]
     Git(#[from] crate::git::GitError),
     /// The whole record was pruned.
@@ -171,20 +173,20 @@ pub enum Error {
         /// The record.
         id: String,
     },
-    /// A file or folder.
+    /// Error with a file or folder.
     #[error("{}: {source}", .path.display())]
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         source: std::io::Error,
     },
-    /// What the database says, where nothing better is known.
+    /// Any other error from the database.
     #[error("{store}: {why}")]
     Database {
         /// The store.
         store: String,
-        /// Its words.
+        /// The database's message.
         why: String,
     },
 }

@@ -1,7 +1,7 @@
-//! Which figures of a record go into series: one function for each kind.
+//! Extracts the figures of a record that go into series, with one function for each kind.
 //!
-//! A benchmark's name with its parameters and the metric names a series, so metrics of different kinds that
-//! differ in meaning have different names: `exit` of `startup` is not `wall` of `bench`.
+//! A series is identified by the benchmark's name, its parameters and the metric. Metrics of different kinds
+//! that differ in meaning therefore have different names: `exit` of `startup` is not `wall` of `bench`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,17 +14,17 @@ use serde_json::Value;
 
 use crate::NewPoint;
 
-/// The metric of the benchmark `machine` that a check of the machine yields, as a share.
+/// The metric of the benchmark `machine` from a check of the machine, as a share.
 pub const NOISE_FLOOR: &str = "noise_floor";
 
-/// The metric of what a gate finds of a program against itself, as a ratio.
+/// The metric of a gate's comparison of a program with itself, as a ratio.
 pub const NULL_ARM: &str = "null_arm";
 
-/// Name of a project's suite.
+/// File name of a project's suite.
 const SUITE: &str = "fathom.toml";
 
-/// The points of a record; none of a kind that has no figures to follow, or of one that was cut short
-/// before it had any.
+/// Returns the points of a record; none for a kind without figures to track, or for a record that was
+/// interrupted before it had any.
 pub fn extract(record: &Value) -> Vec<NewPoint> {
     let mut points = match record["kind"].as_str() {
         Some("bench") => bench(record),
@@ -73,14 +73,14 @@ fn bench(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// The parameters of a benchmark of `bench`, the file on its standard input among them.
+/// Returns the parameters of a `bench` benchmark, including the file on its standard input.
 pub fn bench_parameters(benchmark: &Value) -> Vec<(String, String)> {
     let mut parameters = pairs(&benchmark["parameters"]);
     parameters.extend(input(benchmark));
     parameters
 }
 
-/// The file on the standard input of a benchmark, or of what its conditions say.
+/// Returns the file on the standard input of a benchmark or of its conditions.
 fn input(of: &Value) -> Vec<(String, String)> {
     let file = of["input"]["file"].as_str();
     Vec::from_iter(file.map(|file| ("input".to_owned(), file.to_owned())))
@@ -130,7 +130,7 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                 "connections".to_owned(),
                 count(&load["connections"]).to_string(),
             );
-            // The rate follows from what was found and differs each time; it is what was asked in none.
+            // The rate is derived from the results and varies each time, so it isn't a parameter.
             let kind = (
                 "loop".to_owned(),
                 if open.is_some() { "open" } else { "closed" }.to_owned(),
@@ -228,7 +228,7 @@ fn pipe(record: &Value) -> Vec<NewPoint> {
         .enumerate()
         .take(stages.len())
     {
-        let stage_wall = "median time of a stage from its start to its exit, its waits included";
+        let stage_wall = "median time of a stage from its start to its exit, including its waits";
         points.extend(one(&stage["wall"], Some(index), "stage_wall", stage_wall));
         points.extend(one(
             &stage["cpu"],
@@ -240,7 +240,8 @@ fn pipe(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// Figures that can be believed have a value. Their interval is not known: the spread of the passes stands for it.
+/// Only reliable figures have a value. Their interval is unknown, so the spread of the passes is used
+/// instead.
 fn machine(record: &Value) -> Vec<NewPoint> {
     let one = |result: &Value| {
         let value = result["value"].as_f64()?;
@@ -262,7 +263,7 @@ fn machine(record: &Value) -> Vec<NewPoint> {
     list(&record["results"]).iter().filter_map(one).collect()
 }
 
-/// The noise floor: `compare` assumes no smaller drift where nothing better is known.
+/// Returns the noise floor: `compare` assumes at least this drift without better information.
 fn machine_check(record: &Value) -> Vec<NewPoint> {
     let noise = &record["noise"];
     let smallest = noise["smallest_difference"].as_f64();
@@ -322,8 +323,8 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
     list(&record["results"]).iter().filter_map(one).collect()
 }
 
-/// Whether it is a benchmark of a project's suite. Then it has the name that `gate`, `versions` and
-/// `bench` give it: that of its subject, which is measured by one `bench` alone.
+/// Returns whether it is a benchmark of a project's suite. If so, it has the name that `gate`, `versions` and
+/// `bench` use: that of its subject, which only one `bench` measures.
 fn is_of_suite(record: &Value, row: &Value) -> bool {
     let file = Path::new(record["file"].as_str().unwrap_or_default());
     let is_bench = |id: &Value| {
@@ -341,18 +342,18 @@ fn is_of_suite(record: &Value, row: &Value) -> bool {
         && first.is_some_and(|first| first["measure"] == row["measure"])
 }
 
-/// Of an experiment that is no project's suite, and of what isn't a benchmark.
+/// Returns the name for an experiment that isn't a project's suite, or for a row that isn't a benchmark.
 fn long_name(record: &Value, row: &Value) -> String {
     let parts = [&record["title"], &row["measure"], &row["subject"]];
     let parts: Vec<&str> = parts.into_iter().filter_map(Value::as_str).collect();
     parts.join(" / ")
 }
 
-/// What a program takes at head, and what the same program takes against itself: how noisy it is here.
+/// Returns the cost of a program at head, and of the same program against itself, which shows the noise.
 fn gate(record: &Value) -> Vec<NewPoint> {
     let mut points = Vec::new();
     let null_arm = &record["null_arm"];
-    // The other rules have no rounds, or stop when they like.
+    // The other rules have no rounds, or stop arbitrarily.
     if record["rule"]["name"] != "paired" {
         return points;
     }
@@ -362,9 +363,9 @@ fn gate(record: &Value) -> Vec<NewPoint> {
         let row = rows.iter().find(|row| row["name"] == *name);
         Value::from(row.map(|row| 2 * u64::from(count(&row["rounds"]))))
     };
-    // Where a program differed from itself, the machine is to blame for its times.
+    // If a program differed from itself, its times are the machine's fault.
     for row in rows.iter().filter(|_| null_arm["failed"] == false) {
-        // Records of before have the clock that carried the verdict alone.
+        // Older records only have the clock on which the verdict is based.
         let clocks = match list(&row["clocks"]) {
             [] => std::slice::from_ref(*row),
             clocks => clocks,
@@ -407,8 +408,8 @@ fn gate(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// The points of what another tool measured. Times in seconds and sizes in bytes, whatever the tool's units: a
-/// series has one unit. What an interval rests on is part of the meaning.
+/// Returns the points of another tool's measurements. Times are in seconds and sizes in bytes for all tools,
+/// since a series has one unit. The basis of an interval is part of the meaning.
 pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
     let one = |one: &Benchmark| {
         let middle = imported_middle(&one.values)?;
@@ -418,7 +419,7 @@ pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
             IntervalFrom::Tool => "summary with the tool's own interval",
             IntervalFrom::Quartiles => "summary; the interval of its median is from the quartiles",
             IntervalFrom::Deviation => {
-                "summary; the interval of its mean is from the standard deviation, as if samples were independent"
+                "summary; the interval of its mean is from the standard deviation, assuming independent samples"
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
@@ -440,7 +441,7 @@ pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
     points
 }
 
-/// A gate's rows are named with their parameters; a series has them apart.
+/// Splits the name of a gate's row into name and parameters, which are separate in a series.
 fn named(row: &Value) -> (String, Vec<(String, String)>) {
     let (name, parameters) = (word(&row["name"]), pairs(&row["parameters"]));
     match (parameters.is_empty(), name.split_once('[')) {
@@ -449,7 +450,7 @@ fn named(row: &Value) -> (String, Vec<(String, String)>) {
     }
 }
 
-/// A point of a metric of runs, without numbers and name.
+/// Returns a point of a metric of runs, without numbers and name.
 fn of(metric: Metric) -> NewPoint {
     NewPoint {
         metric: metric.name().to_owned(),
@@ -475,7 +476,7 @@ fn blank() -> NewPoint {
     }
 }
 
-/// `of` with the numbers of an estimate; `None` where there is no estimate.
+/// Returns `of` with the numbers of an estimate, or `None` if there is no estimate.
 fn point(estimate: &Value, runs: &Value, of: NewPoint) -> Option<NewPoint> {
     let number = |key: &str| estimate[key].as_f64();
     let (value, low, high) = (number("value")?, number("low")?, number("high")?);
@@ -524,16 +525,16 @@ fn direction(direction: Direction) -> String {
 fn meaning(metric: Metric) -> &'static str {
     match metric {
         Metric::Wall => "median wall time of a run",
-        Metric::Undisturbed => "median wall time of a run less its waits for a CPU",
+        Metric::Undisturbed => "median wall time of a run minus its waits for a CPU",
         Metric::Cpu => "median CPU time of a run, user and kernel",
         Metric::User => "median CPU time of a run in user mode",
         Metric::System => "median CPU time of a run in the kernel",
-        Metric::RunQueueWait => "median time that a run was ready and had no CPU",
+        Metric::RunQueueWait => "median time that a run was ready but had no CPU",
         Metric::PeakMemory => "median of the largest resident memory of a run",
-        Metric::MinorFaults => "median number of page faults without the storage device",
-        Metric::MajorFaults => "median number of page faults with the storage device",
+        Metric::MinorFaults => "median number of page faults without access to the storage device",
+        Metric::MajorFaults => "median number of page faults with access to the storage device",
         Metric::VoluntarySwitches => "median number of times that a run gave up the CPU to wait",
-        Metric::InvoluntarySwitches => "median number of times that a run was taken off the CPU",
+        Metric::InvoluntarySwitches => "median number of times that a run was preempted",
         Metric::ReadBytes => "median of the bytes that a run read",
         Metric::WrittenBytes => "median of the bytes that a run wrote",
         Metric::ReadCalls => "median number of read calls",

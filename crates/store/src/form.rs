@@ -1,17 +1,17 @@
-//! The tables, by version: a store that was made by an older Fathom is brought to today's form.
+//! The tables, by schema version. A store from an older Fathom is migrated to the newest version.
 
 use crate::Error;
 use crate::database::{Access, Database, Words, in_transaction};
 
-/// One entry for each form, the statements that make it of the one before. Entries are never changed:
-/// `tests/fixtures` has a store of each.
+/// One entry for each schema version: the statements that migrate from the previous version. Entries never
+/// change: `tests/fixtures` has a store of each.
 const STEPS: [fn(&Words) -> String; 2] = [first, second];
 
-/// The newest form.
+/// The newest schema version.
 pub(crate) const KNOWN: i64 = STEPS.len() as i64;
 
-/// Records with their bodies apart, so that lists don't read them; series with the newest points as rows
-/// (`tail`) and the others in sealed chunks: 19 bytes a point instead of 65, and a hundredth of the reads.
+/// Record bodies are separate, so lists don't read them. A series has its newest points as rows (`tail`) and
+/// the others in sealed chunks: 19 bytes per point instead of 65, and a hundredth of the reads.
 fn first(words: &Words) -> String {
     let Words {
         key,
@@ -44,8 +44,8 @@ fn first(words: &Words) -> String {
     )
 }
 
-/// Where a record stands among others ([`crate::Head::order`]). Absent, it stands by its time: so do the
-/// records of form 1, and what a Fathom that had the store open in that form still writes.
+/// Adds the position of a record among others ([`crate::Head::order`]). If absent, its time decides: this
+/// applies to records of version 1, and to those written by an older Fathom that still has the store open.
 fn second(_: &Words) -> String {
     "ALTER TABLE record ADD COLUMN place BIGINT;
      ALTER TABLE record ADD COLUMN turn BIGINT;
@@ -55,7 +55,7 @@ fn second(_: &Words) -> String {
         .to_owned()
 }
 
-/// The form of the tables, if this Fathom knows it.
+/// Returns the schema version if this Fathom supports it.
 pub(crate) fn still_known(database: &mut dyn Database) -> Result<i64, Error> {
     match database.form()? {
         found if found > KNOWN => Err(Error::Newer {
@@ -67,7 +67,7 @@ pub(crate) fn still_known(database: &mut dyn Database) -> Result<i64, Error> {
     }
 }
 
-/// Brings the tables to the newest form; several processes may try at once.
+/// Migrates the tables to the newest schema version. Several processes may try this at once.
 pub(crate) fn bring_up_to_date(database: &mut dyn Database, create: bool) -> Result<(), Error> {
     let found = still_known(database)?;
     if found == KNOWN {

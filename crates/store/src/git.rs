@@ -1,5 +1,5 @@
-//! What git knows of the source that is measured: asked of `git` itself, which runs nothing that the repository's own
-//! configuration names.
+//! Information from git about the measured source. `git` itself provides it, and runs no program named in the
+//! repository's own configuration.
 
 mod filters;
 
@@ -9,39 +9,39 @@ use std::process::{Command, Stdio};
 
 use crate::Revision;
 
-/// Why git has no answer.
+/// Errors from git.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GitError {
-    /// The program is missing.
+    /// Git is not installed.
     #[error(
         "git is not installed: records are saved without a revision; install it (`apt install git`) to compare revisions"
     )]
     NoGit,
-    /// No repository.
+    /// Not in a repository.
     #[error("{} is in no git repository: records are saved without a revision; use labels (--label NAME)", .0.display())]
     NoRepository(PathBuf),
-    /// Git refuses it.
+    /// Git refuses the repository.
     #[error("the repository of {} belongs to another user, and git refuses it; if you trust it: git config --global --add safe.directory '*'", .0.display())]
     OfAnother(PathBuf),
-    /// The history ends too early.
+    /// The history is incomplete.
     #[error(
         "the clone is shallow and doesn't reach back to {0}; fetch the rest: git fetch --unshallow --tags"
     )]
     Shallow(String),
-    /// An unknown name.
+    /// Unknown revision.
     #[error("the repository has no revision {0:?}; git log --oneline lists them")]
     NoRevision(String),
-    /// Something else.
+    /// Any other error.
     #[error("git {asked} failed: {said}")]
     Failed {
         /// The command.
         asked: String,
-        /// Its words.
+        /// Its error message.
         said: String,
     },
 }
 
-/// The state of a repository.
+/// State of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     /// Its top folder.
@@ -50,14 +50,14 @@ pub struct State {
     pub revision: Option<String>,
     /// The branch; absent on a detached head.
     pub branch: Option<String>,
-    /// Tracked files differ from the commit.
+    /// Whether tracked files differ from the commit.
     pub dirty: bool,
-    /// Its history was cut when it was cloned.
+    /// Whether it is a shallow clone.
     pub shallow: bool,
 }
 
 impl State {
-    /// What goes into a record.
+    /// Returns the revision for a record.
     pub fn revision(&self) -> Option<Revision> {
         let id = self.revision.clone()?;
         Some(Revision {
@@ -67,7 +67,7 @@ impl State {
         })
     }
 
-    /// What a user must know of it, one sentence each.
+    /// Returns notes for the user, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.revision.is_none() {
@@ -75,7 +75,10 @@ impl State {
                 "the repository has no commit yet: records are saved without a revision".to_owned(),
             );
         } else if self.branch.is_none() {
-            notes.push("the head is detached: records know their revision, and no branch; git switch BRANCH".to_owned());
+            notes.push(
+                "the head is detached: records have a revision, but no branch; git switch BRANCH"
+                    .to_owned(),
+            );
         }
         if self.shallow {
             notes.push("the clone is shallow: older revisions can't be ordered; git fetch --unshallow --tags".to_owned());
@@ -84,7 +87,7 @@ impl State {
     }
 }
 
-/// The state of the repository that `folder` is in.
+/// Returns the state of the repository that contains `folder`.
 ///
 /// # Errors
 /// [`GitError`].
@@ -103,10 +106,10 @@ pub fn state(folder: &Path) -> Result<State, GitError> {
     })
 }
 
-/// The full id of what a user calls a revision: a branch, a tag, `HEAD~3`, the beginning of an id.
+/// Resolves a user's revision to its full id: a branch, a tag, `HEAD~3`, or a prefix of an id.
 ///
 /// # Errors
-/// [`GitError::NoRevision`], [`GitError::Shallow`] where it may have been cut off.
+/// [`GitError::NoRevision`], [`GitError::Shallow`] if it may be missing from a shallow clone.
 pub fn resolve(folder: &Path, revision: &str) -> Result<String, GitError> {
     let (_, shallow) = place(folder)?;
     let commit = format!("{revision}^{{commit}}");
@@ -126,10 +129,11 @@ pub fn resolve(folder: &Path, revision: &str) -> Result<String, GitError> {
     }
 }
 
-/// The revisions from `from` to `to`, both included, oldest first; of merges, the side that was merged into.
+/// Returns the revisions from `from` to `to`, inclusive, oldest first. For merges it follows the first
+/// parent.
 ///
 /// # Errors
-/// As [`resolve`]; [`GitError::Failed`] if `to` does not descend from `from`.
+/// The errors of [`resolve`]; [`GitError::Failed`] if `to` is not a descendant of `from`.
 pub fn between(folder: &Path, from: &str, to: &str) -> Result<Vec<String>, GitError> {
     let (first, last) = (resolve(folder, from)?, resolve(folder, to)?);
     if let Err(error) = run(folder, &["merge-base", "--is-ancestor", &first, &last]) {
@@ -159,10 +163,10 @@ pub fn between(folder: &Path, from: &str, to: &str) -> Result<Vec<String>, GitEr
         .collect())
 }
 
-/// A revision and all that descend from it, on every branch.
+/// Returns a revision and all its descendants, on every branch.
 ///
 /// # Errors
-/// As [`resolve`].
+/// The errors of [`resolve`].
 pub fn since(folder: &Path, revision: &str) -> Result<HashSet<String>, GitError> {
     let first = resolve(folder, revision)?;
     let (without, path) = (format!("^{first}"), format!("--ancestry-path={first}"));
@@ -172,12 +176,12 @@ pub fn since(folder: &Path, revision: &str) -> Result<HashSet<String>, GitError>
         .collect())
 }
 
-/// Commits that are looked at to correct the time of one: a clock that was wrong for longer than this isn't
-/// noticed. They take 10 ms.
+/// Number of commits read to correct the time of one. A clock that was wrong for more commits isn't detected.
+/// They take 10 ms.
 const LOOKED_AT: usize = 1000;
 
-/// When these commits were made, milliseconds since 1970, as far as the repository has them. A commit is
-/// later than its (first) parent, whatever the clocks of their authors said, and if they are of one second.
+/// Returns the times of these commits, in milliseconds since 1970, if the repository has them. A commit is
+/// later than its (first) parent, even if the clocks of their authors disagree or both are in one second.
 ///
 /// # Errors
 /// [`GitError`].
@@ -188,7 +192,7 @@ pub fn places(
     let is_id = |id: &&String| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let asked: Vec<&str> = revisions.iter().filter(is_id).map(String::as_str).collect();
     let mut places = HashMap::new();
-    // As many as fit into a command line.
+    // Maximum number that fits on a command line.
     for some in asked.chunks(10_000) {
         let most = format!("--max-count={LOOKED_AT}");
         let mut arguments = vec![
@@ -221,7 +225,7 @@ pub fn places(
     Ok(places)
 }
 
-/// The top folder, and whether the clone is shallow.
+/// Returns the top folder, and whether the clone is shallow.
 fn place(folder: &Path) -> Result<(PathBuf, bool), GitError> {
     let answer = run(
         folder,
@@ -231,7 +235,7 @@ fn place(folder: &Path) -> Result<(PathBuf, bool), GitError> {
     Ok((PathBuf::from(root), shallow == "true"))
 }
 
-/// Variables by which git is told of another repository than that of the folder: a hook sets them.
+/// Variables that point git to a repository other than that of the folder, as in a hook.
 pub const ELSEWHERE: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -247,7 +251,7 @@ fn run(folder: &Path, args: &[&str]) -> Result<String, GitError> {
     ask(folder, args, Stdio::null())
 }
 
-/// Arguments by which git lists the names and paths of submodules, `submodule.NAME.path LF PATH NUL`.
+/// Git arguments that list the names and paths of submodules, `submodule.NAME.path LF PATH NUL`.
 pub const SUBMODULE_PATHS: [&str; 6] = [
     "config",
     "--null",
@@ -257,7 +261,7 @@ pub const SUBMODULE_PATHS: [&str; 6] = [
     r"^submodule\..*\.path$",
 ];
 
-/// What git prints when it is called in a folder, without white space at the end.
+/// Runs git in a folder and returns its output without trailing white space.
 ///
 /// # Errors
 /// [`GitError`].
@@ -265,7 +269,7 @@ pub fn ask(folder: &Path, args: &[&str], input: Stdio) -> Result<String, GitErro
     answer(command(folder).args(args).stdin(input), folder, args[0])
 }
 
-/// The same of a folder that is the repository itself: a `.git`, or that of a submodule.
+/// Does the same in a git directory: a `.git`, or that of a submodule.
 ///
 /// # Errors
 /// [`GitError`].
@@ -274,22 +278,22 @@ pub fn ask_directory(directory: &Path, args: &[&str]) -> Result<String, GitError
     answer(command.arg("--git-dir=.").args(args), directory, args[0])
 }
 
-/// The one place where git is called. A repository's configuration is that of whoever made its folder, and the
-/// folder may come out of an archive.
+/// All git commands start here. A repository's configuration is untrusted, since the folder may come from an
+/// archive.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     for name in ELSEWHERE {
         command.env_remove(name);
     }
     command
-        // A repository without files, below the folder of another, is none that was meant.
+        // A bare repository inside the folder of another is never the intended one.
         .args(["-c", "safe.bareRepository=explicit"])
-        // Hooks and the file watcher are programs of the repository; without optional locks a `git add` in
-        // another window never fails because of us.
+        // Hooks and the file watcher are programs of the repository. Without optional locks, a `git add` in
+        // another terminal never fails because of Fathom.
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "core.fsmonitor=false"])
         .arg("--no-optional-locks")
-        // What a partial clone lacks would be fetched by programs that it names: nothing is fetched.
+        // Missing objects of a partial clone would be fetched by programs that it names, so fetching is off.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_TERMINAL_PROMPT", "0")

@@ -1,4 +1,4 @@
-//! Nothing that was measured is lost: what can't be saved is written beside.
+//! Keeps measurements that can't be saved, in a separate file.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::bundle::write_draft;
 use crate::{Draft, Error, Location, Options, Saved, Store};
 
-/// A record that could not be saved. Its `Display` says why, where it is, and how to load it later.
+/// A record that could not be saved. Its `Display` tells the reason, the location, and how to load it later.
 #[derive(Debug)]
 pub struct Kept {
-    /// Why.
+    /// The reason.
     pub error: Error,
-    /// The bundle that holds it; what the system says if it could not be written either.
+    /// The bundle that holds it, or the system's error if that could not be written either.
     pub file: io::Result<PathBuf>,
 }
 
@@ -28,18 +28,18 @@ impl fmt::Display for Kept {
                 let file = file.display();
                 write!(
                     f,
-                    "the record is in {file}; once that is mended: fathom store load {file}"
+                    "the record is in {file}; when the store works again: fathom store load {file}"
                 )
             }
             Err(error) => write!(
                 f,
-                "and it could not be written beside either: {error}; give --json FILE"
+                "and it could not be written to a file either: {error}; give --json FILE"
             ),
         }
     }
 }
 
-/// Saves a record; if that fails, wherever it does, writes it into the first of `folders` that takes it.
+/// Saves a record. If any step fails, writes it to the first writable folder of `folders`.
 ///
 /// # Errors
 /// [`Kept`].
@@ -62,7 +62,7 @@ pub fn save_or_keep(
     })
 }
 
-/// A new file, for its owner only: never through a link or over something that somebody else laid there.
+/// Creates a new file, private to its owner. Never follows a link or overwrites another user's file.
 fn write_beside(draft: &Draft, folder: &Path) -> io::Result<PathBuf> {
     let mut number = 1;
     let (path, file) = loop {

@@ -1,9 +1,9 @@
-//! What is kept: records, whole, and the series that their figures make, in SQLite (one file) or in
-//! PostgreSQL (a team's server).
+//! Stores whole records, and the series of their figures, in SQLite (one file) or in PostgreSQL (a team's
+//! server).
 //!
-//! [`Store`] is the door. [`location::which`] says which store is meant, [`Draft::of`] makes of a
-//! record's JSON what is saved, [`save_or_keep`] saves it and, where that fails, writes it beside.
-//! `docs/store.md` is the user's side.
+//! Start at [`Store`]. [`location::which`] selects the store, [`Draft::of`] prepares a record's JSON for
+//! saving, and [`save_or_keep`] saves it or, if that fails, writes it to a file. `docs/store.md` is the user
+//! documentation.
 
 mod bundle;
 mod chunk;

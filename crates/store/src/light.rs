@@ -1,4 +1,4 @@
-//! A record's JSON without its largest parts, and with no more values than any record has.
+//! Parses a record's JSON without its largest parts, and with a limit on the number of values.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,10 +6,11 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Values of a record beside its runs; each takes some 100 bytes. A suite of 10,000 benchmarks has 4 million.
+/// Maximum number of values of a record without its runs; each takes about 100 bytes. A suite of 10,000
+/// benchmarks has 4 million.
 const MOST: usize = 6_000_000;
 
-/// Parses a record; members of the outermost object that are called like one of `apart` are left out.
+/// Parses a record, and skips members of the outermost object with a name in `apart`.
 pub(crate) fn parse(text: &str, apart: &[&str]) -> serde_json::Result<Value> {
     let left = Cell::new(MOST);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -18,7 +19,7 @@ pub(crate) fn parse(text: &str, apart: &[&str]) -> serde_json::Result<Value> {
     reader.end().map(|()| value)
 }
 
-/// A value, of as many as are left.
+/// A value, counted against the remaining number.
 #[derive(Clone, Copy)]
 struct Bounded<'a> {
     left: &'a Cell<usize>,
@@ -28,7 +29,7 @@ struct Bounded<'a> {
 impl<'a> Bounded<'a> {
     fn inner<E: Error>(self) -> Result<Bounded<'a>, E> {
         match self.left.get().checked_sub(1) {
-            None => Err(E::custom("it has more values than any record has")),
+            None => Err(E::custom("it has more values than a record can have")),
             Some(left) => {
                 self.left.set(left);
                 Ok(Bounded { apart: &[], ..self })
@@ -119,7 +120,7 @@ mod tests {
         let many = format!("[{}0]", "0,".repeat(MOST));
         let said = parse(&many, &[]).unwrap_err().to_string();
         assert!(said.contains("more values than any record has"), "{said}");
-        // The runs of a record may be as many as there are.
+        // The number of runs is unlimited.
         let runs = format!("{{\"runs\":{many},\"a\":1}}");
         assert_eq!(parse(&runs, &["runs"]).unwrap(), json!({"a": 1}));
     }

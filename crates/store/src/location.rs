@@ -1,4 +1,4 @@
-//! Which store is meant: pure, but for the look at folders.
+//! Selects the store: pure, except for the inspection of folders.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::postgresql::address;
 
-/// A file in a `.fathom/` that `run` made for its builds and inputs alone: no project's.
+/// A file that marks a `.fathom/` as created by `run` for its builds and inputs only, not for a project.
 pub const WORK_ONLY: &str = "work-only";
 
-/// Name of the store in a project's folder and in the user's.
+/// File name of the store in a project's folder and in the user's.
 const FILE: &str = "store.sqlite";
 
-/// A store that may be there already or not. Its `Display` and `Debug` never show a password.
+/// Location of a store, which may not exist yet. Its `Display` and `Debug` never show a password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite file.
@@ -22,10 +22,10 @@ pub enum Location {
 }
 
 impl Location {
-    /// Of what the user wrote: an address, or a path.
+    /// Parses an address or a path from the user.
     ///
     /// # Errors
-    /// [`Error::Address`] where it is an address of something else.
+    /// [`Error::Address`] if it is an address of anything else.
     pub fn parse(text: &str) -> Result<Location, Error> {
         match text.split_once("://") {
             Some(("postgres" | "postgresql", _)) => Ok(Location::Server(text.to_owned())),
@@ -53,8 +53,8 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Which store: `--store`, else `FATHOM_STORE`, else the project's, else the user's own. `project` is
-/// what [`project`] found; `variable` reads the environment.
+/// Selects the store: `--store`, then `FATHOM_STORE`, then the project's, then the user's own. `project` is
+/// the result of [`project`]; `variable` reads the environment.
 ///
 /// # Errors
 /// [`Error::Address`], [`Error::NoPlace`].
@@ -72,7 +72,7 @@ pub fn which(
     if let Some(folder) = project {
         return Ok(Location::File(folder.join(FILE)));
     }
-    // The XDG rules: a relative XDG_DATA_HOME is as good as none.
+    // By the XDG rules, a relative XDG_DATA_HOME is ignored.
     let absolute = |name| {
         variable(name)
             .map(PathBuf::from)
@@ -83,19 +83,19 @@ pub fn which(
     Ok(Location::File(folder.join(FILE)))
 }
 
-/// What is known of a folder on the way up.
+/// Properties of a folder on the way up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Folder {
-    /// It and, where there is one, its `.fathom/` belong to this user.
+    /// Whether it and its `.fathom/`, if any, belong to this user.
     pub own: bool,
-    /// It has a `.git`.
+    /// Whether it has a `.git`.
     pub git_root: bool,
-    /// It has a `.fathom/`.
+    /// Whether it has a `.fathom/`.
     pub project: bool,
 }
 
-/// The nearest `.fathom/`, from `here` up to the root of the repository or to a folder of somebody
-/// else: a store that another user lays in /tmp must not be taken for the project's.
+/// Returns the nearest `.fathom/`, from `here` up to the root of the repository or to another user's folder:
+/// another user's store in /tmp must not be mistaken for the project's.
 pub fn project(here: &Path, look: impl Fn(&Path) -> Option<Folder>) -> Option<PathBuf> {
     for folder in here.ancestors() {
         match look(folder)? {
@@ -108,10 +108,10 @@ pub fn project(here: &Path, look: impl Fn(&Path) -> Option<Folder>) -> Option<Pa
     None
 }
 
-/// Looks at a folder for [`project`]; links are not followed.
+/// Inspects a folder for [`project`]; doesn't follow links.
 pub fn look(folder: &Path) -> Option<Folder> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: geteuid reads a number of this process and can't fail.
+    // SAFETY: geteuid returns a number of this process and can't fail.
     let user = unsafe { libc::geteuid() };
     let store = folder.join(".fathom").symlink_metadata().ok();
     let mut own = folder.metadata().ok()?.uid() == user;

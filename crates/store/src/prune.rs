@@ -1,27 +1,28 @@
-//! Whole records take the space: 30 benchmarks with 30 runs each some 60 kB, their points 40 bytes each. Pruning
-//! takes the runs away; what is known of the record, and its points, stay.
+//! Whole records take most of the space: 30 benchmarks with 30 runs each take about 60 kB, their points 40
+//! bytes each. Pruning removes the runs; the metadata of the record and its points stay.
 
 use crate::database::{Cell, Row, select_in};
 use crate::records::{Head, NEWEST_FIRST, heads};
 use crate::{Error, Store, date};
 
-/// Which records lose their runs: those to which all of this applies. Start from the default, which keeps
-/// records with a label.
+/// Selects the records to prune: those that meet all conditions. Start with the default, which keeps records
+/// with a label.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Prune {
     /// Measured before this time, milliseconds since 1970.
     pub before: Option<i64>,
-    /// Not among so many newest ones of the same command line.
+    /// Not among this number of newest records of the same command line.
     pub keep: Option<u32>,
-    /// Also those with a label.
+    /// Also prune records with a label.
     pub labelled: bool,
 }
 
 impl Store {
-    /// The records that would be pruned, oldest first; changes nothing. None if neither age nor number is given.
+    /// Returns the records to prune, oldest first, without changes. Returns none if neither age nor number is
+    /// given.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn prunable(&mut self, which: &Prune) -> Result<Vec<Head>, Error> {
         if which.before.is_none() && which.keep.is_none() {
             return Ok(Vec::new());
@@ -49,10 +50,10 @@ impl Store {
         })
     }
 
-    /// Takes the runs of these records away, and gives the space back.
+    /// Removes the runs of these records and frees the space.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn prune(&mut self, records: &[Head]) -> Result<(), Error> {
         let numbers: Vec<Cell> = records.iter().map(|head| head.number.into()).collect();
         let note = format!(

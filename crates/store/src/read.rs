@@ -10,28 +10,28 @@ use crate::records::{Head, heads};
 use crate::rename::aliases;
 use crate::{Error, Point, Store};
 
-/// One metric of one benchmark.
+/// One metric of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Its number in this store.
     pub number: i64,
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Its parameters, names and values.
+    /// Its parameters: names and values.
     pub parameters: Vec<(String, String)>,
     /// Name of the metric.
     pub metric: String,
     /// Unit of the values.
     pub unit: String,
-    /// `lower_is_better` or `higher_is_better`, where that is known.
+    /// `lower_is_better` or `higher_is_better`, if known.
     pub direction: Option<String>,
-    /// What the metric is, in words.
+    /// Description of the metric.
     pub meaning: String,
-    /// The newest points, oldest first, as many as were asked for.
+    /// The requested number of newest points, oldest first.
     pub last: Vec<Point>,
 }
 
-/// A point with what is known of its record.
+/// A point with its record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistoryPoint {
     /// The figure.
@@ -40,31 +40,31 @@ pub struct HistoryPoint {
     pub record: Head,
 }
 
-/// Which series.
+/// Selects series.
 #[derive(Debug, Clone, Default)]
 pub struct SeriesFilter {
-    /// Names of benchmarks, new or old; `*` stands for any letters. All if empty.
+    /// Names of benchmarks, new or old; `*` matches any characters. All if empty.
     pub benchmarks: Vec<String>,
     /// Name of the metric; all if absent.
     pub metric: Option<String>,
 }
 
-/// From where on.
+/// Start of the selected points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
     /// Everything.
     Start,
-    /// Measured at this time or later, milliseconds since 1970 ([`crate::date::parse`]).
+    /// Points measured at this time or later, milliseconds since 1970 ([`crate::date::parse`]).
     Time(i64),
-    /// Of one of these revisions, whenever it was measured ([`crate::git::since`]).
+    /// Points of one of these revisions, measured at any time ([`crate::git::since`]).
     Revisions(HashSet<String>),
 }
 
 impl Store {
-    /// Series by name, each with its `last` newest points.
+    /// Returns series by name, each with its `last` newest points.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn series(&mut self, filter: &SeriesFilter, last: usize) -> Result<Vec<Series>, Error> {
         self.reading(|database| {
             let mut found = list(database, filter)?;
@@ -79,10 +79,10 @@ impl Store {
         })
     }
 
-    /// The `last` newest points of each of these series, oldest first.
+    /// Returns the `last` newest points of each of these series, oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn newest(
         &mut self,
         series: &[i64],
@@ -91,18 +91,18 @@ impl Store {
         self.reading(|database| newest(database, series, last))
     }
 
-    /// The [`Point::place`] of the newest point of each series that has one.
+    /// Returns the [`Point::place`] of the newest point of each series with points.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn last_places(&mut self, series: &[i64]) -> Result<HashMap<i64, i64>, Error> {
         self.reading(|database| last_places(database, series))
     }
 
-    /// The points of several series, each in its order ([`Point::order`]).
+    /// Returns the points of several series, each in its order ([`Point::order`]).
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn points_of(
         &mut self,
         series: &[i64],
@@ -111,10 +111,10 @@ impl Store {
         self.reading(|database| points_of(database, series, since))
     }
 
-    /// What is known of records, by their numbers.
+    /// Returns the heads of records, by their numbers.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn heads(
         &mut self,
         numbers: impl Iterator<Item = i64>,
@@ -122,18 +122,18 @@ impl Store {
         self.reading(|database| heads(database, numbers))
     }
 
-    /// The points of a series in their order ([`Point::order`]).
+    /// Returns the points of a series in their order ([`Point::order`]).
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn points(&mut self, series: i64, since: &Since) -> Result<Vec<Point>, Error> {
         self.reading(|database| points(database, series, since))
     }
 
-    /// The same with their records.
+    /// Returns the points of a series with their records.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn history(&mut self, series: i64, since: &Since) -> Result<Vec<HistoryPoint>, Error> {
         self.reading(|database| {
             let points = points(database, series, since)?;
@@ -148,10 +148,10 @@ impl Store {
         })
     }
 
-    /// The facts of all environments, by number.
+    /// Returns the facts of all environments, by number.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn environments(&mut self) -> Result<BTreeMap<i64, Value>, Error> {
         let facts = |row: &mut Row| serde_json::from_str(&row.text()).unwrap_or(Value::Null);
         self.reading(|database| {
@@ -204,8 +204,8 @@ pub(crate) fn list(
         .collect())
 }
 
-/// Whether a name fits a pattern in which `*` stands for any letters. A name that is there as it is
-/// written fits, whatever stars it has.
+/// Returns whether a name matches a pattern in which `*` matches any characters. A name that equals the
+/// pattern always matches, even with stars in it.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
@@ -240,16 +240,16 @@ fn point(row: &mut Row) -> Point {
     }
 }
 
-/// The points that are not sealed yet, in no order.
+/// Returns the unsealed points, unordered.
 pub(crate) fn tail_of(database: &mut dyn Database, series: i64) -> Result<Vec<Point>, Error> {
     let statement = format!("SELECT {TAIL} FROM tail WHERE series = $1");
     let rows = database.query(&statement, &[series.into()])?;
     Ok(rows.into_iter().map(|mut row| point(&mut row)).collect())
 }
 
-/// The newest points of each series. A statement for all tails, one for the places of all chunks, then
-/// one for each round in which some series needs its next chunk, which is one as a rule: a statement for
-/// each series took 10 ms each over a network.
+/// Returns the newest points of each series. Uses one statement for all tails, one for the places of all
+/// chunks, then one for each round in which a series needs its next chunk, which is usually one. A statement
+/// per series took 10 ms each over a network.
 fn newest(
     database: &mut dyn Database,
     series: &[i64],
@@ -266,7 +266,7 @@ fn newest(
     for mut row in select_in(database, &tails, &keys, &end)? {
         found.entry(row.int()).or_default().push(point(&mut row));
     }
-    // Of each series the chunks that were not opened yet, the newest at the end.
+    // Unopened chunks of each series, the newest last.
     let mut closed: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
     let places = "SELECT series, COALESCE(place, last) AS newest, id FROM chunk WHERE series";
     for mut row in select_in(database, places, &keys, "ORDER BY newest")? {
@@ -282,7 +282,7 @@ fn newest(
             let Some((newest, chunk)) = chunks.pop() else {
                 continue;
             };
-            // No other chunk has a newer one either.
+            // No remaining chunk can contain a newer point.
             match points
                 .get(last - 1)
                 .is_some_and(|point| point.place > newest)
@@ -329,7 +329,7 @@ fn opened(database: &dyn Database, mut row: Row, series: i64) -> Result<Vec<Poin
     })
 }
 
-/// The points of one series in their order.
+/// Returns the points of one series in their order.
 pub(crate) fn points(
     database: &mut dyn Database,
     series: i64,
@@ -339,7 +339,7 @@ pub(crate) fn points(
     Ok(found.remove(&series).unwrap_or_default())
 }
 
-/// The points of several series, each in its order.
+/// Returns the points of several series, each in its order.
 fn points_of(
     database: &mut dyn Database,
     series: &[i64],

@@ -1,4 +1,4 @@
-//! Records: by id, by place, by revision, by label.
+//! Finds records by id, position, revision or label.
 
 use std::collections::HashMap;
 
@@ -8,66 +8,66 @@ use crate::chunk;
 use crate::database::{Cell, Database, Row, insert, select_numbers};
 use crate::{Error, Input, Revision, Store};
 
-/// What is known of a record without opening it.
+/// Metadata of a record, available without opening it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// Its number in this store: records that were saved later have higher ones.
+    /// Its number in this store; records saved later have higher numbers.
     pub number: i64,
-    /// Its id: the same in every store. The first twelve digits are enough for people.
+    /// Its id, which is the same in every store. The first twelve digits are enough for display.
     pub id: String,
     /// `bench`, `startup`, ...
     pub kind: String,
     /// Start of the measurement, milliseconds since 1970, UTC.
     pub time: i64,
-    /// When its commit was made, where that is known ([`crate::git::places`]), else its turn.
+    /// Time of its commit, if known ([`crate::git::places`]), otherwise its turn.
     pub place: i64,
-    /// Its time; where the clock was set back, that of the record before.
+    /// Its time, or that of the previous record if the clock was set back.
     pub turn: i64,
     /// Number of its segment.
     pub environment: i64,
-    /// The source that was measured, if it was in a repository.
+    /// The measured source, if it was in a repository.
     pub revision: Option<Revision>,
     /// The command line.
     pub command: String,
-    /// Files that the commands read.
+    /// Files read by the commands.
     pub inputs: Vec<Input>,
     /// Seed of the order of runs.
     pub seed: Option<u64>,
-    /// Version of Fathom that measured.
+    /// Version of Fathom that made the measurement.
     pub fathom_version: String,
-    /// When its runs were pruned, if so.
+    /// Time when its runs were pruned, if they were.
     pub pruned: Option<i64>,
-    /// Names that it was given.
+    /// Its labels.
     pub labels: Vec<String>,
 }
 
 impl Head {
-    /// Where it stands among all records, in every store that has them: by its commit where that is known,
-    /// then by the time of the measurement, then as it was saved.
+    /// Returns its position among all records, the same in every store: by the time of its commit if known,
+    /// then by the time of the measurement, then in the order of saving.
     pub fn order(&self) -> (i64, i64, i64) {
         (self.place, self.turn, self.number)
     }
 
-    /// The first twelve digits of the id: enough for people.
+    /// Returns the first twelve digits of the id, which are enough for display.
     pub fn short_id(&self) -> &str {
         self.id.get(..12).unwrap_or(&self.id)
     }
 }
 
-/// Which records.
+/// Selects records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// All.
     All,
-    /// The last one that was saved is 1, the one before 2: `@-1`, `@-2`.
+    /// The last saved record is 1, the one before it is 2: `@-1`, `@-2`.
     Last(u64),
-    /// Digits that an id begins with.
+    /// Prefix of an id.
     Id(String),
-    /// Digits that a revision begins with.
+    /// Prefix of a revision.
     Revision(String),
     /// A label.
     Label(String),
-    /// Any label: so many of the newest.
+    /// Any label; only this number of newest records.
     Labelled(u32),
 }
 
@@ -75,24 +75,24 @@ const COLUMNS: &str =
     "SELECT id, hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
     fathom_version, pruned, COALESCE(place, turn, time), COALESCE(turn, time) FROM record";
 
-/// The newest record first, in SQL.
+/// SQL to sort by newest record first.
 pub(crate) const NEWEST_FIRST: &str =
     "COALESCE(place, turn, time) DESC, COALESCE(turn, time) DESC, id DESC";
 
 impl Store {
-    /// Records, the last of their order ([`Head::order`]) first; none if nothing fits.
+    /// Returns matching records in reverse order ([`Head::order`]); none if nothing matches.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn records(&mut self, which: &Selector) -> Result<Vec<Head>, Error> {
         self.reading(|database| select(database, which))
     }
 
-    /// The records that somebody means by `asked`: `@-1`, a label, the beginning of an id or of a revision, in this
-    /// order. A label and a revision may have several.
+    /// Finds the records for `asked`: `@-1`, a label, or a prefix of an id or of a revision, in this order. A
+    /// label and a revision may have several.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Ambiguous`], those of the database.
+    /// [`Error::NotFound`], [`Error::Ambiguous`], database errors.
     pub fn find(&mut self, asked: &str) -> Result<Vec<Head>, Error> {
         self.reading(|database| {
             let mut found = Vec::new();
@@ -119,18 +119,18 @@ impl Store {
         })
     }
 
-    /// The whole record, byte for byte as it was saved.
+    /// Returns the whole record, byte for byte as saved.
     ///
     /// # Errors
-    /// [`Error::Pruned`], [`Error::Damaged`], those of the database.
+    /// [`Error::Pruned`], [`Error::Damaged`], database errors.
     pub fn record(&mut self, head: &Head) -> Result<String, Error> {
         self.reading(|database| body(database, head))
     }
 
-    /// Gives records a label, or takes it away; yields how many were changed.
+    /// Adds a label to records, or removes it. Returns the number of changed records.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn tag(&mut self, records: &[Head], name: &str, remove: bool) -> Result<usize, Error> {
         let is = |head: &&Head| head.labels.iter().any(|label| label == name) == remove;
         let changed: Vec<&Head> = records.iter().filter(is).collect();
@@ -150,7 +150,7 @@ impl Store {
     }
 }
 
-/// What a word may mean, the most likely first.
+/// Returns the possible meanings of a word, the most likely first.
 fn meanings(asked: &str) -> Vec<Selector> {
     if let Some(place) = asked
         .strip_prefix("@-")
@@ -166,7 +166,7 @@ fn meanings(asked: &str) -> Vec<Selector> {
     all
 }
 
-/// The different things that were found by the beginning of a name.
+/// Returns the distinct matches of a prefix.
 fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
     let name = |head: &Head| match which {
         Selector::Id(_) => Some(head.short_id().to_owned()),
@@ -180,7 +180,7 @@ fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
 }
 
 fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Error> {
-    // The beginning of a word as a range: an index serves it, and nothing in it is a pattern.
+    // Selects the prefix as a range, which uses an index and has no pattern characters.
     let range = |digits: &str| vec![digits.into(), Cell::Text(format!("{digits}g"))];
     let newest_labelled =
         format!("WHERE id IN (SELECT record FROM label) ORDER BY {NEWEST_FIRST} LIMIT $1");
@@ -210,7 +210,7 @@ fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Er
     Ok(found)
 }
 
-/// Heads by number.
+/// Returns heads by number.
 pub(crate) fn heads(
     database: &mut dyn Database,
     numbers: impl Iterator<Item = i64>,
@@ -267,7 +267,7 @@ fn head(mut row: Row) -> Head {
     }
 }
 
-/// The text of a record; that it is the one that was saved is checked.
+/// Returns the text of a record, and checks that it is unchanged.
 pub(crate) fn body(database: &mut dyn Database, head: &Head) -> Result<String, Error> {
     let rows = database.query(
         "SELECT packed FROM body WHERE record = $1",
@@ -286,7 +286,7 @@ pub(crate) fn body(database: &mut dyn Database, head: &Head) -> Result<String, E
         })
 }
 
-/// Adds labels to a record; those that it has stay.
+/// Adds labels to a record and keeps existing ones.
 pub(crate) fn label(
     database: &mut dyn Database,
     record: i64,

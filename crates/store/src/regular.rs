@@ -1,16 +1,17 @@
-//! Files of others are opened only if they are files: a FIFO nobody writes to, or a device, never ends.
+//! Opens untrusted paths only if they are regular files: reading a FIFO without a writer, or a device, never
+//! ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Opens a file to read it.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// What the system says, or what it is instead of a file.
+/// The system's error, or the type of a path that isn't a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Without waiting for somebody who writes; of a file it changes nothing.
+    // Doesn't wait for a writer; has no effect on a regular file.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
@@ -22,17 +23,17 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The whole of a file.
+/// Reads a whole file.
 ///
 /// # Errors
-/// As [`open`].
+/// The errors of [`open`].
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut open(path)?, &mut bytes)?;
     Ok(bytes)
 }
 
-/// What something is that isn't a file.
+/// Describes the type of a path that isn't a regular file.
 pub(crate) fn what(kind: std::fs::FileType) -> Option<&'static str> {
     match kind {
         kind if kind.is_file() => None,

@@ -1,4 +1,4 @@
-//! A benchmark with a new name keeps its history.
+//! Renames a benchmark and keeps its history.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,26 +7,26 @@ use crate::read::{Since, points};
 use crate::{Error, Store};
 
 impl Store {
-    /// Renames a benchmark. Its points go on under the new name, and what is saved under the old one later (an old
-    /// branch's suite) joins them. If there is a benchmark of the new name, the two become one. Yields the number of
-    /// series.
+    /// Renames a benchmark. Its points continue under the new name, and points saved later under the old name
+    /// (by an old branch's suite) join them. If a benchmark with the new name exists, the two are merged.
+    /// Returns the number of series.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Rename`] if a record has both: they are two benchmarks then.
+    /// [`Error::NotFound`]; [`Error::Rename`] if a record has both, since they are two benchmarks then.
     pub fn rename(&mut self, old: &str, new: &str) -> Result<usize, Error> {
         self.writing(|database| rename(database, old, new))
     }
 
-    /// Old names with the names of today.
+    /// Returns old names with their current names.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn renamed(&mut self) -> Result<HashMap<String, String>, Error> {
         self.reading(aliases)
     }
 }
 
-/// Old names with the names of today; none of those is an old one itself.
+/// Returns old names with their current names; no current name is also an old one.
 pub(crate) fn aliases(database: &mut dyn Database) -> Result<HashMap<String, String>, Error> {
     let rows = database.query("SELECT old, new FROM alias", &[])?;
     Ok(rows
@@ -44,7 +44,7 @@ pub(crate) fn rename(database: &mut dyn Database, old: &str, new: &str) -> Resul
     let known = aliases(database)?;
     let today = known.get(old).map_or(old, String::as_str);
     if today == new {
-        return Err(refused("that is its name already"));
+        return Err(refused("that is already its name"));
     }
     let series = series_of(database, today)?;
     if series.is_empty() {
@@ -64,14 +64,14 @@ pub(crate) fn rename(database: &mut dyn Database, old: &str, new: &str) -> Resul
             Some((_, other)) if other != *unit => return Err(refused("their units differ")),
             Some((to, _)) => join(database, *from, to)?
                 .then_some(())
-                .ok_or_else(|| refused("a record has both, so they are two benchmarks"))?,
+                .ok_or_else(|| refused("one record contains both, so they are two benchmarks"))?,
         }
     }
     alias(database, today, new)?;
     Ok(series.len())
 }
 
-/// Notes that `old` is called `new` now.
+/// Records that `old` was renamed to `new`.
 pub(crate) fn alias(database: &mut dyn Database, old: &str, new: &str) -> Result<(), Error> {
     database.query("DELETE FROM alias WHERE old = $1", &[new.into()])?; // a name that came back
     database.query(
@@ -84,7 +84,7 @@ pub(crate) fn alias(database: &mut dyn Database, old: &str, new: &str) -> Result
 
 type Within = (String, String);
 
-/// The series of a benchmark by parameters and metric, with their units.
+/// Returns the series of a benchmark by parameters and metric, with their units.
 fn series_of(
     database: &mut dyn Database,
     benchmark: &str,
@@ -101,7 +101,7 @@ fn series_of(
         .collect())
 }
 
-/// Moves the points of one series to another; false if a record has a point in both.
+/// Moves the points of one series to another. Returns false if a record has a point in both.
 fn join(database: &mut dyn Database, from: i64, to: i64) -> Result<bool, Error> {
     let records: HashSet<i64> = points(database, to, &Since::Start)?
         .iter()

@@ -1,4 +1,4 @@
-//! Saving: a record, its labels and its points, all or nothing.
+//! Saves a record, its labels and its points, all or nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,58 +9,58 @@ use crate::records::label;
 use crate::rename::aliases;
 use crate::{Draft, Error, NewPoint, Point, Segment, Store, date};
 
-/// A series is looked at about every 64th time that it gets a point, at random, so that 450 series are not
-/// sealed in the same save; 448 points or more, 512 as a rule, are then sealed together.
+/// A series is checked after about every 64th new point, at random, so that 450 series are not sealed in the
+/// same save. At least 448 points, usually 512, are then sealed together.
 const LOOK_EVERY: u64 = 64;
 const SEALED: usize = 448;
-/// No chunk has more points: reading a few of them opens it whole.
+/// Maximum number of points in a chunk: to read a few of them, all are decoded.
 const LARGEST: usize = 1024;
 
-/// What saving did.
+/// Result of saving.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
     /// The record's id.
     pub id: String,
-    /// False if the store had it already; then only its labels were added.
+    /// False if the store already had it; then only its labels were added.
     pub new: bool,
-    /// What must be known.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that was saved and looks wrong.
+/// A possible problem in saved data.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Warning {
-    /// The clock is behind the time of a record that was saved before in the same environment. A record that
-    /// only began earlier than it is not: measurements may overlap.
+    /// The clock is earlier than the time of a record already saved in the same environment. A record that
+    /// only started earlier is not a problem: measurements may overlap.
     #[error(
-        "the clock was set back: it says {}, and a record that was saved before this one is of {}. This one is \
-         kept, and stands after that one; set the clock (`timedatectl`) before you measure again",
+        "the clock was set back: it shows {}, but a record saved before this one is from {}. This record is kept \
+         and sorted after that one; set the clock (`timedatectl`) before you measure again",
         date::text(*.now), date::text(*.before)
     )]
     ClockJumpedBack {
         /// Time when this record was saved.
         now: i64,
-        /// Time of the other.
+        /// Time of the other record.
         before: i64,
     },
 }
 
 impl Store {
-    /// Saves a record. When this returns it is durable.
+    /// Saves a record. It is durable when this returns.
     ///
     /// # Errors
-    /// Those of the database; then nothing of it was saved. [`crate::save_or_keep`] writes it beside.
+    /// Database errors; nothing is saved then. [`crate::save_or_keep`] writes it to a file instead.
     pub fn save(&mut self, draft: &Draft) -> Result<Saved, Error> {
         let mut saved = self.save_all(std::slice::from_ref(draft))?;
         Ok(saved.remove(0))
     }
 
-    /// Saves records in one transaction: all or none.
+    /// Saves records in one transaction, all or none.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn save_all(&mut self, drafts: &[Draft]) -> Result<Vec<Saved>, Error> {
-        // Packing takes longer than writing: others need not wait for it.
+        // Packing takes longer than writing, so it is done before the transaction, while others can write.
         let packed: Vec<Vec<u8>> = drafts
             .iter()
             .map(|draft| chunk::pack(draft.text.as_bytes()))
@@ -86,7 +86,7 @@ impl Store {
                     let series = keys.of(database, &draft.points)?;
                     for (point, key) in draft.points.iter().zip(series) {
                         let points = new.entry(key).or_default();
-                        // Two benchmarks of one record that were renamed to one: the first stays.
+                        // If two benchmarks of a record were renamed to the same name, the first one is kept.
                         if points.last().is_none_or(|last| last.record != record) {
                             points.push(with_figure(at, point));
                         }
@@ -102,7 +102,7 @@ impl Store {
     }
 }
 
-/// The number of a segment; it is new if nothing was measured in it before.
+/// Returns the number of a segment, and creates it if it has no measurement yet.
 fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Error> {
     let key = [
         Cell::from(segment.key.as_str()),
@@ -115,7 +115,7 @@ fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Er
     Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
 }
 
-/// Its place behind those of its environment, and whether the clock says otherwise.
+/// Returns the turn after those of its environment, and a warning if the clock disagrees.
 fn turn(
     database: &mut dyn Database,
     draft: &Draft,
@@ -139,7 +139,7 @@ fn turn(
     Ok((turn, set_back))
 }
 
-/// Saves a record, unless it is there. Yields its number and its turn.
+/// Saves a record unless it exists. Returns its number and its turn.
 fn record(
     database: &mut dyn Database,
     draft: &Draft,
@@ -225,9 +225,9 @@ fn with_figure(at: Point, point: &NewPoint) -> Point {
     }
 }
 
-/// Writes points by series, into the tails or, where there are enough for chunks (of a large bundle),
-/// sealed at once: through the tails each is written, read and deleted again. Yields the series whose tail is to
-/// be looked at.
+/// Writes points by series, to the tails or, if there are enough for chunks (from a large bundle), directly
+/// to sealed chunks: through the tails each would be written, read and deleted again. Returns the series
+/// whose tail must be checked.
 fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<Vec<i64>, Error> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut touched = Vec::new();
@@ -265,7 +265,7 @@ fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<
 
 type Name = (String, String, String);
 
-/// Numbers and units of series by name, for one transaction.
+/// Numbers and units of series by name, during one transaction.
 struct Keys {
     known: HashMap<Name, (i64, String)>,
     aliases: HashMap<String, String>,
@@ -279,7 +279,7 @@ impl Keys {
         })
     }
 
-    /// The series of a point as its record names it.
+    /// Returns the series of a point by the name in its record.
     fn name(&self, point: &NewPoint) -> Name {
         let benchmark = self
             .aliases
@@ -289,8 +289,8 @@ impl Keys {
         (benchmark.clone(), parameters, point.metric.clone())
     }
 
-    /// The same for a point whose unit is not that of the series of its name: values of two units have
-    /// no order, so it is a series of its own.
+    /// Returns the name for a point whose unit differs from that of its series: values of two units can't be
+    /// ordered, so it gets a separate series.
     fn name_with_unit(&self, point: &NewPoint) -> Name {
         let mut apart = point.clone();
         apart
@@ -299,7 +299,7 @@ impl Keys {
         self.name(&apart)
     }
 
-    /// The series of each point by its name: where there is none of its name yet, the first point gives the unit.
+    /// Returns the series of each point by its name. In a new series, the first point determines the unit.
     fn names(&self, points: &[NewPoint], named: Vec<Name>) -> Vec<Name> {
         let mut new: HashMap<Name, &str> = HashMap::new();
         let mut names = Vec::with_capacity(points.len());
@@ -316,7 +316,7 @@ impl Keys {
         names
     }
 
-    /// The number of the series of each point; series that are new are made.
+    /// Returns the number of the series of each point, and creates new series.
     fn of(&mut self, database: &mut dyn Database, points: &[NewPoint]) -> Result<Vec<i64>, Error> {
         let named: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
         self.look_up(database, &named)?;
@@ -341,7 +341,7 @@ impl Keys {
         let number = |name: &Name| {
             let missing = || Error::Damaged {
                 store: database.name().to_owned(),
-                what: format!("the series {:?} can't be made", name.0),
+                what: format!("the series {:?} can't be created", name.0),
             };
             self.known
                 .get(name)
@@ -365,7 +365,7 @@ impl Keys {
     }
 }
 
-/// Moves a tail that is long enough into chunks, one or more for each segment.
+/// Moves a tail that is long enough to chunks, one or more for each segment.
 pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error> {
     let tail = tail_of(database, series)?;
     if tail.len() < SEALED {
@@ -376,7 +376,7 @@ pub(crate) fn seal(database: &mut dyn Database, series: i64) -> Result<(), Error
     Ok(())
 }
 
-/// Puts points into chunks, one or more for each segment.
+/// Writes points to chunks, one or more for each segment.
 fn seal_points(database: &mut dyn Database, series: i64, points: Vec<Point>) -> Result<(), Error> {
     let mut segments: BTreeMap<i64, Vec<Point>> = BTreeMap::new();
     for point in points {

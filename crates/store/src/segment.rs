@@ -1,10 +1,10 @@
-//! In which part of its series a point lies: the environment, as far as it decides figures.
+//! The segment of a point in its series: the part of the environment that affects figures.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// What opens a new segment when it changes. Not the load, which changes all the time, and not the
-/// name of the machine: in a container it is a new one for each run.
+/// Facts that open a new segment when they change. Excludes the load, which changes all the time, and the
+/// name of the machine, which differs for each run in a container.
 const DECIDES: [&str; 7] = [
     "kernel",
     "architecture",
@@ -15,17 +15,18 @@ const DECIDES: [&str; 7] = [
     "virtual_machine",
 ];
 
-/// An environment in which figures may be compared.
+/// An environment with comparable figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// Short and stable: equal facts have an equal key on every machine.
+    /// Short and stable: the same facts have the same key on every machine.
     pub key: String,
-    /// The facts, as in a record's `environment`.
+    /// The facts, in the format of a record's `environment`.
     pub facts: Value,
 }
 
 impl Segment {
-    /// Of a record's `environment`. Memory counts in whole GiB: kernels keep a little more or less.
+    /// Creates the segment of a record's `environment`. Memory is rounded to whole GiB, since kernels reserve
+    /// slightly different amounts.
     pub fn of(environment: &Value) -> Segment {
         let fact = |name: &&str| {
             let value = match (*name, environment[*name].as_u64()) {
@@ -40,7 +41,7 @@ impl Segment {
     }
 }
 
-/// Lower-case hexadecimal digits.
+/// Returns lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

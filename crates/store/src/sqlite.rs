@@ -1,4 +1,4 @@
-//! The store in one SQLite file.
+//! A store in one SQLite file.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -13,12 +13,12 @@ use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
 use crate::regular;
 
-/// Marks the file as a store, and not as a database of another program.
+/// Marks the file as a store, to tell it from a database of another program.
 const APPLICATION: i64 = 0x4654_484d; // FTHM
 
-/// Before the first statement. FULL: what was saved also survives a power cut, for one flush a record. A
-/// checkpoint at every 4000 pages instead of 1000: a record of 30 benchmarks dirties 450. A file from
-/// somebody else may not bring code with it.
+/// Applied before the first statement. FULL: saved data also survives a power failure, at one flush per
+/// record. Checkpoints every 4000 pages instead of 1000: a record of 30 benchmarks dirties 450. An untrusted
+/// file must not run code.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000;";
 
@@ -28,16 +28,16 @@ pub(crate) struct Sqlite {
     wait: Duration,
 }
 
-/// Opens the file, or makes it: readable for its owner only, as its folder is.
+/// Opens or creates the file. It and its folder are readable only by their owner.
 pub(crate) fn open(path: &Path, wait: Duration) -> Result<Sqlite, Error> {
     let name = path.display().to_string();
     make_file(path)?;
     refuse_other_files(path, &name)?;
-    // Absolute: for SQLite, some relative names are not files.
+    // Made absolute, since some relative names are not files for SQLite.
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let bytes = absolute.as_os_str().as_encoded_bytes();
     let (mut store, form) = match connect(bytes, "", &name, wait) {
-        // Not even the files beside it can be made, so nobody can be writing.
+        // If even side files can't be created, no other process can be writing.
         Err(Error::ReadOnly { .. } | Error::Unusable { .. }) if !has_log(path) => {
             connect(bytes, "?immutable=1", &name, wait)?
         }
@@ -72,13 +72,13 @@ fn make_file(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Nothing is written before it is known that the file is ours; a text file stays as it is.
+/// Writes nothing until the file is known to be a store; a text file stays unchanged.
 fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
     let other = |why: &str| Error::NotAStore {
         store: name.to_owned(),
         why: why.to_owned(),
     };
-    // Before it is opened, which may wait for ever.
+    // Checked before opening, which may block forever.
     if let Some(what) = path
         .metadata()
         .ok()
@@ -94,21 +94,21 @@ fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
     })?;
     match head.is_empty() || head == b"SQLite format 3\0" {
         true => Ok(()),
-        false => Err(other("it is no SQLite file")),
+        false => Err(other("it is not an SQLite file")),
     }
 }
 
-/// Whether a write-ahead log with something in it lies beside.
+/// Returns whether there is a write-ahead log with content.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     Path::new(&log).metadata().is_ok_and(|log| log.len() > 0)
 }
 
-/// A connection, and the form that its file has.
+/// Returns a connection and the schema version of its file.
 fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqlite, i64), Error> {
     let failed = |error| explain(error, name, wait);
-    // As a URI, every byte that means something there escaped.
+    // As a URI with all special bytes escaped.
     let escape = |byte: &u8| match byte {
         b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
         _ if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
@@ -134,8 +134,8 @@ fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqli
 }
 
 impl Sqlite {
-    /// Of an empty file: pages that are freed can be given back, and readers don't wait for writers. The
-    /// change of the journal doesn't ask the handler that waits for others, so it is tried again.
+    /// Initializes an empty file: freed pages can be returned, and readers don't wait for writers. Changing
+    /// the journal mode doesn't use the busy handler, so it is retried.
     fn begin_life(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         loop {
@@ -155,7 +155,7 @@ impl Sqlite {
     }
 
     fn run(&self, statement: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
-        // `$1` is a name for SQLite, which compares it with all names before: 30 us for each row of points.
+        // SQLite treats `$1` as a name and compares it with all previous names: 30 us for each row of points.
         // `?1` is a number.
         let mut prepared = self.connection.prepare(&statement.replace('$', "?"))?;
         let columns = prepared.column_count();
@@ -202,7 +202,7 @@ impl Database for Sqlite {
         if application != APPLICATION {
             let is_empty = self.number("SELECT COUNT(*) FROM sqlite_schema")? == 0;
             if !is_empty {
-                // Another process may have made the store between the two reads, in one transaction.
+                // Another process may have created the store between the two reads, in one transaction.
                 application = self.number("PRAGMA application_id")?;
             }
             if application == APPLICATION {
@@ -240,7 +240,7 @@ impl Database for Sqlite {
     }
 
     fn shrink(&mut self) -> Result<(), Error> {
-        // A page for each row of the answer: all of them have to be asked for.
+        // It frees one page per row of the answer, so all rows must be read.
         self.query("PRAGMA incremental_vacuum", &[])?;
         self.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]).map(drop)
     }
@@ -281,9 +281,9 @@ fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
     match (failure.code, failure.extended_code) {
         (ErrorCode::NotADatabase, _) => Error::NotAStore {
             store,
-            why: "it is no SQLite file, or its head is damaged".to_owned(),
+            why: "it is not an SQLite file, or its header is damaged".to_owned(),
         },
-        // Memory that the log's index needs is a file: the disk is full, too.
+        // The memory of the log's index is a file, so this also means that the disk is full.
         (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Error::Full { store },
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Error::Locked {
             store,
@@ -299,7 +299,7 @@ fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
         (ErrorCode::ReadOnly, _) => Error::ReadOnly { store },
         (ErrorCode::CannotOpen | ErrorCode::PermissionDenied, _) => Error::Unusable {
             store,
-            why: format!("{why}; look at the permissions of its file and its folder"),
+            why: format!("{why}; check the permissions of its file and its folder"),
         },
         _ => Error::Database { store, why },
     }

@@ -1,4 +1,4 @@
-//! The door: an open store.
+//! An open store.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use crate::database::{Access, Database, in_transaction};
 use crate::postgresql::{self, address};
 use crate::{Error, Location, form, sqlite, variables};
 
-/// How a store is opened.
+/// Options to open a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How long a writer waits for the one before.
+    /// Maximum time that a writer waits for the previous one.
     pub wait: Duration,
-    /// Make the store if it isn't there; verbs that only read don't.
+    /// Creates the store if it doesn't exist; read-only verbs don't.
     pub create: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        // A record is saved in some 30 ms, so this is a queue of a thousand, or a process that hangs.
+        // A save takes about 30 ms, so this is a queue of a thousand, or a process that hangs.
         Options {
             wait: Duration::from_secs(30),
             create: true,
@@ -25,56 +25,56 @@ impl Default for Options {
     }
 }
 
-/// An open store. Many processes may have the same one open; each change is whole and durable when
-/// its function returns.
+/// An open store. Many processes may open the same one at once; each change is atomic, and durable when its
+/// function returns.
 pub struct Store {
     pub(crate) database: Box<dyn Database>,
 }
 
-/// What is in a store.
+/// Contents of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Info {
     /// The store, without its password.
     pub store: String,
-    /// Version of its form.
+    /// Its schema version.
     pub form: i64,
-    /// Records.
+    /// Number of records.
     pub records: i64,
-    /// Of them, those whose runs were pruned.
+    /// Number of these whose runs were pruned.
     pub pruned: i64,
     /// Time of the oldest and the newest record, milliseconds since 1970; absent in an empty store.
     pub span: Option<(i64, i64)>,
-    /// Series.
+    /// Number of series.
     pub series: i64,
-    /// Points of all series.
+    /// Number of points of all series.
     pub points: i64,
-    /// Environments.
+    /// Number of environments.
     pub environments: i64,
-    /// Labels that are in use.
+    /// Number of labels in use.
     pub labels: i64,
     /// Renamed benchmarks: old name, new name.
     pub renamed: Vec<(String, String)>,
-    /// Bytes of everything.
+    /// Total bytes.
     pub bytes: u64,
-    /// Of them, the whole records.
+    /// Bytes of whole records.
     pub record_bytes: i64,
-    /// And the points, sealed ones exactly, others by their usual 65 bytes.
+    /// Bytes of points: exact for sealed ones, the usual 65 bytes for each other one.
     pub point_bytes: i64,
 }
 
 impl Store {
-    /// Opens a store, or makes it; an older one is brought to today's form.
+    /// Opens or creates a store, and migrates an older one to the newest schema version.
     ///
     /// # Errors
-    /// What [`Error`] lists.
+    /// Any [`Error`] of a store.
     pub fn open(location: &Location) -> Result<Store, Error> {
         Store::open_with(location, Options::default())
     }
 
-    /// The same with options.
+    /// Opens a store with options.
     ///
     /// # Errors
-    /// What [`Error`] lists.
+    /// Any [`Error`] of a store.
     pub fn open_with(location: &Location, options: Options) -> Result<Store, Error> {
         let mut database: Box<dyn Database> = match location {
             Location::File(path) if !options.create && !path.exists() => {
@@ -92,15 +92,15 @@ impl Store {
         Ok(Store { database })
     }
 
-    /// Its path or address, without its password.
+    /// Returns its path or address, without its password.
     pub fn name(&self) -> &str {
         self.database.name()
     }
 
-    /// What is in it.
+    /// Returns information about its contents.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn info(&mut self) -> Result<Info, Error> {
         self.reading(|database| {
             let mut number = |of: &str| -> Result<i64, Error> {
@@ -142,11 +142,11 @@ impl Store {
         })
     }
 
-    /// Differs from what it was before once anything was saved, named, renamed or pruned. Takes a
-    /// millisecond in a store of 10,000 records: the newest number by its key, the rest by counting.
+    /// Returns a text that changes after every save, label, rename or prune. Takes a millisecond in a store
+    /// of 10,000 records: it reads the newest number by its key and counts the rest.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Database errors.
     pub fn mark(&mut self) -> Result<String, Error> {
         let counts = "SELECT (SELECT CAST(COALESCE(MAX(id), 0) AS BIGINT) FROM record),
              (SELECT CAST(COUNT(*) AS BIGINT) FROM record), (SELECT CAST(COUNT(pruned) AS BIGINT) FROM record),
@@ -159,7 +159,7 @@ impl Store {
         Ok(counts.join("-"))
     }
 
-    /// One view of everything, whatever others write meanwhile.
+    /// Runs `body` with a consistent view, unaffected by concurrent writes.
     pub(crate) fn reading<T>(
         &mut self,
         body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
@@ -167,7 +167,7 @@ impl Store {
         in_transaction(&mut *self.database, Access::Read, body)
     }
 
-    /// All or nothing, one writer at a time.
+    /// Runs `body` as one writer at a time, all or nothing.
     pub(crate) fn writing<T>(
         &mut self,
         body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,

@@ -1,14 +1,14 @@
-//! Variables of the environment that name a store or open it, and the key that secrets are hashed
-//! under. They are Fathom's: no command that is measured, built or asked gets them.
+//! Environment variables that name a store or grant access to it, and the key for hashes of secrets. They are
+//! only for Fathom: measured, built and queried commands don't get them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 static TAKEN: OnceLock<HashMap<String, String>> = OnceLock::new();
 
-/// Whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`,
-/// `FATHOM_ATTEMPT` (the folder of a job), `FATHOM_SERVER` (the `fathom mcp` that runs this verb), or
-/// one that PostgreSQL's clients read (`PG*`).
+/// Returns whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`, `FATHOM_ATTEMPT` (the
+/// folder of a job), `FATHOM_SERVER` (the `fathom mcp` that runs this verb), or a variable of PostgreSQL's
+/// clients (`PG*`).
 pub fn is_withheld(name: &str) -> bool {
     matches!(
         name,
@@ -16,7 +16,7 @@ pub fn is_withheld(name: &str) -> bool {
     ) || name.starts_with("PG")
 }
 
-/// The value of a variable, whether it was taken out of the environment or not.
+/// Returns the value of a variable, even if it was removed from the environment.
 pub fn get(name: &str) -> Option<String> {
     match TAKEN.get() {
         Some(taken) if is_withheld(name) => taken.get(name).cloned(),
@@ -24,30 +24,30 @@ pub fn get(name: &str) -> Option<String> {
     }
 }
 
-/// Those that were taken out of the environment, for a verb that runs as a process of its own.
+/// Returns the variables removed from the environment, for a verb that runs as a separate process.
 pub fn taken() -> impl Iterator<Item = (&'static str, &'static str)> {
     let taken = TAKEN.get().into_iter().flatten();
     taken.map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
-/// Takes them out of the environment of this process, and so of all that it starts. [`get`] still
-/// knows them.
+/// Removes them from the environment of this process, and thus of all its children. [`get`] still returns
+/// them.
 ///
 /// # Safety
-/// No other thread may be running: it could read the environment meanwhile.
+/// No other thread may be running, since it could read the environment at the same time.
 pub unsafe fn withhold() {
     let mut taken = HashMap::new();
     for (name, value) in std::env::vars_os() {
         let Some(name) = name.to_str().filter(|name| is_withheld(name)) else {
             continue;
         };
-        // SAFETY: the caller says that no other thread runs.
+        // SAFETY: the caller guarantees that no other thread is running.
         unsafe { std::env::remove_var(name) };
-        // What is no text can't be used by anyone here.
+        // Values that aren't valid text have no use here.
         if let Ok(value) = value.into_string() {
             taken.insert(name.to_owned(), value);
         }
     }
-    // A second call finds nothing more, and must not forget what the first one found.
+    // A second call finds no variables, and must not discard those of the first.
     let _ = TAKEN.set(taken);
 }

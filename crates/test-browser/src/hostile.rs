@@ -1,10 +1,10 @@
-//! Text from outside that a page must show and not obey.
+//! Untrusted text that a page must show without interpreting it.
 
-/// Markup that ends a cell and a script; what it runs sets `window.ran`.
+/// Markup that ends a cell and a script; if it runs, it sets `window.ran`.
 pub const MARKUP: &str =
     "</td></script><script>window.ran=1</script><img src=x onerror=\"window.ran=1\">";
 
-/// Names that would be markup or attributes, turn the line around, or break the layout.
+/// Returns names that could act as markup or attributes, reverse the line, or break the layout.
 pub fn names() -> [String; 3] {
     [
         format!("{MARKUP}' onfocus='window.ran=1' autofocus tabindex=1 \u{1b}[31m\u{7}"),

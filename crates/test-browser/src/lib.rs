@@ -1,6 +1,6 @@
-//! A headless Chromium, driven by the DevTools protocol over a pipe: messages end with a zero byte, so
-//! that no socket, no WebSocket and no crate is needed (`headless_chrome` would bring 60 of them).
-//! For tests, pictures of pages, and the figure of how soon a page can be used.
+//! A headless Chromium, controlled by the DevTools protocol over a pipe: messages end with a zero byte, so it
+//! needs no socket, WebSocket or crate (`headless_chrome` would add 60 of them). Used for tests, screenshots,
+//! and measuring how soon a page can be used.
 
 pub mod hostile;
 
@@ -12,43 +12,44 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Names of the program, the most usual first.
+/// Names of the program, the most common first.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-/// What is wrong with a page as it is shown: a list of sentences.
+/// Finds defects of a page as shown, as a list of sentences.
 const CHECKS: &str = include_str!("checks.js");
-/// When a page can be used, in milliseconds since it was asked for: it has been drawn, and no script runs.
+/// Time until a page can be used, in milliseconds since the request: it has been drawn, and no script is
+/// running.
 const INTERACTIVE: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
     const drawn = performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime);
     done(Math.max(...drawn, performance.getEntriesByType('navigation')[0].loadEventEnd));
   })))";
-/// Marks, by their order, what a person can act on, and remembers where the focus goes.
+/// Numbers the controls in their order and tracks the focus.
 const MARK: &str = "
     window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
       .filter((node) => node.checkVisibility() && !node.disabled);
-    // Keys begin where the pointer or the focus was last: at the top.
+    // Tab starts from the last position of the pointer or focus: reset it to the top.
     document.body.tabIndex = -1;
     document.body.focus({ preventScroll: true });
     document.body.removeAttribute('tabindex');
     window.scrollTo(0, 0);
     window.order.length";
-/// Longer than anything takes: only a browser that has died is met by it.
+/// Longer than any operation takes; only reached if the browser has died.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running browser with one page. It ends with this value.
+/// A running browser with one page. Dropping it ends the browser.
 pub struct Chromium {
     child: Child,
     input: ChildStdin,
     messages: Receiver<Value>,
     last: u64,
     session: Option<String>,
-    /// What the page did that no page of Fathom's may do: errors, and requests for anything.
+    /// Errors of the page and its requests, neither of which Fathom's pages may cause.
     pub complaints: Vec<String>,
     folder: PathBuf,
-    /// Beginning of the addresses that the page may ask: those of its own server.
+    /// Prefix of the addresses that the page may request: those of its own server.
     own: Option<String>,
 }
 
-/// Where a browser is; `None` if none is installed.
+/// Returns the path of an installed browser, or `None`.
 pub fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -59,7 +60,7 @@ pub fn installed() -> Option<PathBuf> {
 }
 
 impl Chromium {
-    /// Starts the one that is installed; says so and answers `None` where there is none.
+    /// Starts the installed browser. If there is none, prints a message and returns `None`.
     pub fn or_skipped(folder: &Path) -> Option<Chromium> {
         let Some(program) = installed() else {
             fathom_test_log::skipped("no Chromium is installed (Debian: apt-get install chromium)");
@@ -68,7 +69,7 @@ impl Chromium {
         Some(Chromium::start(&program, folder))
     }
 
-    /// Starts `program`; what it writes goes into `folder`.
+    /// Starts `program`, which writes its files to `folder`.
     pub fn start(program: &Path, folder: &Path) -> Chromium {
         // The browser reads commands from descriptor 3 and answers on 4.
         let mut child = Command::new("/bin/sh")
@@ -80,14 +81,14 @@ impl Chromium {
             .args([
                 "--headless",
                 "--remote-debugging-pipe",
-                // Root may not use the sandbox; the pages are our own.
+                // Root can't use the sandbox; the pages are our own.
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
                 "--disable-background-networking",
                 "--hide-scrollbars",
                 "--no-first-run",
-                // Nothing is still on its way to where a test looks for it.
+                // No animation is still running when a test checks positions.
                 "--force-prefers-reduced-motion",
             ])
             .arg(format!(
@@ -135,7 +136,7 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        // A page that nobody looks at gets no events of focus.
+        // An unfocused page gets no focus events.
         let on = json!({ "enabled": true });
         browser.call("Emulation.setFocusEmulationEnabled", on);
         browser
@@ -192,10 +193,10 @@ impl Chromium {
         self.go(&format!("file://{}", path.display()), None);
     }
 
-    /// Opens the page of a server and waits until it has loaded. It may ask this server, and no other.
+    /// Opens the page of a server and waits until it has loaded. It may only send requests to this server.
     pub fn open_live(&mut self, address: &str) {
         let path = address.match_indices('/').nth(2).map(|(at, _)| at + 1);
-        // Another place of the page that is open would be no new page.
+        // Another anchor on the open page would not load a new page.
         self.go("about:blank", None);
         self.go(address, path.map(|end| address[..end].to_owned()));
     }
@@ -206,19 +207,19 @@ impl Chromium {
         while self.next()["method"] != "Page.loadEventFired" {}
     }
 
-    /// Seconds from asking for the page that is open until it was drawn and no script ran.
+    /// Returns the seconds from the request of the open page until it was drawn and no script was running.
     pub fn interactive(&mut self) -> f64 {
         self.run(INTERACTIVE).as_f64().expect("a number") / 1000.0
     }
 
-    /// What is wrong with the page as it is shown, in sentences.
+    /// Returns the defects of the page as shown, in sentences.
     pub fn defects(&mut self) -> Vec<String> {
         let found = self.run(CHECKS);
         let found = found.as_array().expect("a list").iter();
         found.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Makes the window so wide, light or dark, and waits until that is drawn.
+    /// Sets the width of the window and light or dark mode, and waits until it is drawn.
     pub fn show(&mut self, width: u32, dark: bool) {
         let metrics =
             json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
@@ -232,13 +233,12 @@ impl Chromium {
         self.drawn();
     }
 
-    /// Waits until everything is drawn: what a page draws at its first size, it may draw again as soon
-    /// as that is known.
+    /// Waits until everything is drawn: a page may redraw once its first size is known.
     fn drawn(&mut self) {
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
     }
 
-    /// What an expression of the page is.
+    /// Returns the value of an expression on the page.
     pub fn run(&mut self, expression: &str) -> Value {
         let parameters =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
@@ -251,7 +251,7 @@ impl Chromium {
         answer["result"]["value"].clone()
     }
 
-    /// Presses a key that writes no letter.
+    /// Presses a key that types no character.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let parameters =
@@ -260,8 +260,8 @@ impl Chromium {
         }
     }
 
-    /// What is wrong with the keys: each press of the tabulator goes to the next control, in the order in
-    /// which they are read, and the focus is seen.
+    /// Returns defects of keyboard navigation: each press of Tab must move to the next control, in reading
+    /// order, and the focus must be visible.
     pub fn defects_of_keys(&mut self) -> Vec<String> {
         self.drawn();
         let count = self.run(MARK).as_u64().expect("a number");
@@ -285,27 +285,27 @@ impl Chromium {
         wrong
     }
 
-    /// Draws the pointer with its button down from one place of the window to another, by way of the middle.
+    /// Drags the pointer from one position in the window to another, through the middle.
     pub fn drag(&mut self, from: (f64, f64), to: (f64, f64)) {
         self.press_pointer(from);
         self.move_pointer(((from.0 + to.0) / 2.0, (from.1 + to.1) / 2.0));
         self.release_pointer(to);
     }
 
-    /// Presses the button of the pointer at a place of the window, as the window is once it is drawn: what
-    /// was scrolled a moment ago is found where it stands.
+    /// Presses the pointer's button at a position in the window, after it is drawn, so that recent scrolling
+    /// is included.
     pub fn press_pointer(&mut self, at: (f64, f64)) {
         self.drawn();
         self.pointer("mouseMoved", at, false);
         self.pointer("mousePressed", at, true);
     }
 
-    /// Moves the pointer with its button down.
+    /// Moves the pointer with its button pressed.
     pub fn move_pointer(&mut self, to: (f64, f64)) {
         self.pointer("mouseMoved", to, true);
     }
 
-    /// Moves the pointer and lets its button go there.
+    /// Moves the pointer and releases its button there.
     pub fn release_pointer(&mut self, at: (f64, f64)) {
         self.pointer("mouseMoved", at, true);
         self.pointer("mouseReleased", at, false);
@@ -320,7 +320,7 @@ impl Chromium {
         self.call("Input.dispatchMouseEvent", parameters);
     }
 
-    /// Waits until an expression of the page holds; changes of the page are what makes it look again.
+    /// Waits until an expression on the page is true; checks it again after each change of the page.
     pub fn until(&mut self, condition: &str) {
         let script = format!(
             "new Promise((done) => {{
@@ -336,15 +336,14 @@ impl Chromium {
         assert!(held == true, "never: {condition}\n{:?}", self.complaints);
     }
 
-    /// What would be beside a sheet of A4, in sentences. A printer gets what was drawn for the window, so
-    /// nothing may be drawn again: the parts that would be are replaced by copies. Open the page anew
-    /// after it.
+    /// Returns the parts that would be cut off on an A4 sheet, as sentences. Printing uses what was drawn for
+    /// the window, so parts that would redraw are replaced by copies. Reopen the page afterwards.
     pub fn cut_on_paper(&mut self) -> Vec<String> {
         self.show(1280, false);
         self.run(
             "document.getElementById('part')?.replaceWith(document.getElementById('part').cloneNode(true))",
         );
-        // 210 mm less two margins of 10 mm, at 96 pixels to the inch.
+        // 210 mm minus two margins of 10 mm, at 96 pixels per inch.
         let metrics =
             json!({ "width": 718, "height": 1016, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
@@ -359,7 +358,7 @@ impl Chromium {
         found.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// The whole page as PNG.
+    /// Returns the whole page as PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let parameters = json!({ "captureBeyondViewport": true, "format": "png" });
         let layout = self.call("Page.getLayoutMetrics", json!({}));
@@ -375,7 +374,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It ends itself when nobody holds its pipe; killing it makes that certain.
+        // It exits when its pipe is closed; killing it makes sure.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,8 +1,8 @@
-//! How much memory a thread has at most while it does something, counted by the allocator; and parsers'
-//! input with changed bytes, which costs them no more than a limit.
+//! Maximum memory of a thread during an operation, counted by the allocator; and checks that mutated input
+//! doesn't make parsers exceed a limit.
 //!
-//! An allocator is of a whole program: each test binary that asks has
-//! `#[global_allocator] static ALLOCATOR: Counting = Counting;`.
+//! An allocator belongs to a whole program: each test binary that uses this has `#[global_allocator] static
+//! ALLOCATOR: Counting = Counting;`.
 
 mod mutations;
 
@@ -16,40 +16,40 @@ thread_local! {
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which counts the bytes that each thread has.
+/// The system's allocator, which also counts the bytes that each thread holds.
 #[derive(Debug)]
 pub struct Counting;
 
 fn change(bytes: isize) {
-    // A thread that ends has no such place any more; nobody asks what it had.
+    // A thread that is exiting no longer has its counter, and nothing reads it.
     let _ = LIVE.try_with(|live| {
         live.set(live.get() + bytes);
         let _ = MOST.try_with(|most| most.set(most.get().max(live.get())));
     });
 }
 
-// SAFETY: the system's allocator does all; its results and arguments are passed on as they are.
+// SAFETY: the system's allocator does everything; its results and arguments are passed on unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         change(layout.size() as isize);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         change(-(layout.size() as isize));
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         change(size as isize - layout.size() as isize);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(at, layout, size) }
     }
 }
 
-/// The most bytes that this thread had at a time while it did something, beyond what it had before.
+/// Returns the maximum number of bytes that this thread held during `work`, beyond those it held before.
 pub fn most_in(work: impl FnOnce()) -> isize {
     let before = LIVE.get();
     MOST.set(before);

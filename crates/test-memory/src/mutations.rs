@@ -1,15 +1,15 @@
-//! Do the parsers of foreign bytes survive what nobody should have written?
+//! Checks that parsers of foreign bytes survive malformed input.
 //!
-//! Valid input with a few bytes changed, thousands of times, from a fixed seed: no panic, and no
-//! more memory than a limit.
+//! Valid input with a few bytes changed, thousands of times, from a fixed seed: no panic, and no more memory
+//! than a limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::most_in;
 
-/// Mutations of one test.
+/// Number of mutations per test.
 const ROUNDS: u64 = 4_000;
-/// Changes of one mutation, at most.
+/// Maximum number of changes per mutation.
 const MOST_CHANGES: u64 = 6;
 
 /// Marsaglia's xorshift: the same numbers in every run.
@@ -27,7 +27,7 @@ impl Random {
         self.next() % end.max(1)
     }
 
-    /// A number that parsers like least, or any.
+    /// Returns a number that is difficult for parsers, or any number.
     fn number(&mut self) -> u64 {
         let likely = [
             0,
@@ -69,12 +69,12 @@ impl Random {
     }
 }
 
-/// Parses each of the inputs as it is, and mutations of them.
+/// Parses each of the inputs unchanged, and mutations of them.
 ///
-/// The allocator of the test binary is [`Counting`](crate::Counting).
+/// The allocator of the test binary must be [`Counting`](crate::Counting).
 ///
 /// # Panics
-/// When `parse` does, or when it has more than `most_bytes` at a time; says of what input.
+/// If `parse` panics, or holds more than `most_bytes`; reports the input.
 pub fn survives(inputs: &[Vec<u8>], most_bytes: usize, parse: impl Fn(&[u8])) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut mutated = |round: u64| {

@@ -1,5 +1,5 @@
-//! A PostgreSQL server of the tests' own: on loopback and a socket, in a temporary folder, gone at the end,
-//! also after a panic or a kill. For tests only.
+//! A private PostgreSQL server for tests: on loopback and a socket, in a temporary folder, removed at the
+//! end, even after a panic or a kill. For tests only.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -7,17 +7,17 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-/// Of the user `fathom`.
+/// Password of the user `fathom`.
 pub const PASSWORD: &str = "s3cret-word";
 
-/// A server that runs. It ends with this value.
+/// A running server, which ends when this value is dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     folder: tempfile::TempDir,
-    /// On 127.0.0.1.
+    /// Port on 127.0.0.1.
     pub port: u16,
-    /// The server has a certificate.
+    /// Whether the server has a certificate.
     pub tls: bool,
 }
 
@@ -54,7 +54,7 @@ fn wait_until_ready(stderr: ChildStderr) {
 }
 
 impl Server {
-    /// Starts one; says so and answers `None` where PostgreSQL isn't installed.
+    /// Starts a server; prints a message and returns `None` if PostgreSQL isn't installed.
     pub fn start() -> Option<Server> {
         let Some(bin) = bin() else {
             fathom_test_log::skipped("PostgreSQL is not installed (apt install postgresql)");
@@ -112,7 +112,7 @@ impl Server {
         let port = fathom_measure::server::free_port().unwrap();
         configure(&data, folder.path(), port, tls);
 
-        // The shell ends the server when its standard input ends: with this process, however that dies.
+        // The shell ends the server when its standard input ends, which happens however this process dies.
         let mut shell = Command::new("sh");
         as_user(&mut shell);
         shell.args([
@@ -134,17 +134,17 @@ impl Server {
         })
     }
 
-    /// Folder of its socket.
+    /// Returns the folder of its socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// File with the authority that signed the server's certificate.
+    /// Returns the file with the authority that signed the server's certificate.
     pub fn authority(&self) -> PathBuf {
         self.folder.path().join("authority.crt")
     }
 
-    /// The address of the store that `query` names, over TCP with the password.
+    /// Returns the address of the store given by `query`, over TCP with the password.
     pub fn address(&self, query: &str) -> String {
         let port = self.port;
         format!("postgres://fathom:{PASSWORD}@127.0.0.1:{port}/postgres?{query}")
@@ -158,7 +158,7 @@ impl Drop for Server {
     }
 }
 
-/// Where the programs are: Debian has them beside the path, the newest last.
+/// Returns the folder of the programs: Debian installs them outside the path, and the newest sorts last.
 fn bin() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut debian: Vec<PathBuf> =
@@ -173,7 +173,7 @@ fn bin() -> Option<PathBuf> {
     all.find(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
 }
 
-/// Whether this runs as root.
+/// Returns whether this process runs as root.
 pub fn is_root() -> bool {
     // SAFETY: geteuid reads a number of this process and can't fail.
     unsafe { libc::geteuid() == 0 }
@@ -189,7 +189,7 @@ fn user_postgres() -> Option<(u32, u32)> {
     Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
 }
 
-/// An authority and a certificate for `localhost`; false where openssl isn't installed.
+/// Creates an authority and a certificate for `localhost`; returns false if openssl isn't installed.
 fn certificates(folder: &Path) -> bool {
     let script = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=authority \
         -keyout authority.key -out authority.crt &&

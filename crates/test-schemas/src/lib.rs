@@ -6,20 +6,21 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// A schema with the name of its file.
+/// A schema and the name of its file.
 pub struct Schema {
     file: &'static str,
     schema: Value,
 }
 
 impl Schema {
-    /// Of what is written: a key that is always there is required, also where it may be null.
+    /// Returns the schema of written data: a key that is always present is required, even if its value may be
+    /// null.
     pub fn of_output<T: JsonSchema>(file: &'static str, title: &str) -> Schema {
         let settings = SchemaSettings::draft2020_12().for_serialize();
         Schema::new::<T>(file, title, settings)
     }
 
-    /// Of what is read: a key that has a default isn't required.
+    /// Returns the schema of data that is read: a key with a default isn't required.
     pub fn of_input<T: JsonSchema>(file: &'static str, title: &str) -> Schema {
         let settings = SchemaSettings::draft2020_12().for_deserialize();
         Schema::new::<T>(file, title, settings)
@@ -35,8 +36,8 @@ impl Schema {
     }
 }
 
-/// Fails where a committed file is not what the types give; with `FATHOM_WRITE_SCHEMAS=1` it writes
-/// the files instead.
+/// Fails if a committed file differs from the schema of the types; with `FATHOM_WRITE_SCHEMAS=1`, writes the
+/// files instead.
 pub fn assert_committed(all: &[Schema]) {
     let write = std::env::var_os("FATHOM_WRITE_SCHEMAS").is_some();
     let mut differ = Vec::new();
@@ -53,13 +54,13 @@ pub fn assert_committed(all: &[Schema]) {
     assert_eq!(differ, none, "FATHOM_WRITE_SCHEMAS=1 writes them");
 }
 
-/// Fails where a key has no description.
+/// Fails if a key has no description.
 pub fn assert_described(all: &[Schema]) {
     let mut found = Vec::new();
     for Schema { file, schema } in all {
         undescribed(schema, file, &mut found);
     }
-    // A variant's own field: the variant is described.
+    // Skip a variant's own field, because the variant is described.
     found.retain(|path| !path.contains("/oneOf"));
     assert_eq!(found, Vec::<String>::new());
 }
@@ -79,7 +80,7 @@ fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Says all that holds for the records: no unknown keys, and no null where the key is left out.
+/// Adds the rules that hold for all records: no unknown keys, and no null for a key that can be omitted.
 fn tighten(schema: &mut Value) {
     match schema {
         Value::Array(alternatives) => alternatives.iter_mut().for_each(tighten),
@@ -91,7 +92,7 @@ fn tighten(schema: &mut Value) {
             }
             if keywords.contains_key("properties") {
                 leave_out_null(keywords);
-                // Keys of a flattened enum are those of one of its variants.
+                // The keys of a flattened enum are those of one of its variants.
                 let variants = ["oneOf", "anyOf", "allOf"];
                 let flattened = variants.iter().any(|key| keywords.contains_key(*key));
                 let closed = if flattened {
@@ -120,7 +121,7 @@ fn tighten(schema: &mut Value) {
     }
 }
 
-/// A key that isn't required is left out where there is no value: it is never null.
+/// A key that isn't required is omitted if there is no value: it is never null.
 fn leave_out_null(keywords: &mut Map<String, Value>) {
     let required = keywords.get("required").cloned().unwrap_or(json!([]));
     let required = required.as_array().expect("a list");
@@ -141,7 +142,7 @@ fn leave_out_null(keywords: &mut Map<String, Value>) {
     }
 }
 
-/// A comment as a paragraph, without the marks of links.
+/// Returns a comment as a paragraph, without link markup.
 fn plain(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(|text| text.replace('\n', " "));
     let text = paragraphs.collect::<Vec<_>>().join("\n\n");

@@ -1,5 +1,5 @@
-//! TLS of clients by rustls: whose certificates are trusted. That a certificate's owner has the key to
-//! it is always checked, also where any certificate will do.
+//! TLS for clients with rustls: which certificates are trusted. The peer must always prove that it has the
+//! key of its certificate, even if any certificate is accepted.
 
 use std::fmt;
 use std::path::Path;
@@ -16,51 +16,51 @@ use rustls::{
     WantsVerifier,
 };
 
-/// The certificates of a file in PEM; none is no error.
+/// Returns the certificates of a PEM file; a file without any is not an error.
 ///
 /// # Errors
-/// When the file can't be read, or a certificate in it is damaged.
+/// If the file can't be read, or a certificate in it is damaged.
 pub fn certificates_of(file: &Path) -> Result<Vec<CertificateDer<'static>>, PemError> {
     CertificateDer::pem_file_iter(file).and_then(Iterator::collect)
 }
 
-/// The certificates that this machine trusts; what can't be read of them is left out.
+/// Returns the certificates that this machine trusts, except unreadable ones.
 pub fn certificates_of_machine() -> Vec<CertificateDer<'static>> {
     rustls_native_certs::load_native_certs().certs
 }
 
-/// These as authorities; those that are none are left out.
+/// Returns these certificates as authorities, except those that can't be one.
 pub fn roots(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificates);
     roots
 }
 
-/// Who checks that one of `roots` signed a certificate.
+/// Returns a verifier that checks that one of `roots` signed a certificate.
 ///
 /// # Errors
-/// When there is none.
+/// If there are no roots.
 pub fn authorities(
     roots: RootCertStore,
 ) -> Result<Arc<WebPkiServerVerifier>, VerifierBuilderError> {
     WebPkiServerVerifier::builder_with_provider(roots.into(), default_provider().into()).build()
 }
 
-/// The begin of a configuration, with rustls' own versions and ciphers.
+/// Returns the start of a configuration, with rustls' default versions and ciphers.
 ///
 /// # Errors
-/// When the library's own terms don't fit each other.
+/// If the library's own settings conflict.
 pub fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, Error> {
     ClientConfig::builder_with_provider(default_provider().into())
         .with_safe_default_protocol_versions()
 }
 
-/// What a server shows of itself.
+/// The identity that a server presents.
 #[derive(Debug)]
 pub struct Presented<'a> {
     /// Its own certificate.
     pub certificate: &'a CertificateDer<'a>,
-    /// The name by which it was asked for.
+    /// The name with which it was contacted.
     pub name: &'a ServerName<'a>,
     between: &'a [CertificateDer<'a>],
     ocsp: &'a [u8],
@@ -68,7 +68,7 @@ pub struct Presented<'a> {
 }
 
 impl Presented<'_> {
-    /// Whether one of these signed it, for this name.
+    /// Checks that one of these authorities signed it, for this name.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -85,10 +85,10 @@ impl Presented<'_> {
     }
 }
 
-/// A configuration in which `judge` says which certificates are good.
+/// Returns a configuration in which `judge` decides which certificates are accepted.
 ///
 /// # Errors
-/// As [`builder`].
+/// Same as [`builder`].
 pub fn judged_by<J>(judge: J) -> Result<ClientConfig, Error>
 where
     J: Fn(&Presented<'_>) -> Result<(), Error> + Send + Sync + 'static,

@@ -109,7 +109,7 @@ fn main() -> ExitCode {
         false => account(&trace),
     };
     if !args.quiet {
-        // A reader that has gone away is no reason to fail.
+        // A reader that has gone away is not a reason to fail.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
     ExitCode::SUCCESS

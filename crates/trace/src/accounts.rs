@@ -1,8 +1,8 @@
-//! What did `wait4` say?
+//! Converts the results of `wait4`.
 
 use crate::result::{Accounts, End};
 
-/// The resource usage that a wait returned.
+/// Converts the resource usage returned by a wait.
 pub(crate) fn accounts(usage: &libc::rusage) -> Accounts {
     let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
     Accounts {
@@ -16,7 +16,7 @@ pub(crate) fn accounts(usage: &libc::rusage) -> Accounts {
     }
 }
 
-/// A wait status in words.
+/// Converts a wait status.
 pub(crate) fn end(status: i32, cut_short: bool) -> End {
     End {
         code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),

@@ -1,7 +1,7 @@
-//! What a command wrote because its observer asked for it is no work of its own.
+//! Output that a command wrote because its observer asked for it is not its own work.
 //!
-//! Timed runs don't write it. So its calls are taken out of a trace, and their time becomes such in
-//! which the tracer held the thread back.
+//! Timed runs don't write it. The calls are therefore removed from a trace, and their time counts as time
+//! during which the tracer held the thread back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,12 +9,12 @@ use crate::descriptor::DescriptorKind;
 use crate::result::{Cause, Limited, OffCpuRow, Tier, Trace};
 use crate::uses::Flow;
 
-/// The calls of the write family that rows of [`Trace::uses`] count.
+/// The write calls that rows of [`Trace::uses`] count.
 const WRITES: [&str; 3] = ["write", "writev", "pwrite64"];
 
 impl Trace {
-    /// Takes the calls on [`Trace::asked_for`] out of all rows. Once, when everything of the run is
-    /// here.
+    /// Removes the calls on [`Trace::asked_for`] from all rows. Call it once, when the trace of the run is
+    /// complete.
     pub fn leave_out_what_was_asked_for(&mut self) {
         let asked: HashSet<String> = self.asked_for.iter().cloned().collect();
         if asked.is_empty() {
@@ -39,7 +39,7 @@ impl Trace {
         }
     }
 
-    /// Takes writes to a descriptor out that may have been another file before.
+    /// Removes writes to a descriptor that may have been another file before.
     fn leave_out_writes(&mut self, pid: u32, fd: i32, flow: Flow) {
         let is_it = |name: &str| WRITES.contains(&name);
         let rows = self.syscalls.iter();
@@ -111,7 +111,7 @@ mod tests {
 
     const MAP: &str = "/tmp/perf-7.map";
 
-    /// A descriptor was a log, in 100 of its writes, and is the map.
+    /// Returns a trace in which a descriptor was a log for 100 of its writes, and is now the map.
     fn trace(asked: &[&str]) -> Trace {
         let used = |name: &str, calls| UseRow {
             pid: 7,

@@ -1,7 +1,7 @@
-//! What does a system call do with its arguments?
+//! How system calls use their arguments.
 //!
-//! One table for all tiers: which argument is a descriptor or a path, which results are bytes,
-//! and which calls make, name or close a descriptor.
+//! One table for all tiers: which argument is a descriptor or a path, which results are bytes, and which
+//! calls create, name or close a descriptor.
 
 use syscalls::Sysno;
 
@@ -13,13 +13,13 @@ pub const BYTES: u32 = 1 << 1;
 pub const PATH0: u32 = 1 << 2;
 /// The second argument is a path, relative to the directory in the first.
 pub const PATH1: u32 = 1 << 3;
-/// Worth a record of its own when it succeeds.
+/// A success produces a separate record.
 pub const RECORD_OK: u32 = 1 << 4;
-/// Worth a record of its own when it fails.
+/// A failure produces a separate record.
 pub const RECORD_ERROR: u32 = 1 << 5;
-/// The first argument points to two descriptors made by the call.
+/// The first argument points to two descriptors created by the call.
 pub const PAIR0: u32 = 1 << 6;
-/// The fourth argument points to two descriptors made by the call.
+/// The fourth argument points to two descriptors created by the call.
 pub const PAIR3: u32 = 1 << 7;
 /// The second argument is a socket address, the third its length.
 pub const ADDRESS: u32 = 1 << 8;
@@ -33,57 +33,58 @@ pub const IF_DUP: u32 = 1 << 11;
 /// One of [`TOTALS`].
 pub const TOTALLED: u32 = 1 << 12;
 
-/// Waits for one of several things, and returns 0 if its time limit came first.
+/// Waits for one of several things, and returns 0 if its timeout expires first.
 pub const POLL: u32 = 1 << 13;
 
-/// The first argument points to as many `struct pollfd` as the second says. Where that is one, the
-/// call is on its descriptor: the first 4 bytes.
+/// The first argument points to an array of `struct pollfd`, whose length is the second. If the length is
+/// one, the call is on its descriptor: the first 4 bytes.
 pub const POLLS_ONE: u32 = 1 << 14;
 
-/// Writes what lies at the address in the second argument; the result says how much.
+/// Writes the data at the address in the second argument; the result is the number of bytes.
 pub const BUFFER1: u32 = 1 << 15;
 
-/// The second and third arguments point to the sets of descriptors that are waited for to become
-/// readable and writable, a bit each, and the first says how many bits there are. Where one set is
-/// given, and of its first 64 bits one is set, the call is on that descriptor.
+/// The second and third arguments point to the sets of descriptors to wait for, for reading and writing, one
+/// bit each; the first argument is the number of bits. If a single set is given and one of its first 64 bits
+/// is set, the call is on that descriptor.
 pub const SELECTS_ONE: u32 = 1 << 16;
 
-/// The fourth argument is the place in the file at which it begins; -1: where the file is at.
+/// The fourth argument is the offset in the file; -1 means the current file position.
 pub const PLACED: u32 = 1 << 17;
 
-/// Puts another program in the place of the caller's, whose registers and stack are gone then.
+/// Replaces the caller's program, whose registers and stack no longer exist afterwards.
 pub const REPLACES: u32 = 1 << 18;
 
 /// Set by the kernel's programs: the first call of its kind by this thread on this descriptor.
 pub(crate) const FIRST: u32 = 1 << 30;
 
-/// A call at a given place goes on from the one before if it begins less than so many bytes behind
-/// its end: what a buffer brings in anyway.
+/// A call at an offset continues the previous one if it begins less than this many bytes after its end, since
+/// a buffer reads that much ahead anyway.
 pub const SHORT_SKIP: u64 = 4096;
 
-/// Of so many first writes of a row the last byte is examined: whether it ends a line.
+/// For each table row, the number of initial writes whose last byte is checked for a line end.
 pub const LINE_SAMPLES: u64 = 256;
 
 /// Flags that need work beyond the counters.
 pub const RECORD: u32 = RECORD_OK | RECORD_ERROR;
 
-/// Set in the number of a call made through the 32-bit entry of x86 (programs of 32 bits, and `int
-/// 0x80` in others); the rest is the number of the call of the same meaning on this architecture.
+/// Set in the number of a call made through the 32-bit entry of x86 (by 32-bit programs, and by `int 0x80` in
+/// others); the rest is the number of the equivalent call on this architecture.
 pub const ENTRY_32: u32 = 0x1_0000;
 
-/// Set beside [`ENTRY_32`] where there is no such call: the rest is its number in the 32-bit table.
+/// Set in addition to [`ENTRY_32`] if there is no equivalent call: the rest is its number in the 32-bit
+/// table.
 pub const ENTRY_32_ONLY: u32 = 0x2_0000;
 
-/// Calls whose number is at or above this are counted, with no descriptor or path.
+/// Calls with this number or a higher one are counted without a descriptor or path.
 pub const TABLE_SIZE: u32 = 512;
 
-/// Results from here down to [`INTERRUPTED_LAST`] are the kernel's own and reach no program: a
-/// signal came, and the call is restarted or ends as `EINTR` (`ERESTARTSYS` and kin).
+/// Results from here down to [`INTERRUPTED_LAST`] are internal to the kernel and never reach a program: a
+/// signal arrived, and the call is restarted or returns `EINTR` (`ERESTARTSYS` and similar).
 pub const INTERRUPTED_FIRST: i32 = -512;
 /// See [`INTERRUPTED_FIRST`].
 pub const INTERRUPTED_LAST: i32 = -516;
 
-/// Which way a call moves bytes.
+/// The direction in which a call moves bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From a descriptor to the program.
@@ -100,7 +101,7 @@ const WRITES: &[&str] = &[
     "write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg",
 ];
 
-/// Calls that move bytes between two descriptors, or fill a buffer; the first argument is theirs
+/// Calls that move bytes between two descriptors, or fill a buffer; the first argument is the descriptor,
 /// except for `getrandom`, which has none.
 const MOVES: &[&str] = &[
     "sendfile",
@@ -209,10 +210,10 @@ const PATH_SECOND: &[&str] = &[
 
 const OPENS: &[&str] = &["open", "creat", "openat", "openat2"];
 
-/// Calls that change what relative paths are relative to.
+/// Calls that change the directory to which paths are relative.
 const MOVES_CWD: &[&str] = &["chdir", "fchdir"];
 
-/// Calls that make a descriptor and name no path.
+/// Calls that create a descriptor and have no path argument.
 const MAKES_FD: &[&str] = &[
     "socket",
     "accept",
@@ -235,7 +236,7 @@ const MAKES_FD: &[&str] = &[
     "fanotify_init",
 ];
 
-/// Flags of the call with this name.
+/// Returns the flags of the call with this name.
 pub fn flags_of_name(name: &str) -> u32 {
     let is_in = |list: &[&str]| list.contains(&name);
     let mut flags = 0;
@@ -270,7 +271,7 @@ pub fn flags_of_name(name: &str) -> u32 {
             "pipe" | "pipe2" => PAIR0 | RECORD_OK,
             "socketpair" => PAIR3 | RECORD_OK,
             "connect" | "bind" => ADDRESS | RECORD,
-            // Its length is told by address: all that a name may have is read.
+            // Its length is passed by address, so the maximum length of a name is read.
             "getsockname" => ADDRESS | RECORD_OK,
             "close" => CLOSE0 | RECORD_OK,
             "dup" | "setsockopt" => RECORD_OK,
@@ -282,12 +283,12 @@ pub fn flags_of_name(name: &str) -> u32 {
         }
 }
 
-/// Flags of the call with this number as the tiers report it; 0 for a number without a name.
+/// Returns the flags of the call with this number, as reported by the tiers; 0 for an unknown number.
 pub fn flags(nr: u32) -> u32 {
     Sysno::new((nr & !ENTRY_32) as usize).map_or(0, |s| flags_of_name(s.name()))
 }
 
-/// How the tiers report the call with this number of the 32-bit table.
+/// Returns how the tiers report the call with this number of the 32-bit table.
 pub fn through_32_bit_entry(nr: u32) -> u32 {
     let name = syscalls::x86::Sysno::new(nr as usize).map(|s| s.name());
     match name.and_then(same_meaning) {
@@ -296,9 +297,9 @@ pub fn through_32_bit_entry(nr: u32) -> u32 {
     }
 }
 
-/// Number of the call on this architecture that does what this one of the 32-bit table does.
+/// Returns the number of the equivalent call on this architecture for a call of the 32-bit table.
 fn same_meaning(name: &str) -> Option<u32> {
-    /// Those of which only the widths of arguments differ.
+    /// Suffixes of calls that differ only in the width of their arguments.
     const WIDTHS: [&str; 3] = ["_time64", "64", "32"];
     let own = match name {
         "_llseek" => "lseek",
@@ -319,8 +320,8 @@ fn same_meaning(name: &str) -> Option<u32> {
     number(own).or_else(|| shorter.into_iter().find_map(number))
 }
 
-/// Name of a call by its number as the tiers report it, such as `read`; `socketcall (32-bit)` for
-/// one that only the 32-bit table has; `call 9999` for a number without a name.
+/// Returns the name of a call by its number as reported by the tiers, such as `read`; `socketcall (32-bit)`
+/// for one that only the 32-bit table has; `call 9999` for an unknown number.
 pub fn name(nr: u32) -> String {
     let nr = nr & !ENTRY_32;
     if nr & ENTRY_32_ONLY != 0 {
@@ -336,14 +337,14 @@ pub fn name(nr: u32) -> String {
     }
 }
 
-/// Number of the call with this name; `None` where this architecture has none.
+/// Returns the number of the call with this name; `None` if this architecture doesn't have it.
 pub fn number(name: &str) -> Option<u32> {
     Sysno::iter()
         .find(|s| s.name() == name)
         .map(|s| s.id() as u32)
 }
 
-/// Which way the named call moves bytes; `None` if it moves none or both ways.
+/// Returns the direction in which the named call moves bytes; `None` if it moves none or both ways.
 pub fn direction(name: &str) -> Option<Direction> {
     if READS.contains(&name) {
         Some(Direction::Read)
@@ -354,7 +355,7 @@ pub fn direction(name: &str) -> Option<Direction> {
     }
 }
 
-/// Calls that wait for one of several things: for which is not seen.
+/// Calls that wait for one of several things; which one isn't visible.
 const POLLS: &[&str] = &[
     "poll",
     "ppoll",
@@ -367,7 +368,7 @@ const POLLS: &[&str] = &[
     "io_getevents",
 ];
 
-/// Those of them that return 0 if nothing came within their time limit.
+/// Polling calls that return 0 if nothing arrives within their timeout.
 const LIMITED_POLLS: &[&str] = &[
     "poll",
     "ppoll",
@@ -378,17 +379,17 @@ const LIMITED_POLLS: &[&str] = &[
     "epoll_pwait2",
 ];
 
-/// Whether the named call waits for one of several descriptors or operations.
+/// Returns whether the named call waits for one of several descriptors or operations.
 pub fn is_poll(name: &str) -> bool {
     POLLS.contains(&name)
 }
 
-/// Calls whose totals a record of a close carries, in that order.
+/// Calls whose totals are part of a close record, in this order.
 pub const TOTALS: [&str; 7] = [
     "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek",
 ];
 
-/// Numbers of 8 bytes that it carries of each: calls, bytes, errors, time and time asleep in ns.
+/// Number of 8-byte values for each of them: calls, bytes, errors, time and time asleep in ns.
 pub const TOTALS_OF_CALL: usize = 5;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is traced, and within which limits?
+//! What is traced, and within which limits.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -10,15 +10,15 @@ use std::time::Duration;
 use crate::name_maps::NameMaps;
 use crate::stacks::StackPool;
 
-/// Where a standard descriptor of the command leads.
+/// The target of a command's standard descriptor.
 #[derive(Debug, Default)]
 pub enum Io {
-    /// To where the tracer's own leads.
+    /// The same target as the tracer's own.
     #[default]
     Inherit,
-    /// To `/dev/null`.
+    /// `/dev/null`.
     Null,
-    /// To this open file, pipe or socket.
+    /// This open file, pipe or socket.
     Fd(OwnedFd),
 }
 
@@ -39,18 +39,18 @@ pub struct TraceCommand {
     pub stderr: Io,
     /// Kill the command and its process group after this long.
     pub timeout: Option<Duration>,
-    /// Where its runtime is asked to write names of the code that it makes. They are read, where
-    /// [`TraceOptions::stacks`] are wanted, and removed when the last clone of this is dropped.
+    /// Where its runtime is asked to write the names of generated code. They are read if
+    /// [`TraceOptions::stacks`] is set, and removed when the last clone of this is dropped.
     pub name_maps: Option<Arc<NameMaps>>,
 }
 
 impl TraceCommand {
-    /// One that a held child is made for and that is never run.
+    /// Returns an empty command, for a held child that is never run.
     pub(crate) fn nothing() -> Self {
         Self::new(["/"])
     }
 
-    /// The command with everything else inherited.
+    /// Creates a command with everything else inherited.
     pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
@@ -59,62 +59,60 @@ impl TraceCommand {
     }
 }
 
-/// One of several commands that are traced at once, such as the stages of a pipeline.
+/// One of several commands that are traced together, such as the stages of a pipeline.
 #[derive(Debug, Default)]
 pub struct Member {
-    /// What is run. The shortest time limit of all members holds for all.
+    /// The command to run. The shortest timeout of all members applies to all.
     pub command: TraceCommand,
-    /// It is let go this long after the first.
+    /// Delay of its release after the first member's.
     pub delay: Duration,
 }
 
-/// How much is traced and kept.
+/// What is traced, and how much of it is kept.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// Single off-CPU intervals, if wanted (not in the ptrace tier).
+    /// Individual off-CPU intervals, if wanted (not in the ptrace tier).
     pub timeline: Option<TimelineOptions>,
-    /// Threads alive at once that can be followed (kernel tier).
+    /// Maximum number of simultaneous threads that can be followed (kernel tier).
     pub most_threads: u32,
-    /// Rows of (thread, call, descriptor) that are kept (kernel tier).
+    /// Maximum number of (thread, call, descriptor) rows (kernel tier).
     pub most_rows: u32,
-    /// Whether it is reported when a program reaches its first own instruction (kernel tier,
-    /// x86-64): 0.1 to 0.2 us for each page fault, next to nothing where those are timed.
+    /// Whether to report when a program reaches its own first instruction (kernel tier, x86-64). Costs 0.1 to
+    /// 0.2 us per page fault, almost nothing if those are timed.
     pub entries: bool,
-    /// Whether page faults of the tree's own code are timed (kernel tier): 0.5 to 0.7 us for each,
-    /// and less for those of others.
+    /// Whether to time page faults of the tree's own code (kernel tier). Costs 0.5 to 0.7 us for each, and
+    /// less for those of other processes.
     pub fault_times: bool,
-    /// CPU time between two samples of the own code of the tree, to know in which functions it is
-    /// (kernel and perf tier): each takes 1 to 3 us, and 25 to 50 in a virtual machine within
-    /// another.
+    /// CPU time between two samples of the tree's own code, which attribute it to functions (kernel and perf
+    /// tier). Each takes 1 to 3 us, and 25 to 50 in a nested virtual machine.
     pub profile: Option<Duration>,
-    /// Where stacks come together of what is sampled for [`TraceOptions::profile`], and in the kernel
-    /// and ptrace tier of calls; none are copied where this is absent.
+    /// The pool that collects stacks of the samples for [`TraceOptions::profile`] and, in the kernel and
+    /// ptrace tier, of calls; if absent, no stacks are copied.
     pub stacks: Option<StackPool>,
-    /// Time of calls, of waits and of page faults, each by itself, between two of which it is kept
-    /// where in the code they were; of calls that take a path that path, too, four times as often
-    /// (kernel tier). Each takes 1 to 3 us. The distance doubles after every 512 stacks, 2,048 paths.
+    /// Time of calls, of waits and of page faults, counted separately, after which a stack records where in
+    /// the code they were; for calls with a path argument also the path, four times as often (kernel tier).
+    /// Each takes 1 to 3 us. The distance doubles after every 512 stacks or 2,048 paths.
     pub call_stacks: Option<Duration>,
-    /// A Go program whose goroutines' waits for mutexes are recorded (kernel tier): 1 to 2 us for
-    /// each wait.
+    /// A Go program whose goroutines' mutex waits are recorded (kernel tier). Costs 1 to 2 us per wait.
     pub mutexes_of: Option<PathBuf>,
-    /// Bytes of the ring of records, a power of 2 of at least a page (kernel tier).
+    /// Size of the ring of records in bytes, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
-    /// Bytes of the ring of stacks, likewise.
+    /// Size of the ring of stacks in bytes, with the same constraints.
     pub stack_ring_bytes: u32,
-    /// Distance of samples (perf and sampling tier).
+    /// Interval between samples (perf and sampling tier).
     pub sample_period: Duration,
-    /// Calls that are traced before the command is let run freely (ptrace tier).
+    /// Number of calls that are traced before the command runs freely (ptrace tier).
     pub most_stops: u64,
-    /// Time after which it is let run freely (ptrace tier).
+    /// Time after which the command runs freely (ptrace tier).
     pub stops_time: Duration,
-    /// Stop the command only where it executes a program, where that program reaches its first own
-    /// instruction, and where it forks (ptrace tier): no calls and no files are seen, and times
-    /// hold. See [`Trace::held_ns`](crate::Trace::held_ns).
+    /// Stop the command only when it executes a program, when that program reaches its own first instruction,
+    /// and when it forks (ptrace tier). Calls and files aren't seen, and times are accurate. See
+    /// [`Trace::held_ns`](crate::Trace::held_ns).
     pub only_milestones: bool,
-    /// What links of `/proc/PID/fd` say, such as `pipe:[4711]`, and the name that such a descriptor
-    /// gets instead of `pipe`: so that one pipe can be distinguished from others.
+    /// Pairs of a link target in `/proc/PID/fd`, such as `pipe:[4711]`, and the name that such a descriptor
+    /// gets instead of `pipe`, to distinguish one pipe from others.
     pub labels: Vec<(String, String)>,
-    /// Kill the command when this becomes true; the trace up to then is returned.
+    /// Kill the command when this becomes true; the trace so far is returned.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -144,14 +142,14 @@ impl Default for TraceOptions {
     }
 }
 
-/// Which off-CPU intervals are kept one by one.
+/// Which off-CPU intervals are kept individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineOptions {
-    /// Only those at least this long; up to 2 s.
+    /// Minimum length of an interval; up to 2 s.
     pub shortest: Duration,
-    /// At most this many; more are counted as lost.
+    /// Maximum number of intervals; more are counted as lost.
     pub most: usize,
-    /// Also waits of which no sample saw what they were for: without a call (perf tier).
+    /// Whether to include waits whose call no sample saw (perf tier).
     pub unnamed: bool,
 }
 

@@ -1,6 +1,6 @@
-//! On which CPUs may the calling thread run?
+//! The CPUs that the calling thread may use.
 
-/// Those that the calling thread may use, in order; empty if the system does not say.
+/// Returns the CPUs that the calling thread may use, in order; empty if the system doesn't report them.
 pub fn allowed_cpus() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -13,7 +13,7 @@ pub fn allowed_cpus() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(is_in).collect()
 }
 
-/// Lets the calling thread run on these only; false if the system refused.
+/// Restricts the calling thread to these CPUs; returns false if the system refused.
 pub fn run_on(cpus: &[usize]) -> bool {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };

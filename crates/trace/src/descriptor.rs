@@ -1,18 +1,18 @@
-//! What does a descriptor lead to?
+//! The targets of descriptors.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What is put before the path of a named pipe.
+/// Prefix of the path of a named pipe.
 const NAMED_PIPE: &str = "named pipe ";
 
-/// What the text of a socket ends with whose small writes wait for no acknowledgement.
+/// Suffix of a socket whose small writes don't wait for an acknowledgement.
 const NODELAY: &str = " (TCP_NODELAY)";
 
-/// Descriptors that others make readable, by the names of the kernel and of the calls that make
-/// them.
+/// Descriptors that other threads or the kernel make readable, by the names of the kernel and of the calls
+/// that create them.
 const EVENTS: [&str; 7] = [
     "epoll",
     "eventfd",
@@ -23,27 +23,28 @@ const EVENTS: [&str; 7] = [
     "signalfd",
 ];
 
-/// What a descriptor leads to. In JSON it is its text, as `Display` writes it.
+/// The target of a descriptor. In JSON it is the text written by `Display`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DescriptorKind {
-    /// A path as it was opened, a label of the caller's, or what has no path and is none of the
-    /// others, such as `memfd`. Made from text only: then no file reads back as something else.
+    /// A path as it was opened, a label of the caller, or an object without a path that is none of the other
+    /// variants, such as `memfd`. Only created from text, so that a file is never read back as another
+    /// variant.
     File(String),
     /// The path of a terminal.
     Terminal(String),
     /// The path of a named pipe.
     NamedPipe(String),
-    /// A pipe, with its number where the caller's label holds it.
+    /// A pipe, with its number if the caller's label contains it.
     Pipe(Option<u64>),
-    /// Both ends were made by one process, for itself or its children: no network.
+    /// Both ends were created by one process, for itself or its children: not a network connection.
     SocketPair,
     /// Any other socket.
     Socket(Socket),
-    /// A descriptor that others make readable, such as `eventfd` or `epoll`.
+    /// A descriptor that another thread or the kernel makes readable, such as `eventfd` or `epoll`.
     Events(&'static str),
     /// `timerfd`.
     Timer,
-    /// It was there before the trace began; with its number, or a copy of such a one without.
+    /// It existed before the trace began; with its number, or a copy of such a descriptor without one.
     Unknown(Option<i32>),
     /// A file whose path could not be read from the program's memory.
     #[default]
@@ -53,13 +54,13 @@ pub enum DescriptorKind {
 /// A socket, as far as calls have shown it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Socket {
-    /// Where it leads.
+    /// Its endpoint.
     pub end: SocketEnd,
-    /// Its small writes wait for no acknowledgement (`TCP_NODELAY`).
+    /// Whether its small writes don't wait for an acknowledgement (`TCP_NODELAY`).
     pub nodelay: bool,
 }
 
-/// Where a socket leads. Addresses are as people write them: `127.0.0.1:80`, `[::1]:80`, a path, or
+/// The endpoint of a socket. Addresses are written in the usual form: `127.0.0.1:80`, `[::1]:80`, a path, or
 /// `@` and an abstract name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SocketEnd {
@@ -69,7 +70,7 @@ pub enum SocketEnd {
     To(String),
     /// Bound to this address.
     At(String),
-    /// Accepted by a listening socket, whose text this is, where it is known.
+    /// Accepted by a listening socket, with that socket's text if known.
     Accepted(Option<String>),
 }
 
@@ -82,7 +83,7 @@ pub enum SocketFamily {
     Inet,
     /// `AF_NETLINK`.
     Netlink,
-    /// Another one, or nobody saw it.
+    /// Another or an unknown family.
     Other,
 }
 
@@ -100,7 +101,7 @@ impl From<SocketEnd> for DescriptorKind {
 }
 
 impl DescriptorKind {
-    /// Its text; borrowed from that of a file.
+    /// Returns its text; borrowed if it is a file.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::File(path) | Self::Terminal(path) => path.into(),
@@ -108,7 +109,7 @@ impl DescriptorKind {
         }
     }
 
-    /// The path of a file, a terminal or a named pipe.
+    /// Returns the path of a file, a terminal or a named pipe.
     pub fn path(&self) -> Option<&str> {
         match self {
             Self::File(path) | Self::Terminal(path) | Self::NamedPipe(path) => Some(path),
@@ -116,7 +117,7 @@ impl DescriptorKind {
         }
     }
 
-    /// The absolute path of a file or terminal.
+    /// Returns the absolute path of a file or terminal.
     pub(crate) fn absolute(&self) -> Option<&str> {
         match self {
             Self::File(path) | Self::Terminal(path) => path.starts_with('/').then_some(path),
@@ -126,7 +127,7 @@ impl DescriptorKind {
 }
 
 impl Socket {
-    /// What is written like a socket, if it is one.
+    /// Parses the text of a socket, if it is one.
     fn parse(text: &str) -> Option<Self> {
         let (text, nodelay) = match text.strip_suffix(NODELAY) {
             Some(bare) => (bare, true),
@@ -193,14 +194,14 @@ impl fmt::Display for DescriptorKind {
     }
 }
 
-/// A number that is written as this program writes it.
+/// Parses a number in the form in which this program writes it.
 fn number<N: std::str::FromStr + ToString>(text: &str) -> Option<N> {
     let number: N = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
 impl From<&str> for DescriptorKind {
-    /// Takes any text: what is like nothing else is a file.
+    /// Accepts any text: text of no other form is a file.
     fn from(text: &str) -> Self {
         if let Some(name) = EVENTS.into_iter().find(|name| *name == text) {
             return Self::Events(name);

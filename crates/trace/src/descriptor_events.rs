@@ -1,7 +1,7 @@
-//! What did a call do to the descriptor table?
+//! Changes of the descriptor table by system calls.
 //!
-//! Turns one call with its arguments, result and what was copied of its memory into changes of
-//! [`Names`]; shared by the tiers that see single calls.
+//! Converts one call with its arguments, its result and the memory copied from it to changes of [`Names`];
+//! shared by the tiers that see individual calls.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};
 use crate::names::Names;
 use crate::uses::{Flow, Moved};
 
-/// One call that made, named or closed a descriptor, or did not find a path.
+/// One call that created, named or closed a descriptor, or did not find a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DescriptorEvent<'a> {
     /// Process.
@@ -20,11 +20,11 @@ pub(crate) struct DescriptorEvent<'a> {
     pub tid: u32,
     /// Number of the call.
     pub nr: u32,
-    /// What it returned, negative for an error.
+    /// Its result, negative for an error.
     pub result: i64,
     /// Its first three arguments.
     pub args: [u64; 3],
-    /// A path, a pair of descriptors, an address or totals, as `calls::flags` asks for.
+    /// A path, a pair of descriptors, an address or totals, as required by `calls::flags`.
     pub payload: &'a [u8],
     /// When it returned.
     pub time: u64,
@@ -133,7 +133,7 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
             let nodelay = before.is_some_and(|before| before.nodelay);
             end.map(|end| Socket { end, nodelay })
         }
-        // A program that binds to port 0 asks which port it got.
+        // A program that binds to port 0 queries the port that it got.
         ("getsockname", Some(before)) => match &before.end {
             SocketEnd::At(asked) if asked.ends_with(":0") => {
                 address(event.payload).map(|address| {
@@ -145,7 +145,7 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
         },
         ("setsockopt", Some(before)) => {
             let nodelay = [libc::IPPROTO_TCP as u64, libc::TCP_NODELAY as u64];
-            // The value isn't seen: who sets it again takes it back, as Go's `SetNoDelay(false)`
+            // The value isn't visible: setting the option again disables it, as Go's `SetNoDelay(false)`
             // does.
             (event.args[1..] == nodelay).then_some(Socket {
                 nodelay: !before.nodelay,
@@ -153,7 +153,7 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
             })
         }
         ("accept" | "accept4", before) => {
-            // It has the options of the one that listens.
+            // It inherits the options of the listening socket.
             let nodelay = before.is_some_and(|listening| listening.nodelay);
             let from = names.kind(pid, fd).map(|listening| match &*listening {
                 DescriptorKind::Socket(socket) => socket.end.to_string(),
@@ -181,29 +181,28 @@ fn of_socket(names: &mut Names, event: &DescriptorEvent<'_>, name: &str, (fd, re
     }
 }
 
-/// Classifies a path by its text, as the reader of a trace does.
+/// Classifies a path by its text, as a reader of the trace would.
 fn file(path: String) -> DescriptorKind {
     path.as_str().into()
 }
 
-/// The socket that a descriptor is known to be.
+/// Returns the socket of a descriptor, if known.
 fn socket(names: &Names, pid: u32, fd: i32) -> Option<Socket> {
     match &*names.kind(pid, fd)? {
         DescriptorKind::Socket(socket) => Some(socket.clone()),
-        // One that was there before: only a socket takes the options and addresses of one.
+        // It existed before the trace: only a socket accepts socket options and addresses.
         DescriptorKind::Unknown(_) => Some(SocketEnd::Loose(SocketFamily::Other).into()),
         _ => None,
     }
 }
 
-/// The path as it was named; one that is relative with the directory that it is relative to before
-/// it, where that is known.
+/// Returns the path as it was named; a relative path is prefixed with its directory, if that is known.
 pub(crate) fn path(names: &Names, event: &DescriptorEvent<'_>, flags: u32) -> String {
     let end = event.payload.iter().position(|b| *b == 0);
     let named = String::from_utf8_lossy(&event.payload[..end.unwrap_or(event.payload.len())]);
     let directory = event.args[0] as i32;
     let to_cwd = flags & calls::PATH1 == 0 || directory == libc::AT_FDCWD;
-    // Without a path a call means the directory's descriptor, or its path could not be copied.
+    // Without a path, a call refers to the directory's descriptor, or its path could not be copied.
     if named.starts_with('/') || named.is_empty() && to_cwd {
         return named.into_owned();
     }
@@ -243,7 +242,7 @@ fn settle(names: &mut Names, event: &DescriptorEvent<'_>, fd: i32) {
     }
 }
 
-/// Adds calls of this name to the right side.
+/// Adds calls of this name to the right direction.
 pub(crate) fn add(moved: &mut Moved, name: &str, flow: Flow) {
     match calls::direction(name) {
         Some(calls::Direction::Read) => moved.read += flow,
@@ -253,7 +252,7 @@ pub(crate) fn add(moved: &mut Moved, name: &str, flow: Flow) {
     }
 }
 
-/// A socket address as people write it.
+/// Formats a socket address in the usual form.
 fn address(bytes: &[u8]) -> Option<String> {
     let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
     let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
@@ -270,7 +269,7 @@ fn address(bytes: &[u8]) -> Option<String> {
             let path = bytes.get(2..)?;
             let (mark, path) = match path.split_first() {
                 Some((0, rest)) => ("@", rest),
-                // Not to be taken for a host.
+                // Must not look like a host.
                 Some((first, _)) if *first != b'/' => ("./", path),
                 _ => ("", path),
             };
@@ -319,7 +318,7 @@ mod tests {
             &event_of("getsockname", [3, 0, 0], 0, &internet(4711)),
         );
         apply(&mut names, &event_of("accept", [3, 0, 0], 4, &[]));
-        // Of who connected it is no news.
+        // The address of the connecting peer gives no new information.
         apply(&mut names, &event_of("socket", [inet, 1, 0], 5, &[]));
         apply(
             &mut names,
@@ -474,7 +473,7 @@ mod tests {
             &event_of("openat", [-100i64 as u64, 0, 0], 3, b"f\0"),
         );
         let mut totals = [0u64; TOTALS.len() * TOTALS_OF_CALL];
-        // Of `read`, `pread64` and `lseek`.
+        // Totals of `read`, `pread64` and `lseek`.
         totals[..5].copy_from_slice(&[4, 40, 1, 900, 300]);
         totals[10..15].copy_from_slice(&[1, 7, 0, 100, 0]);
         totals[30] = 2;

@@ -1,6 +1,6 @@
-//! Which tiers does this machine allow this user?
+//! Which tiers this machine allows this user.
 //!
-//! Found by trying each on a child that never runs anything, not by reading versions or settings.
+//! Each is tried on a child that never runs a program, instead of inferring it from versions or settings.
 
 use std::fs;
 use std::io;
@@ -15,23 +15,23 @@ use crate::ptrace;
 use crate::result::Tier;
 use crate::spawn::{self, Held};
 
-/// Whether a tier works here, and if not, why and what helps.
+/// Whether a tier works here and, if not, the reason and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Availability {
     /// The tier.
     pub tier: Tier,
-    /// Whether a command can be traced this way now.
+    /// Whether a command can currently be traced this way.
     pub available: bool,
     /// The error number of the attempt, if the system refused it.
     pub errno: Option<i32>,
-    /// One sentence: why not. Empty if available.
+    /// One sentence with the reason if unavailable; empty if available.
     pub why_not: String,
-    /// What to do about it. Empty if available, or if nothing helps.
+    /// The remedy; empty if available, or if nothing helps.
     pub remedy: String,
 }
 
-/// Tries every tier, best first. Takes about 30 ms, most of it for the in-kernel tier; the caller
-/// may keep the answer for as long as privileges and kernel stay the same.
+/// Tries every tier, best first. Takes about 30 ms, mostly for the in-kernel tier; the caller may cache the
+/// result while privileges and kernel stay the same.
 pub fn detect() -> Vec<Availability> {
     vec![
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
@@ -125,7 +125,7 @@ fn try_sample() -> Result<(), TraceError> {
     examined().map(drop)
 }
 
-/// A held child whose files in `/proc` can be read.
+/// Returns a held child whose files in `/proc` can be read.
 fn examined() -> Result<Held, TraceError> {
     let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;

@@ -1,4 +1,4 @@
-//! How are several commands started, waited for and ended as one?
+//! Starts, waits for and ends several commands as one.
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ struct One {
     ended: Option<u64>,
 }
 
-/// Held commands that are let go at their time.
+/// Held commands that are released at their scheduled time.
 #[derive(Debug)]
 pub(crate) struct Group {
     members: Vec<One>,
     begin: u64,
-    /// Gets the numbers of processes that may write maps of names.
+    /// Receives the ids of processes that may write maps of names.
     pub(crate) name_maps: Option<Arc<NameMaps>>,
 }
 
-/// The tracer's descriptors that the members use, apart from the standard ones.
+/// Returns the tracer's descriptors that the members use, except the standard ones.
 pub(crate) fn descriptors_of(members: &[Member]) -> Vec<RawFd> {
     let commands = members.iter().map(|m| &m.command);
     let all = commands.flat_map(|c| [&c.stdin, &c.stdout, &c.stderr]);
@@ -40,7 +40,7 @@ pub(crate) fn descriptors_of(members: &[Member]) -> Vec<RawFd> {
 }
 
 impl Group {
-    /// Makes all of them and waits until each is held.
+    /// Creates all of them and waits until each is held.
     pub(crate) fn hold<'a>(
         commands: impl IntoIterator<Item = (&'a TraceCommand, Duration)>,
         follow: Option<BorrowedFd<'_>>,
@@ -65,17 +65,17 @@ impl Group {
         })
     }
 
-    /// Process numbers in the order of the members.
+    /// Returns the process ids in the order of the members.
     pub(crate) fn pids(&self) -> Vec<u32> {
         self.members.iter().map(|m| m.held.pid).collect()
     }
 
-    /// Delays count from here.
+    /// Starts the clock of the delays.
     pub(crate) fn begin(&mut self, at: u64) {
         self.begin = at;
     }
 
-    /// Lets those go whose time has come; returns which.
+    /// Releases the members that are due; returns their process ids.
     pub(crate) fn release_due(&mut self, at: u64) -> Result<Vec<u32>, TraceError> {
         let mut let_go = Vec::new();
         for member in &mut self.members {
@@ -89,8 +89,7 @@ impl Group {
         Ok(let_go)
     }
 
-    /// Waits up to `wait`, and not beyond the time of the next to be let go; `true` once all have
-    /// ended.
+    /// Waits up to `wait`, but not beyond the next release; returns `true` once all have ended.
     pub(crate) fn all_ended(&mut self, wait: Duration) -> bool {
         let mut polled: Vec<libc::pollfd> = Vec::with_capacity(self.members.len());
         let at = now();
@@ -113,7 +112,7 @@ impl Group {
             tv_sec: wait.as_secs() as libc::time_t,
             tv_nsec: wait.subsec_nanos().into(),
         };
-        // SAFETY: as many live entries as are said, a live timespec, no signal mask.
+        // SAFETY: the number of live entries is correct, the timespec is live, and there is no signal mask.
         let ready = unsafe {
             let count = polled.len() as libc::nfds_t;
             libc::ppoll(
@@ -134,12 +133,12 @@ impl Group {
         self.members.iter().all(|m| m.ended.is_some())
     }
 
-    /// Kills them all with their process groups, also those that are still held.
+    /// Kills all of them with their process groups, including those that are still held.
     pub(crate) fn kill(&self) {
         self.members.iter().for_each(|m| m.held.kill());
     }
 
-    /// Says which could not be executed.
+    /// Returns an error if one could not be executed.
     pub(crate) fn check_started(&mut self) -> Result<(), TraceError> {
         let let_go = self.members.iter_mut().filter(|m| m.released.is_some());
         for member in let_go {
@@ -148,7 +147,7 @@ impl Group {
         Ok(())
     }
 
-    /// Reaps them all and puts their ends beside the trace. Times count from `start`.
+    /// Reaps all of them and adds their ends to the trace. Times count from `start`.
     pub(crate) fn reap(
         mut self,
         trace: Trace,

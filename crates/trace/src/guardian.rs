@@ -1,11 +1,11 @@
-//! Who kills the command if the tracer is killed and can kill nothing any more?
+//! A process that kills the command if the tracer is killed and can't do so itself.
 //!
-//! A process that does nothing but read a pipe whose other end only the tracer holds. At the end of
-//! the pipe it kills the process group whose number it has. It costs one fork before the run and
-//! sleeps during it.
+//! It only reads a pipe whose other end the tracer alone holds. At the end of input it kills the process
+//! group that it was given. It costs one fork before the run and sleeps during it.
 //!
-//! The tracer is the command's parent, which the command may stop (`kill -STOP $PPID`): then no time
-//! limit and no Ctrl-C would end the run. So it is looked after twice a second, and let go on.
+//! The tracer is the command's parent, which the command may stop (`kill -STOP $PPID`): then no timeout and
+//! no Ctrl-C would end the run. The guardian therefore checks twice a second whether the tracer is stopped,
+//! and continues it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use std::os::fd::AsRawFd;
 
 use crate::spawn::pipe;
 
-/// A waiting guardian. Dropping it sends it home.
+/// A waiting guardian. Dropping it dismisses it.
 #[derive(Debug)]
 pub(crate) struct Guardian {
     pid: i32,
@@ -21,7 +21,7 @@ pub(crate) struct Guardian {
 }
 
 impl Guardian {
-    /// Starts one that guards nothing yet.
+    /// Starts a guardian that doesn't guard anything yet.
     pub(crate) fn start() -> io::Result<Self> {
         let (read, write) = pipe()?;
         let tracer = std::process::id() as i32;
@@ -37,9 +37,9 @@ impl Guardian {
         }
     }
 
-    /// Names the process group to kill.
+    /// Sets the process group to kill.
     pub(crate) fn guard(&mut self, group: u32) {
-        // A guardian that is gone takes no orders; the parent-death signal is still there.
+        // A guardian that is gone receives no orders; the parent-death signal still works.
         let _ = self.orders.write_all(&(group as i32).to_ne_bytes());
     }
 }
@@ -47,20 +47,22 @@ impl Guardian {
 impl Drop for Guardian {
     fn drop(&mut self) {
         let _ = self.orders.write_all(&0i32.to_ne_bytes());
-        // SAFETY: our own child, which ends as soon as it has read the zero.
+        // SAFETY: our own child, which exits as soon as it has read the zero.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
     }
 }
 
+/// Waits for the end of the pipe, then kills the process group.
+///
 /// # Safety
 /// Only in a forked child.
 unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
     // SAFETY: async-signal-safe calls on the frame's own memory.
     unsafe {
-        // Out of the terminal's group: Ctrl-C must not end the guardian before the tracer.
+        // Leave the terminal's group: Ctrl-C must not end the guardian before the tracer.
         libc::setsid();
         libc::dup2(pipe, 0);
-        // Nothing of the tracer's may be kept open, pipes to other programs least of all.
+        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut group = 0i32;
         let mut was_held = false;
@@ -72,7 +74,7 @@ unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
             };
             if libc::poll(&raw mut polled, 1, LOOK_AGAIN_MS) == 0 {
                 let is_held = is_held(tracer);
-                // The shell that takes the terminal after a Ctrl-Z has had the time to.
+                // By now, a shell has had the time to take the terminal after a Ctrl-Z.
                 if is_held && was_held {
                     libc::kill(tracer, libc::SIGCONT);
                 }
@@ -94,17 +96,17 @@ unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
     }
 }
 
-/// Between two looks at the tracer.
+/// Interval between two checks of the tracer.
 const LOOK_AGAIN_MS: i32 = 500;
 
-/// Whether the process is stopped, and by no terminal: it has none, or is still in its foreground. A
-/// shell takes that back from who was stopped by Ctrl-Z.
+/// Returns whether the process is stopped, but not by a terminal: it has none, or is still in its foreground.
+/// A shell takes back the foreground from a process stopped by Ctrl-Z.
 ///
 /// # Safety
 /// Allocates nothing, so that it may be called in a forked child.
 unsafe fn is_held(process: i32) -> bool {
     let mut path = *b"/proc/0000000000/stat\0";
-    // Leading zeros don't name a process in `/proc`; leading slashes do.
+    // Leading zeros don't name a process in `/proc`, but additional slashes do.
     let mut rest = process.unsigned_abs();
     for digit in path[6..16].iter_mut().rev() {
         *digit = match rest {
@@ -125,7 +127,7 @@ unsafe fn is_held(process: i32) -> bool {
     stops_nobody_ends(stat.get(..read).unwrap_or_default())
 }
 
-/// The same of the text of `stat`.
+/// Does the same for the text of `stat`.
 fn stops_nobody_ends(stat: &[u8]) -> bool {
     let behind_name = stat.iter().rposition(|byte| *byte == b')');
     let fields = stat.get(behind_name.map_or(stat.len(), |at| at + 2)..);
@@ -150,7 +152,7 @@ mod tests {
         assert!(!stops_nobody_ends(stat("S", 0, -1).as_bytes()));
         assert!(!stops_nobody_ends(b"77"));
         assert!(!stops_nobody_ends(b""));
-        // SAFETY: it allocates nothing, and we may anyway.
+        // SAFETY: it allocates nothing, and we are allowed to anyway.
         assert!(!unsafe { is_held(std::process::id() as i32) });
     }
 }

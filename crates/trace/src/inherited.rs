@@ -1,4 +1,4 @@
-//! What do the descriptors that the command starts with lead to?
+//! The targets of the descriptors with which the command starts.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::paths::is_fifo;
 
 /// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///
-/// `labels`: what a link says, and what to call it.
+/// `labels` has pairs of a link target and the name to use for it.
 pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
     if let Ok(cwd) = fs::read_link(format!("/proc/{pid}/cwd")) {
         names.moved_to(pid, &cwd.to_string_lossy());
@@ -31,8 +31,8 @@ pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, S
     }
 }
 
-/// Names all descriptors of a process that runs, and its working directory. Returns whether one of
-/// them is a socket that listens.
+/// Names all descriptors of a running process and its working directory. Returns whether one of them is a
+/// listening socket.
 pub(crate) fn name_all(
     names: &mut Names,
     pid: u32,
@@ -63,7 +63,7 @@ pub(crate) fn name_all(
     listens
 }
 
-/// What the link of a descriptor says, and what that means; `None` if it can't be read.
+/// Returns the link target of a descriptor and its meaning; `None` if it can't be read.
 pub(crate) fn behind(
     pid: u32,
     fd: i32,
@@ -78,19 +78,19 @@ pub(crate) fn behind(
     Some((target, kind))
 }
 
-/// The number of the pipe or socket that a link of `/proc/PID/fd` names.
+/// Returns the inode of the pipe or socket in a link of `/proc/PID/fd`.
 pub(crate) fn inode(target: &str) -> Option<u64> {
     let (_, number) = target.strip_suffix(']')?.split_once(":[")?;
     number.parse().ok()
 }
 
-/// What the caller's label for a link of `/proc/PID/fd` says, or else the link itself.
+/// Returns the caller's label for a link of `/proc/PID/fd`, or else the link itself.
 fn labelled(target: &str, labels: &[(String, String)]) -> DescriptorKind {
     let label = labels.iter().find(|(link, _)| link == target);
     label.map_or_else(|| kind(target), |(_, label)| label.as_str().into())
 }
 
-/// What a link of `/proc/PID/fd` says: `pipe:[123]` is a pipe.
+/// Parses a link of `/proc/PID/fd`: `pipe:[123]` is a pipe.
 fn kind(target: &str) -> DescriptorKind {
     match target.split_once(":[") {
         Some(("pipe", _)) => DescriptorKind::Pipe(None),
@@ -139,7 +139,7 @@ mod tests {
                 "pipe" => assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0),
                 _ => fs::write(&path, "").unwrap(),
             }
-            // For reading and writing, which doesn't wait for the other side.
+            // Opened for reading and writing, which doesn't wait for the other side.
             let file = fs::File::options()
                 .read(true)
                 .write(true)

@@ -11,8 +11,8 @@
 //! # Ok::<(), fathom_trace::TraceError>(())
 //! ```
 //!
-//! A traced run explains; it never times. Which tiers a machine allows, [`detect`](detect::detect)
-//! finds out by trying them. Linux only.
+//! A traced run explains; it is never used for timing. [`detect`](detect::detect) finds out which tiers a
+//! machine allows by trying them. Linux only.
 
 mod accounts;
 mod asked_for;
@@ -76,13 +76,13 @@ pub use uses::{Flow, Moved, UseRow};
 
 use std::time::Duration;
 
-/// Runs the command to its end under this tier and reports what was seen.
+/// Runs the command to its end under this tier and reports the observations.
 ///
-/// Blocks; the child is bound to the calling thread, which must live until this returns.
-/// Descendants that outlive the command are killed.
+/// Blocks; the child is bound to the calling thread, which must live until this returns. Descendants that
+/// outlive the command are killed.
 ///
 /// # Errors
-/// [`TraceError`]; nothing is left running then.
+/// [`TraceError`]; no process is left running then.
 pub fn trace(
     command: &TraceCommand,
     tier: Tier,
@@ -93,7 +93,7 @@ pub fn trace(
         Tier::Perf | Tier::Sample => sample::observe(command, tier, options),
         Tier::Ptrace => ptrace::observe(command, options),
     }?;
-    // The ptrace tier asks at each stop.
+    // The ptrace tier checks at each stop.
     if tier != Tier::Ptrace {
         rights::note_those_withheld(&mut seen, command.cwd.as_deref());
     }
@@ -108,15 +108,15 @@ pub fn trace(
     Ok(seen)
 }
 
-/// Runs the commands at once, as the stages of a pipeline, and reports what was seen of all of
-/// them. The pipes between them are the caller's: descriptors in [`Io::Fd`] are closed here once
-/// each command has its own.
+/// Runs the commands concurrently, as the stages of a pipeline, and reports the observations of all of them.
+/// The pipes between them belong to the caller: descriptors in [`Io::Fd`] are closed here once each command
+/// has its own.
 ///
-/// Blocks as [`trace`] does. The ptrace tier is refused: it lets one thread go at a time, and who
-/// waits for whom is what it would change.
+/// Blocks as [`trace`] does. The ptrace tier is refused: it lets one thread run at a time, which would change
+/// which stage waits for which.
 ///
 /// # Errors
-/// [`TraceError`]; nothing is left running then.
+/// [`TraceError`]; no process is left running then.
 pub fn trace_group(
     members: Vec<Member>,
     tier: Tier,
@@ -136,8 +136,8 @@ pub fn trace_group(
     Ok(seen)
 }
 
-/// Observes a process with its threads and children for `time`, or until it ends or the caller
-/// wants it to stop, and reports what was seen. The process goes on.
+/// Observes a process with its threads and children for `time`, or until it ends or the caller stops it, and
+/// reports the observations. The process continues.
 ///
 /// # Errors
 /// [`TraceError`]; the ptrace tier is refused: it stops a process at every call.

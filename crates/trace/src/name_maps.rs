@@ -1,10 +1,11 @@
-//! Maps of names that a runtime is asked to write to `/tmp`: who sees to it that they go where they
-//! should, and are gone afterwards?
+//! Name maps that a runtime is asked to write to `/tmp`: this makes sure that they go to the right place and
+//! are removed afterwards.
 //!
-//! Where a process writes its map everybody may guess, and may have put a link there. So the file of
-//! the command's own process is made before that is let go, as one that nobody else can replace. It
-//! is removed with this value; if the tracer is killed a process of its own does that, which sleeps
-//! until then. It is told of each process of the tree when that is first seen, so that their maps go, too.
+//! The path of a process's map is predictable, so another user may have put a link there. The map of the
+//! command's own process is therefore created before the command starts, as a file that no other user can
+//! replace. It is removed when this value is dropped; if the tracer is killed, a separate process removes it,
+//! which sleeps until then. That process is told about each process of the tree when it is first seen, so
+//! that their maps are removed too.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -19,24 +20,24 @@ use fathom_stacks::{map_of, number_inside};
 
 use crate::spawn::pipe;
 
-/// Maps of one observed run.
+/// Name maps of one observed run.
 #[derive(Debug)]
 pub struct NameMaps {
     since: SystemTime,
-    /// Processes whose map was made here.
+    /// Processes whose map was created here.
     of: Mutex<Vec<u32>>,
-    /// Others of the tree, each with its number in its own namespace of processes: a map that they have is
-    /// this run's if it was made since.
+    /// Other processes of the tree, each with its id in its own process namespace: their map belongs to this
+    /// run if it was created after its start.
     tree: Mutex<Vec<(u32, u32)>>,
     janitor: i32,
     orders: File,
 }
 
 impl NameMaps {
-    /// Starts who removes them if the tracer is killed.
+    /// Starts the process that removes them if the tracer is killed.
     ///
     /// # Errors
-    /// When no process can be made.
+    /// If no process can be created.
     pub fn begin() -> io::Result<Self> {
         let (read, write) = pipe()?;
         let since = SystemTime::now();
@@ -57,18 +58,18 @@ impl NameMaps {
         }
     }
 
-    /// Makes the map of a process that hasn't opened it yet.
+    /// Creates the map of a process that hasn't opened it yet.
     ///
     /// # Errors
-    /// When another user's file or a link is in its place.
+    /// If another user's file or a link is in its place.
     pub fn make(&self, pid: u32) -> io::Result<()> {
         let path = map_of(pid);
         let mut options = OpenOptions::new();
-        // Only if nothing is there, not even a link.
+        // Only if nothing exists there, not even a link.
         options.write(true).create_new(true).mode(0o600);
         let made = options.open(&path).or_else(|error| {
             match error.kind() == io::ErrorKind::AlreadyExists && is_own_file(&path) {
-                // Of one of this user's that had the same number.
+                // From an earlier process of this user with the same id.
                 true => fs::remove_file(&path).and_then(|()| options.open(&path)),
                 false => Err(error),
             }
@@ -78,7 +79,7 @@ impl NameMaps {
         Ok(())
     }
 
-    /// This process is of the tree.
+    /// Notes that this process belongs to the tree.
     pub(crate) fn born(&self, pid: u32) {
         if lock(&self.of).contains(&pid) {
             return;
@@ -91,14 +92,14 @@ impl NameMaps {
         }
     }
 
-    /// These processes were of the run. Returns all maps of it.
+    /// Notes that these processes belonged to the run. Returns all its maps.
     pub(crate) fn ran(&self, pids: impl Iterator<Item = u32>) -> Vec<PathBuf> {
         pids.for_each(|pid| self.born(pid));
         self.all()
     }
 
-    /// The numbers by which processes knew themselves in a namespace of their own, but for those that
-    /// several had: which of them has written the map is not known.
+    /// Returns the ids of processes in their own namespaces, except ids that several had: it is unknown which
+    /// of those has written the map.
     pub(crate) fn known_inside(&self) -> HashMap<u32, u32> {
         let tree = lock(&self.tree);
         let mut times: HashMap<u32, usize> = HashMap::new();
@@ -131,7 +132,7 @@ impl NameMaps {
     }
 
     fn order(&self, number: i32) {
-        // One that is gone takes no orders.
+        // If it is gone, it receives no orders.
         let _ = (&self.orders).write_all(&number.to_ne_bytes());
     }
 }
@@ -148,39 +149,39 @@ impl Drop for NameMaps {
             }
         }
         let _ = self.orders.write_all(&0i32.to_ne_bytes());
-        // SAFETY: our own child, which ends as soon as it has read the zero.
+        // SAFETY: our own child, which exits as soon as it has read the zero.
         unsafe { libc::waitpid(self.janitor, std::ptr::null_mut(), 0) };
     }
 }
 
-/// Whether a process has written a map, or somebody else has put something in its place.
+/// Returns whether a process has written a map, or another user has put something in its place.
 pub fn has_name_map(pid: u32) -> bool {
     fs::symlink_metadata(map_of(pid)).is_ok()
 }
 
 fn is_own_file(path: &Path) -> bool {
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     let user = unsafe { libc::geteuid() };
     fs::symlink_metadata(path).is_ok_and(|data| data.is_file() && data.uid() == user)
 }
 
-/// Maps that are remembered: a build may run a program some hundred times.
+/// Maximum number of maps that are stored: a build may run a program several hundred times.
 const MOST: usize = 4_096;
-/// What is killed with the tracer may be about to open its map.
+/// A process killed together with the tracer may be about to open its map.
 const PAUSE_MS: i32 = 200;
 
-/// Numbers that come are of processes whose map was made here, or, below 0, of others of the tree, whose
-/// map was made `since`; 0 says that nothing is left to do.
+/// Receives ids of processes whose map was created here or, if negative, of others of the tree, whose map was
+/// created after `since`; 0 means that nothing is left to do.
 ///
 /// # Safety
 /// Only in a forked child.
 unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
     // SAFETY: async-signal-safe calls on the frame's own memory.
     unsafe {
-        // Out of the terminal's group: Ctrl-C must not end it before the tracer.
+        // Leave the terminal's group: Ctrl-C must not end it before the tracer.
         libc::setsid();
         libc::dup2(pipe, 0);
-        // Nothing of the tracer's may be kept open, pipes to other programs least of all.
+        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut known = [0i32; 2 * MOST];
         let mut count = 0;
@@ -206,7 +207,7 @@ unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
     }
 }
 
-/// Removes the map of a process, if it is this user's file and was written since.
+/// Removes the map of a process, if it is this user's file and was written after `since`.
 ///
 /// # Safety
 /// Allocates nothing, so that it may be called in a forked child.
@@ -227,7 +228,7 @@ unsafe fn remove(pid: u32, since: i64) {
     }
 }
 
-/// `/tmp/perf-PID.map`, ended by a zero byte, and its length, without memory of its own.
+/// Returns `/tmp/perf-PID.map`, ended by a zero byte, and its length, without allocating.
 fn path_of(mut pid: u32) -> ([u8; 32], usize) {
     let mut digits = [0u8; 10];
     let mut from = digits.len();
@@ -261,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Numbers that no process has.
+    /// Returns an id that no process has.
     fn unused(kind: u32) -> u32 {
         8_000_000 + std::process::id() * 16 + kind
     }
@@ -288,7 +289,7 @@ mod tests {
     fn a_map_of_before_the_run_stays() {
         let (before, since) = (unused(3), unused(4));
         fs::write(map_of(before), "").unwrap();
-        // Times of files are those of the kernel's last tick.
+        // File times are those of the kernel's last tick.
         while fs::write(map_of(since), "").is_ok()
             && fs::metadata(map_of(since)).unwrap().created().unwrap()
                 <= fs::metadata(map_of(before)).unwrap().created().unwrap()
@@ -316,8 +317,7 @@ mod tests {
         maps.born(child);
         maps.born(older);
         let janitor = maps.janitor;
-        // As if this process had ended.
-        // SAFETY: nobody uses the descriptor after this.
+        // SAFETY: the descriptor isn't used after this. Closing it looks as if this process had ended.
         unsafe { libc::close(maps.orders.as_raw_fd()) };
         std::mem::forget(maps);
         // SAFETY: a child of this process.

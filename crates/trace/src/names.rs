@@ -1,8 +1,7 @@
-//! What is behind a descriptor number, and which file got how much?
+//! What is behind a descriptor number, and how much each file got.
 //!
-//! Follows what processes do to their descriptor tables: opens, duplicates, pipes, sockets, closes,
-//! forks and execs. Pure: it takes events and is asked for names. Bounded: what is beyond the
-//! bounds is counted.
+//! Follows how processes change their descriptor tables: opens, duplicates, pipes, sockets, closes, forks and
+//! execs. It takes events and returns names. Bounded: anything beyond the bounds is counted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,12 +12,12 @@ use crate::result::{DescriptorRow, FileRow, LookupRow};
 use crate::signals::{RefusedRow, SignalRow, Signals};
 use crate::uses::{Moved, UseRow};
 
-/// Different files, and different failed lookups, that are kept of one tree.
+/// Maximum number of different files, and of different failed lookups, kept for one tree.
 pub(crate) const MOST_NAMES: usize = 50_000;
-/// Different names that are kept of one descriptor number.
+/// Maximum number of different names kept for one descriptor number.
 const MOST_NAMES_OF_FD: usize = 8;
 
-/// `PATH_MAX` of the kernel: no path that it takes is longer.
+/// `PATH_MAX` of the kernel: the maximum length of a path.
 const LONGEST_PATH: usize = 4096;
 
 #[derive(Clone, Debug)]
@@ -37,18 +36,18 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     open: HashMap<u32, HashMap<i32, Open>>,
-    /// Working directories, of the processes whose is known.
+    /// Known working directories, by process.
     cwd: HashMap<u32, Arc<str>>,
     seen: HashMap<(u32, i32), Seen>,
     files: HashMap<(u32, Arc<DescriptorKind>), FileRow>,
     uses: HashMap<(u32, i32, Arc<DescriptorKind>), Moved>,
-    /// By call, error and path: a thousand short processes ask for the same paths.
+    /// By call, error and path: a thousand short processes look up the same paths.
     lookups: HashMap<(u32, i32, Arc<str>), LookupRow>,
-    /// What each (thread, descriptor) had moved when it was last settled.
+    /// The totals of each (thread, descriptor) when it was last settled.
     settled: HashMap<(u32, i32), Moved>,
-    /// Names and lookups that were not kept.
+    /// Number of names and lookups that were not kept.
     pub lost: u64,
-    /// Signals that were sent, and connections that were refused.
+    /// Signals sent, and connections refused.
     pub signals: Signals,
 }
 
@@ -64,8 +63,8 @@ pub(crate) struct NameRows {
 }
 
 impl Seen {
-    /// Keeps the name if there is room for it, or if it is not a file's: a program opens many files
-    /// one after the other before it connects the socket that it then waits for.
+    /// Keeps the name if there is room for it, or if it isn't a file's: a program opens many files in
+    /// sequence before it connects the socket that it then waits for.
     fn add(&mut self, kind: Arc<DescriptorKind>) {
         if self.kinds.len() >= MOST_NAMES_OF_FD {
             self.more += 1;
@@ -83,7 +82,7 @@ impl Seen {
 }
 
 impl Names {
-    /// `fd` of `pid` now is this. `made`: opened by the process, rather than inherited.
+    /// Notes that `fd` of `pid` is now this. `made` means opened by the process, not inherited.
     pub(crate) fn opened(
         &mut self,
         pid: u32,
@@ -108,20 +107,20 @@ impl Names {
         self.open.entry(pid).or_default().insert(fd, open);
     }
 
-    /// `to` of `pid` now is the same as `from`.
+    /// Notes that `to` of `pid` is now the same as `from`.
     pub(crate) fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
         let kind = self.kind(pid, from);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(None).into());
         self.opened(pid, to, kind, cloexec, false, time);
     }
 
-    /// What `fd` is is better known: a socket was connected.
+    /// Refines what `fd` is, such as a socket that was connected.
     pub(crate) fn refined(&mut self, pid: u32, fd: i32, kind: DescriptorKind, time: u64) {
         self.opened(pid, fd, kind, false, true, time);
     }
 
-    /// A thread had moved this much on `fd` in all when `fd` was closed or the trace ended: what is
-    /// new since the last time goes to the file that `fd` is.
+    /// Notes a thread's total on `fd` when `fd` was closed or the trace ended: the increase since the last
+    /// time is attributed to the file behind `fd`.
     pub(crate) fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
         let (pid, tid) = who;
         let before = self.settled.insert((tid, fd), total).unwrap_or_default();
@@ -129,13 +128,13 @@ impl Names {
         if new == Moved::default() {
             return;
         }
-        // A descriptor that an exec closed is known by what it last was.
+        // A descriptor closed by an exec is identified by its last target.
         let last = || self.seen.get(&(pid, fd))?.kinds.last().cloned();
         let kind = self.kind(pid, fd).or_else(last);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(Some(fd)).into());
         if let Some(file) = self.file(pid, &kind, time) {
-            // Asking where one is moves nothing: of several pipes the one that was read or written
-            // has the name.
+            // Querying the position moves nothing: of several pipes, the one that was read or written gets
+            // the name.
             if new.calls() > 0 {
                 file.fd = Some(fd);
             }
@@ -152,14 +151,14 @@ impl Names {
         }
     }
 
-    /// `fd` of `pid` is no more.
+    /// Notes that `fd` of `pid` is closed.
     pub(crate) fn closed(&mut self, pid: u32, fd: i32) {
         if let Some(table) = self.open.get_mut(&pid) {
             table.remove(&fd);
         }
     }
 
-    /// A process was made: it has what its parent has.
+    /// Notes a new process, which has everything that its parent has.
     pub(crate) fn forked(&mut self, parent: u32, child: u32) {
         let table = self.open.get(&parent).cloned().unwrap_or_default();
         for (fd, open) in &table {
@@ -172,8 +171,8 @@ impl Names {
         }
     }
 
-    /// The working directory of `pid` now is `path`; unknown if that is relative, or too long to be
-    /// carried on: steps up are kept as they were made, since a link may have led down.
+    /// Sets the working directory of `pid` to `path`; unknown if that is relative, or too long to be
+    /// extended. Steps up are kept as written, since a link may have led down.
     pub(crate) fn moved_to(&mut self, pid: u32, path: &str) {
         match path.starts_with('/') && path.len() <= LONGEST_PATH {
             true => self.cwd.insert(pid, path.into()),
@@ -181,19 +180,19 @@ impl Names {
         };
     }
 
-    /// The working directory of `pid`, if it is known.
+    /// Returns the working directory of `pid`, if known.
     pub(crate) fn cwd(&self, pid: u32) -> Option<&str> {
         self.cwd.get(&pid).map(|path| &**path)
     }
 
-    /// A process runs a new program: what was to be closed then is.
+    /// Notes that a process executes a new program, which closes its close-on-exec descriptors.
     pub(crate) fn execed(&mut self, pid: u32) {
         if let Some(table) = self.open.get_mut(&pid) {
             table.retain(|_, open| !open.close_on_exec);
         }
     }
 
-    /// `path` could not be had.
+    /// Notes that `path` could not be opened or found.
     pub(crate) fn failed(
         &mut self,
         pid: u32,
@@ -218,12 +217,12 @@ impl Names {
         row.calls += 1;
     }
 
-    /// What `fd` of `pid` is now.
+    /// Returns what `fd` of `pid` currently is.
     pub(crate) fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
         Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
     }
 
-    /// Whether this number of a process was several things, as far as that was seen.
+    /// Returns whether this descriptor number of a process had several targets, as far as seen.
     pub(crate) fn was_several(&self, pid: u32, fd: i32) -> bool {
         let seen = self.seen.get(&(pid, fd));
         seen.is_some_and(|seen| seen.kinds.len() > 1 || seen.more > 0)
@@ -243,7 +242,7 @@ impl Names {
         }))
     }
 
-    /// The rows of descriptors, files and failed lookups, in the order that `Trace` promises.
+    /// Returns the rows of descriptors, files and failed lookups, in the order that `Trace` promises.
     pub(crate) fn rows(self) -> NameRows {
         let row = |((pid, fd), seen): ((u32, i32), Seen)| DescriptorRow {
             pid,

@@ -1,8 +1,8 @@
-//! Who ends what a command left behind, where nothing reports every process that is made?
+//! Ends the processes that a command left behind, if nothing reports every new process.
 //!
-//! A daemon's parent is gone before the next sample. While a tree is watched the kernel gives its
-//! orphans to this process: they become children of its first thread, which none of its own making
-//! is that was not there before.
+//! A daemon's parent is gone before the next sample. While a tree is watched, the kernel gives its orphans to
+//! this process: they become children of its first thread. Fathom's own children are not among these, except
+//! those that existed before.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,21 +12,21 @@ use std::time::Duration;
 
 use crate::watch::now;
 
-/// What was killed is gone after far less, if no disk holds it up.
+/// Killed processes are gone after far less time, unless a disk delays them.
 const KILLED_WITHIN_NS: u64 = 2_000_000_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How many watch at the same time: it is a setting of the whole process.
+/// Number of concurrent watchers, because this is a setting of the whole process.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// Orphans come to this process for as long as this lives.
+/// Makes orphans come to this process while this value lives.
 #[derive(Debug)]
 pub struct Adopted {
     before: HashSet<u32>,
 }
 
 impl Adopted {
-    /// From now on. What is there already is no orphan.
+    /// Starts watching. Existing children are not orphans.
     pub fn begin() -> Self {
         if WATCHING.fetch_add(1, Ordering::SeqCst) == 0 {
             adopting(true);
@@ -40,24 +40,24 @@ impl Adopted {
         all.filter(|pid| !self.before.contains(pid)).collect()
     }
 
-    /// Ends all that are left but those that `is_own` says Fathom made itself, and what these leave
-    /// in turn. Returns how many there were.
+    /// Ends all remaining processes except those that `is_own` identifies as Fathom's own, and their orphans
+    /// in turn. Returns the number of ended processes.
     pub fn end(&self, is_own: impl Fn(u32) -> bool) -> usize {
         let others = || {
             let all = self.there().into_iter();
             all.filter(|pid| !is_own(*pid)).collect()
         };
-        // SAFETY: sends a signal to a child of ours, which keeps its number until we wait for it.
+        // SAFETY: sends a signal to a child of ours, which keeps its process id until we reap it.
         let kill = |pid| unsafe { libc::kill(pid as i32, libc::SIGKILL) } == 0;
         end_each(others, has_ended, kill)
     }
 }
 
-/// Kills what `there` lists until that is nothing. Returns how many were killed.
+/// Kills the processes listed by `there` until there are none. Returns how many were killed.
 ///
-/// What one leaves is listed when it has ended, which may be after the listing in which it was seen;
-/// and a listing may miss a child while another thread waits for its neighbour. So what ended is a
-/// reason to look again, and nothing has to be there twice. What may not be killed is left.
+/// The orphans of a process are listed once it has ended, which may be after the listing in which it was
+/// seen; and a listing may miss a child while another thread reaps its neighbour. Therefore every end is a
+/// reason to list again, and no process has to be listed twice. Processes that can't be killed are left.
 fn end_each(
     there: impl Fn() -> Vec<u32>,
     has_ended: impl Fn(u32) -> bool,
@@ -91,24 +91,24 @@ impl Drop for Adopted {
     }
 }
 
-/// The same; those that are left when this is dropped are ended.
+/// Adopts orphans, and ends the remaining ones when dropped.
 #[derive(Debug)]
 pub struct Orphans(Adopted);
 
 impl Orphans {
-    /// The commands are held already and have made nothing.
+    /// Starts adopting. The commands are already held and have no children yet.
     pub fn adopt() -> Self {
         Self(Adopted::begin())
     }
 
-    /// Takes note of the ends of those that have ended.
+    /// Reaps those that have ended.
     pub(crate) fn bury(&self) {
         self.0.there().into_iter().for_each(|pid| {
             has_ended(pid);
         });
     }
 
-    /// Ends all that are left, and what these leave in turn. Returns how many there were.
+    /// Ends all remaining processes, and their orphans in turn. Returns the number of ended processes.
     pub(crate) fn end(&self) -> usize {
         self.0.end(|_| false)
     }
@@ -125,7 +125,7 @@ fn adopting(on: bool) {
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(on)) };
 }
 
-/// Children of this process's first thread.
+/// Returns the children of this process's first thread.
 fn children() -> Vec<u32> {
     let own = std::process::id();
     let text = fs::read_to_string(format!("/proc/self/task/{own}/children")).unwrap_or_default();
@@ -133,9 +133,9 @@ fn children() -> Vec<u32> {
     words.filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Whether a child has ended; if so it is gone after this.
+/// Returns whether a child has ended; if so, reaps it.
 fn has_ended(pid: u32) -> bool {
-    // SAFETY: waits for a child without blocking; its status isn't asked for.
+    // SAFETY: waits for a child without blocking; its status isn't requested.
     unsafe { libc::waitpid(pid as i32, std::ptr::null_mut(), libc::WNOHANG) != 0 }
 }
 
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// A parent ends, and leaves its child, after it was listed and before it is waited for.
+    /// A parent exits and leaves its child after it was listed and before it is reaped.
     #[test]
     fn what_comes_between_a_listing_and_the_wait_is_ended() {
         let children = RefCell::new(vec![1]);

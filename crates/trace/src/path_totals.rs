@@ -1,8 +1,8 @@
-//! On which paths did calls spend their time?
+//! The paths on which calls spent their time.
 //!
-//! From calls that were chosen by their time, so that the rows are shares; what all calls of a kind
-//! add up to is known exactly, and the rows are scaled to it. Bounded: paths beyond the largest are
-//! put together by what they have in common.
+//! Derived from calls that were chosen by their time, so the rows are shares; the totals of all calls of a
+//! kind are known exactly, and the rows are scaled to them. Bounded: paths beyond the largest are merged by
+//! what they have in common.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,18 +12,18 @@ use std::sync::Arc;
 use crate::calls;
 use crate::result::{PathRow, SyscallRow};
 
-/// Rows of single paths that are reported.
+/// Maximum number of rows with a single path.
 const MOST_ROWS: usize = 1_000;
-/// Rows of what is beyond, at each step of putting together.
+/// Maximum number of rows for the rest, at each merging step.
 const MOST_OF_A_STEP: usize = 250;
-/// Different paths that are gathered, of a few thousand to some ten thousand samples: 3 MB.
+/// Maximum number of different paths collected, from a few thousand to about ten thousand samples: 3 MB.
 const MOST_GATHERED: usize = 20_000;
-/// So many samples of a call show what all of a process were for.
+/// Minimum number of samples of a call that represents all calls of a process.
 const ENOUGH: u64 = 16;
-/// Folders that are left of a path at the last step but one.
+/// Number of folders that remain of a path at the last step but one.
 const FOLDERS_LEFT: usize = 2;
 
-/// What was seen of one path.
+/// Observations of one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     samples: u64,
@@ -49,12 +49,12 @@ pub(crate) struct PathTotals {
 }
 
 impl PathTotals {
-    /// A call of `pid` that was chosen to stand for `ns` of such calls, and took `took`.
+    /// Adds a call of `pid` that represents `ns` of such calls, and took `took`.
     pub(crate) fn add(&mut self, pid: u32, nr: u32, path: &Arc<str>, ns: u64, took: u64) {
         let seen = Seen {
             samples: 1,
             ns: ns as f64,
-            // How many as long as this one fit into what it stands for.
+            // How many calls of this duration fit into the time that it represents.
             calls: ns as f64 / took.max(1) as f64,
         };
         let room = self.by_path.len() < MOST_GATHERED;
@@ -68,7 +68,7 @@ impl PathTotals {
         }
     }
 
-    /// The rows, most time first; `exact`: what all calls add up to.
+    /// Returns the rows, most time first; `exact` has the totals of all calls.
     pub(crate) fn rows(self, exact: &[SyscallRow]) -> Vec<PathRow> {
         let mut estimated: HashMap<(u32, u32), Seen> = HashMap::new();
         for ((pid, nr, _), seen) in &self.by_path {
@@ -84,7 +84,7 @@ impl PathTotals {
             let of_kind = (key.0, key.1);
             let (calls, ns) = known.get(&of_kind)?;
             let all = estimated[&of_kind];
-            // Of a few it isn't known what all others were for.
+            // A few samples don't show the purpose of all the others.
             let scaled = match all.samples >= ENOUGH {
                 true => Seen {
                     calls: seen.calls * *calls as f64 / all.calls,
@@ -116,8 +116,8 @@ impl PathTotals {
     }
 }
 
-/// The path without steps up, as its names say it: who walks through a tree by `..` has them by the
-/// hundred. Where a link led down another folder is meant, which nobody asks for here.
+/// Returns the path with `..` removed by name: a program that walks a tree by `..` has hundreds of them. If a
+/// link led down, another folder is meant, which isn't checked here.
 pub(crate) fn without_steps_up(path: &str) -> Cow<'_, str> {
     const UP: &str = "..";
     if !path.split('/').any(|name| name == UP) {
@@ -126,7 +126,7 @@ pub(crate) fn without_steps_up(path: &str) -> Cow<'_, str> {
     let mut left: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match left.last() {
-            // Above the root is the root.
+            // The parent of the root is the root.
             Some(&"") if name == UP && left.len() == 1 => {}
             Some(before) if name == UP && *before != UP => _ = left.pop(),
             _ => left.push(name),
@@ -139,13 +139,13 @@ pub(crate) fn without_steps_up(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// In the place of a path: any.
+/// Stands for any path.
 const ANY: &str = "**";
 
-/// How a key becomes one that more paths share.
+/// Maps a key to one shared by more paths.
 type Step = fn(Key) -> Key;
 
-/// One after the other, coarser each time.
+/// The steps in order, each coarser than the previous one.
 const STEPS: [Step; 4] = [
     |(pid, nr, path)| (pid, nr, without_digits(&path).into()),
     |(pid, nr, path)| (pid, nr, by_ending(&path).into()),
@@ -153,7 +153,7 @@ const STEPS: [Step; 4] = [
     |(pid, nr, _)| (pid, nr, ANY.into()),
 ];
 
-/// Rows whose keys are the same after a step, put together.
+/// Merges rows whose keys are equal after a step.
 fn merged(rows: Vec<(Key, Seen)>, step: Step) -> Vec<(Key, Seen)> {
     let mut by_key: HashMap<Key, Seen> = HashMap::new();
     for (key, seen) in rows {
@@ -162,7 +162,7 @@ fn merged(rows: Vec<(Key, Seen)>, step: Step) -> Vec<(Key, Seen)> {
     sorted(by_key.into_iter().collect())
 }
 
-/// Most time first.
+/// Sorts by time, most first.
 fn sorted(mut rows: Vec<(Key, Seen)>) -> Vec<(Key, Seen)> {
     rows.sort_by(|(a, of_a), (b, of_b)| of_b.ns.total_cmp(&of_a.ns).then_with(|| a.cmp(b)));
     rows
@@ -179,7 +179,7 @@ fn row(((pid, nr, path), seen): (Key, Seen)) -> PathRow {
     }
 }
 
-/// Each run of digits as `#`.
+/// Replaces each run of digits by `#`.
 fn without_digits(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for letter in path.chars() {
@@ -192,7 +192,7 @@ fn without_digits(path: &str) -> String {
     out
 }
 
-/// The folder, and what names end with there.
+/// Returns the folder and the name's extension.
 fn by_ending(path: &str) -> String {
     let Some((folder, name)) = path.rsplit_once('/') else {
         return path.to_owned();
@@ -203,7 +203,7 @@ fn by_ending(path: &str) -> String {
     }
 }
 
-/// The first folders of a path.
+/// Returns the first folders of a path.
 fn by_folder(path: &str) -> String {
     let below = path.strip_prefix('/').unwrap_or(path);
     let root = &path[..path.len() - below.len()];
@@ -247,7 +247,7 @@ mod tests {
             totals.add(1, stat, &"/etc/hosts".into(), 8_192, 1_000);
             totals.add(1, read, &"/a".into(), 8_192, 1_000);
         }
-        // As much time in a quarter of the calls.
+        // The same time in a quarter of the calls.
         for _ in 0..16 {
             totals.add(1, read, &"/b".into(), 8_192, 4_000);
         }

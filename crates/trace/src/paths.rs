@@ -1,8 +1,8 @@
-//! What do the paths that were opened lead to?
+//! The files behind opened paths.
 //!
-//! A path says nothing of it, and whoever reads a named pipe waits for a program, not for a disk;
-//! how large a file is shows whether it was read again and again. Asked when the run is over: one
-//! that has been removed by then keeps its bare path.
+//! A path doesn't show its kind, and a reader of a named pipe waits for a program, not for a disk; a file's
+//! size shows whether it was read repeatedly. This is checked after the run: a file that has been removed by
+//! then keeps its bare path.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,19 +11,19 @@ use std::os::unix::fs::FileTypeExt;
 use crate::descriptor::DescriptorKind;
 use crate::result::Trace;
 
-/// Different paths that are asked about at most: at 2 us each, 20 ms.
+/// Maximum number of different paths that are checked: at 2 us each, 20 ms.
 const MOST_PATHS: usize = 10_000;
 
-/// Whether a path leads to a named pipe.
+/// Returns whether a path leads to a named pipe.
 pub(crate) fn is_fifo(path: &str) -> bool {
     fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo())
 }
 
-/// What a path leads to.
+/// The kind of file behind a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     fifo: bool,
-    /// Of a file, bytes.
+    /// Size of a file in bytes.
     size: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// Makes named pipes of the files that are, and says how large the others are.
+/// Marks files that are named pipes, and adds the sizes of the others.
 pub(crate) fn mark(trace: &mut Trace) {
     let mut asked: HashMap<String, Place> = HashMap::new();
     let mut mark = |kind: &mut DescriptorKind| {

@@ -1,11 +1,11 @@
-//! What do the bytes that the programs wrote mean?
+//! Decodes the bytes that the programs wrote.
 //!
-//! Ring records and table entries as values. Points in time are the kernel's monotonic clock, ns.
+//! Ring records and table entries as values. Times are ns of the kernel's monotonic clock.
 
 use crate::kernel::layout::{call, off, record, task};
 use crate::result::Cause;
 
-/// Who did it: thread and process.
+/// The thread and the process concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Who {
     pub tid: u32,
@@ -27,7 +27,7 @@ pub(crate) enum Record<'a> {
         args: [u64; 3],
         payload: &'a [u8],
     },
-    /// What a call was about.
+    /// The object of a call.
     Object {
         time: u64,
         who: Who,
@@ -35,12 +35,12 @@ pub(crate) enum Record<'a> {
         fd: i32,
         /// The call's first argument.
         directory: u64,
-        /// Empty if the call takes none.
+        /// Empty if the call has no path argument.
         path: &'a [u8],
-        /// The time of such calls that it stands for, and how long it took, ns.
+        /// The time of such calls that it represents, and its own duration, ns.
         ns: u64,
         took: u64,
-        /// The record of its stack has the same thread and time.
+        /// Whether the record of its stack has the same thread and time.
         has_stack: bool,
     },
     Fork {
@@ -49,14 +49,14 @@ pub(crate) enum Record<'a> {
         child: Who,
     },
     Exec(Executed<'a>),
-    /// A program has reached its first own instruction.
+    /// A program has reached its own first instruction.
     Entered {
         time: u64,
         who: Who,
-        /// A loader came first.
+        /// Whether a loader came first.
         loaded: bool,
     },
-    /// A program gave it rights: it isn't followed from there on.
+    /// A program gave it privileges: it is no longer followed.
     Rights {
         time: u64,
         who: Who,
@@ -72,17 +72,17 @@ pub(crate) enum Record<'a> {
         call: Option<(u32, i32)>,
         waker: u32,
     },
-    /// A call that waited for something returned because its time limit came first.
+    /// A waiting call returned because its timeout expired first.
     TimeUp {
         who: Who,
         on: (u32, i32),
-        /// From its entry on.
+        /// Duration since its entry.
         ns: u64,
     },
 }
 
 impl Record<'_> {
-    /// The thread that it is about; of a fork the one that makes the other.
+    /// Returns the thread concerned; for a fork, the thread that creates the other.
     pub(crate) fn who(&self) -> Who {
         match self {
             Self::Follow { who, .. }
@@ -104,15 +104,15 @@ impl Record<'_> {
 pub(crate) struct Executed<'a> {
     pub time: u64,
     pub who: Who,
-    /// 0 if it is not known.
+    /// 0 if unknown.
     pub called: u64,
     pub old_tid: u32,
     pub path: &'a [u8],
-    /// What was asked for, where `path` is what came of it; else empty.
+    /// The requested file if `path` is the resulting one; otherwise empty.
     pub asked: &'a [u8],
     /// Each followed by a zero.
     pub arguments: &'a [u8],
-    /// There were more.
+    /// Whether there were more.
     pub arguments_cut: bool,
 }
 
@@ -127,17 +127,17 @@ pub(crate) struct Exited<'a> {
     pub voluntary: u64,
     pub involuntary: u64,
     pub on_cpu: u64,
-    /// In the run queue, by the kernel's count.
+    /// Time in the run queue, by the kernel's count.
     pub queued: Option<u64>,
-    /// 0 if it is not known here.
+    /// 0 if unknown here.
     pub started: u64,
-    /// Faults of its own code that were timed, and their time.
+    /// Number of timed faults of its own code, and their time.
     pub faults: u64,
     pub fault_total: u64,
     pub name: &'a [u8],
 }
 
-/// Decodes a ring record; `None` if it is of no known kind or too short.
+/// Decodes a ring record; `None` if it is of an unknown kind or too short.
 pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     let who = Who {
         tid: u32_at(bytes, record::TID)?,
@@ -180,7 +180,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         },
         record::EXEC => {
             let (path, arguments) = payload.split_at_checked(record::PATH_MAX as usize)?;
-            // If all could not be read at once, there is only the first.
+            // If not everything could be read at once, there is only the first argument.
             let (read_all, len) = (a1 == 0, a2 as usize);
             let arguments = match read_all {
                 true => &arguments[..len.min(arguments.len())],
@@ -258,9 +258,9 @@ impl CallKey {
     }
 }
 
-/// Entry of a poll's `sizes`: how often its time limit ended it.
+/// Entry of a poll's `sizes`: number of times its timeout ended it.
 pub(crate) const POLL_LIMITS: usize = 0;
-/// Entry of a poll's `sizes`: how long those took, ns.
+/// Entry of a poll's `sizes`: duration of those, ns.
 pub(crate) const POLL_LIMIT_NS: usize = 1;
 
 /// A row of the call table.
@@ -275,24 +275,24 @@ pub(crate) struct CallTotals {
     pub would_block: u64,
     pub unfinished: u64,
     pub first: u64,
-    /// Of polls, which move no bytes: [`POLL_LIMITS`] and [`POLL_LIMIT_NS`].
+    /// For polls, which move no bytes: [`POLL_LIMITS`] and [`POLL_LIMIT_NS`].
     pub sizes: [u64; 8],
-    /// When bytes first moved and last; 0 for never.
+    /// When bytes were first and last moved; 0 for never.
     pub first_moved: u64,
     pub last_moved: u64,
-    /// Writes whose last byte was examined, and of these the ones that ended a line.
+    /// Number of writes whose last byte was examined, and the number of them that ended a line.
     pub examined: u64,
     pub lines: u64,
-    /// Tries to read a last byte, those included that found the memory not there yet.
+    /// Attempts to read a last byte, including those that found the memory not present yet.
     pub examinations: u64,
-    /// Where in the file the last call at a given place ended, and how many went on where the one
-    /// before had ended.
+    /// Where in the file the last call at an offset ended, and how many calls continued where the previous
+    /// one had ended.
     pub next_place: u64,
     pub went_on: u64,
 }
 
 impl CallTotals {
-    /// Adds what came later.
+    /// Adds a later row.
     pub(crate) fn add(&mut self, later: &Self) {
         let earlier = |own: u64, other: u64| match (own, other) {
             (0, other) => other,

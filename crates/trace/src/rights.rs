@@ -1,9 +1,9 @@
-//! Which programs have rights that their user doesn't have, and who may see what they do?
+//! Programs that have privileges their user doesn't have, and who may see what they do.
 //!
-//! Fathom's own file may have capabilities by which it sees everybody's processes; its user sees
-//! through it no more than he could by himself. So what he has observed gains no rights
-//! (`PR_SET_NO_NEW_PRIVS`), and a process that runs already is followed no further than to a program
-//! that gives it some. Root may see everything.
+//! Fathom's own file may have capabilities with which it sees all users' processes; its user must see no more
+//! through it than without it. Therefore commands that it observes gain no privileges
+//! (`PR_SET_NO_NEW_PRIVS`), and a running process is followed only until it executes a program that gives it
+//! some. Root may see everything.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -15,20 +15,20 @@ use std::path::Path;
 use crate::result::Trace;
 use crate::sample::parse::status_number;
 
-/// Whether the real user of this process is root.
+/// Returns whether the real user of this process is root.
 pub(crate) fn caller_is_root() -> bool {
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     unsafe { libc::getuid() == 0 }
 }
 
-/// Whether programs could gain rights if this process ran them as it is.
+/// Returns whether programs could gain privileges if this process ran them as it is.
 pub(crate) fn caller_may_gain_rights() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     status_number(&status, "NoNewPrivs:") != Some(1)
 }
 
-/// Notes which programs of an observed command ran without the rights that their files give.
-/// `folder`: where the command began.
+/// Notes which programs of an observed command ran without the privileges that their files give. `folder` is
+/// the command's initial working directory.
 pub(crate) fn note_those_withheld(trace: &mut Trace, folder: Option<&Path>) {
     if caller_is_root() || !caller_may_gain_rights() {
         return;
@@ -45,12 +45,12 @@ pub(crate) fn note_those_withheld(trace: &mut Trace, folder: Option<&Path>) {
     trace.not_visible.extend(lacking);
 }
 
-/// Whether the file gives whoever runs it rights that this user doesn't have.
+/// Returns whether executing the file gives privileges that this user doesn't have.
 pub fn gives_rights(path: &Path) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
     };
-    // SAFETY: asks for numbers of this process.
+    // SAFETY: returns numbers of this process.
     let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
     let gives_user = file.mode() & libc::S_ISUID != 0 && file.uid() != user;
     let run_by_group = libc::S_ISGID | libc::S_IXGRP;
@@ -60,14 +60,14 @@ pub fn gives_rights(path: &Path) -> bool {
         && !is_script(path)
 }
 
-/// The kernel gives a script nothing: its interpreter runs.
+/// A script gets no privileges from the kernel: its interpreter runs.
 fn is_script(path: &Path) -> bool {
     let mut start = [0u8; 2];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && &start == b"#!"
 }
 
-/// The capabilities that a file gives to whoever runs it, one bit for each; 0 if none.
+/// Returns the capabilities that a file gives when executed, one bit each; 0 if none.
 pub(crate) fn capabilities_of(path: &Path) -> u64 {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
         return 0;
@@ -86,8 +86,8 @@ pub(crate) fn capabilities_of(path: &Path) -> u64 {
     permitted(flags.get(..length).unwrap_or_default())
 }
 
-/// The permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and
-/// the inheritable bits 0 to 31, from the second version on those from 32 on likewise.
+/// Returns the permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and
+/// the inheritable bits 0 to 31; since the second version, those from 32 on in the same way.
 pub(crate) fn permitted(data: &[u8]) -> u64 {
     let word = |at: usize| {
         let bytes = data.get(at..at + 4)?;
@@ -96,7 +96,7 @@ pub(crate) fn permitted(data: &[u8]) -> u64 {
     word(4).unwrap_or(0) | word(12).unwrap_or(0) << 32
 }
 
-/// Whether the file system is mounted so that its bits give no rights.
+/// Returns whether the file system is mounted so that its files give no privileges.
 pub(crate) fn gives_no_rights(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
         return false;

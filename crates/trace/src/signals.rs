@@ -1,72 +1,72 @@
-//! Whom did the tree send signals, and which servers refused it?
+//! Signals that the tree sent, and servers that refused its connections.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Rows of each kind that are kept: a tree has few receivers and servers.
+/// Maximum number of rows of each kind: a tree has few receivers and servers.
 const MOST: usize = 10_000;
 
-/// Signals of one number that one process sent to another one, by `kill` or through a pidfd.
+/// Signals with one number that one process sent to another, by `kill` or through a pidfd.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalRow {
-    /// Who sent them.
+    /// The sender.
     pub pid: u32,
-    /// To which process, or to the group with this number; `None` where that wasn't seen, and where it
-    /// was more than one group.
+    /// The receiving process, or the group with this id; `None` if that wasn't seen, or if it was more than
+    /// one group.
     pub target: Option<u32>,
-    /// Number of the signal; 0 only asks whether the process is there.
+    /// Number of the signal; 0 only checks whether the process exists.
     pub signal: i32,
-    /// Calls that succeeded.
+    /// Number of successful calls.
     pub calls: u64,
-    /// When the first of them returned.
+    /// When the first call returned.
     pub first_ns: u64,
-    /// When the last did.
+    /// When the last call returned.
     pub last_ns: u64,
 }
 
-/// Connections that were asked for at one address and not had.
+/// Failed connections to one address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedRow {
-    /// Who asked.
+    /// The process that tried to connect.
     pub pid: u32,
     /// The address, as in [`SocketEnd::To`](crate::SocketEnd::To).
     pub address: String,
     /// The error number, such as 111 for `ECONNREFUSED`.
     pub errno: i32,
-    /// How often.
+    /// Number of attempts.
     pub calls: u64,
-    /// When first.
+    /// When the first attempt failed.
     pub first_ns: u64,
-    /// When last.
+    /// When the last attempt failed.
     pub last_ns: u64,
 }
 
-/// Gathers both.
+/// Collects both.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     sent: HashMap<(u32, Option<u32>, i32), SignalRow>,
     refused: HashMap<(u32, String, i32), RefusedRow>,
-    /// Processes that descriptors stand for.
+    /// Processes that descriptors refer to.
     watched: HashMap<(u32, i32), u32>,
 }
 
 impl Signals {
-    /// `kill(to, signal)` of `pid` succeeded.
+    /// Notes that `kill(to, signal)` of `pid` succeeded.
     pub(crate) fn sent(&mut self, pid: u32, to: i32, signal: i32, time: u64) {
-        // 0 is the own group, -1 everybody.
+        // 0 is the own group, -1 every process.
         let target = (to != 0 && to != -1).then(|| to.unsigned_abs());
         self.add(pid, target, signal, time);
     }
 
-    /// `fd` of `pid` stands for this process.
+    /// Notes that `fd` of `pid` refers to this process.
     pub(crate) fn watches(&mut self, pid: u32, fd: i32, process: u32) {
         if self.watched.len() < MOST {
             self.watched.insert((pid, fd), process);
         }
     }
 
-    /// `pidfd_send_signal(fd, signal)` of `pid` succeeded.
+    /// Notes that `pidfd_send_signal(fd, signal)` of `pid` succeeded.
     pub(crate) fn sent_through(&mut self, pid: u32, fd: i32, signal: i32, time: u64) {
         let target = self.watched.get(&(pid, fd)).copied();
         self.add(pid, target, signal, time);
@@ -88,7 +88,7 @@ impl Signals {
         row.last_ns = time;
     }
 
-    /// `connect` of `pid` failed.
+    /// Notes that `connect` of `pid` failed.
     pub(crate) fn refused(&mut self, pid: u32, address: String, errno: i32, time: u64) {
         let (key, room) = ((pid, address, errno), self.refused.len() < MOST);
         if !room && !self.refused.contains_key(&key) {
@@ -106,7 +106,7 @@ impl Signals {
         row.last_ns = time;
     }
 
-    /// Both, in the order in which they began.
+    /// Returns both, ordered by their beginning.
     pub(crate) fn rows(self) -> (Vec<SignalRow>, Vec<RefusedRow>) {
         let mut sent: Vec<SignalRow> = self.sent.into_values().collect();
         sent.sort_by_key(|row| (row.first_ns, row.pid, row.target, row.signal));

@@ -1,4 +1,4 @@
-//! What went through a descriptor while it was one thing?
+//! What went through a descriptor while it had one target.
 
 use std::ops::AddAssign;
 
@@ -9,20 +9,20 @@ use crate::descriptor::DescriptorKind;
 /// Calls of one direction, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Calls that returned.
+    /// Number of calls that returned.
     pub calls: u64,
     /// Bytes that they moved.
     pub bytes: u64,
-    /// Calls that failed.
+    /// Number of failed calls.
     pub errors: u64,
     /// Time from entry to return as traced, ns.
     pub total_ns: u64,
-    /// Of that: asleep, ns.
+    /// Part of that time asleep, ns.
     pub blocked_ns: u64,
 }
 
 impl Flow {
-    /// What came after `before`.
+    /// Returns the increase since `before`.
     pub fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls.saturating_sub(before.calls),
@@ -44,24 +44,24 @@ impl AddAssign for Flow {
     }
 }
 
-/// What was read, written and sought.
+/// Totals of reads, writes and seeks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Calls of the read family.
+    /// Read calls.
     pub read: Flow,
-    /// Calls of the write family.
+    /// Write calls.
     pub written: Flow,
     /// Calls of `lseek`.
     pub sought: Flow,
 }
 
 impl Moved {
-    /// Calls that moved bytes, or would have.
+    /// Returns the number of calls that moved bytes, or would have.
     pub fn calls(&self) -> u64 {
         self.read.calls.saturating_add(self.written.calls)
     }
 
-    /// What came after `before`.
+    /// Returns the increase since `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             read: self.read.since(before.read),
@@ -81,16 +81,16 @@ impl AddAssign for Moved {
 
 /// What went through a descriptor number of a process while it was this file, pipe or socket.
 ///
-/// Of `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek` only: other calls are
-/// in the [`SyscallRow`](crate::SyscallRow)s of the number alone.
+/// Covers only `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek`: other calls are only in
+/// the [`SyscallRow`](crate::SyscallRow)s of the number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseRow {
     /// Process.
     pub pid: u32,
     /// Descriptor number.
     pub fd: i32,
-    /// What it was.
+    /// The target.
     pub name: DescriptorKind,
-    /// What went through.
+    /// The calls and bytes.
     pub moved: Moved,
 }

@@ -1,11 +1,11 @@
-//! When does a run end: by itself, by its time limit, or because the caller says so?
+//! When a run ends: by itself, by its timeout, or by request of the caller.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Nanoseconds of `CLOCK_MONOTONIC`, the clock of the kernel programs.
+/// Returns nanoseconds of `CLOCK_MONOTONIC`, the clock of the kernel programs.
 pub(crate) fn now() -> u64 {
     let mut t = libc::timespec {
         tv_sec: 0,
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// From now on.
+    /// Starts the limits now.
     pub(crate) fn start(timeout: Option<Duration>, stop: Option<Arc<AtomicBool>>) -> Self {
         Self {
             deadline: timeout.and_then(|t| Instant::now().checked_add(t)),
@@ -32,14 +32,14 @@ impl Limits {
         }
     }
 
-    /// Whether the run is to be killed now.
+    /// Returns whether the run must be killed now.
     pub(crate) fn reached(&self) -> bool {
         let reported = self.stop.as_ref();
         reported.is_some_and(|s| s.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|d| Instant::now() >= d)
     }
 
-    /// At most this long, and not beyond the deadline.
+    /// Returns `wait`, shortened to the deadline.
     pub(crate) fn shorten(&self, wait: Duration) -> Duration {
         match self.deadline {
             Some(d) => wait.min(d.saturating_duration_since(Instant::now())),
@@ -48,7 +48,7 @@ impl Limits {
     }
 }
 
-/// Waits up to `wait` for the process behind the descriptor to end; `true` if it has.
+/// Waits up to `wait` for the process behind the descriptor to end; returns `true` if it has.
 pub(crate) fn ended(pidfd: &OwnedFd, wait: Duration) -> bool {
     let mut poll = libc::pollfd {
         fd: pidfd.as_raw_fd(),

@@ -1,5 +1,5 @@
-//! Calls through the 32-bit entry of x86, made by a program of 64 bits: the same as those of
-//! programs of 32 bits, which not every machine can build.
+//! Calls through the 32-bit entry of x86, made by a 64-bit program: the same as those of 32-bit programs,
+//! which not every machine can build.
 #![cfg(target_arch = "x86_64")]
 
 mod common;
@@ -15,11 +15,11 @@ const OPEN: u64 = 5;
 const CLOSE: u64 = 6;
 const SOCKETCALL: u64 = 102;
 
-/// Makes a call; the lower half of each argument counts.
+/// Makes a call; only the lower half of each argument counts.
 fn call(number: u64, first: u64, second: u64, third: u64) -> i64 {
     let result: i64;
-    // SAFETY: `rbx` is given back, and the kernel may clear the other registers named. What is
-    // pointed to is the caller's.
+    // SAFETY: `rbx` is restored, and the kernel may clear the other registers named. The caller guarantees
+    // the pointers.
     unsafe {
         std::arch::asm!(
             "xchg rbx, {first}",
@@ -35,7 +35,7 @@ fn call(number: u64, first: u64, second: u64, third: u64) -> i64 {
     result
 }
 
-/// A page whose address fits into 32 bits, with these bytes.
+/// Returns a page whose address fits into 32 bits, with these bytes.
 fn low_page(bytes: &CStr) -> u64 {
     let bytes = bytes.to_bytes_with_nul();
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -50,7 +50,7 @@ fn low_page(bytes: &CStr) -> u64 {
     }
 }
 
-/// Not a test of its own: the program that the others trace.
+/// Not a separate test: the program that the others trace.
 #[test]
 fn helper_calls_through_the_32_bit_entry() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -65,11 +65,11 @@ fn helper_calls_through_the_32_bit_entry() {
         }
         assert_eq!(call(CLOSE, file, 0, 0), 0);
     }
-    // No such socket call.
+    // An invalid socket call.
     assert!(call(SOCKETCALL, 99, 0, 0) < 0);
 }
 
-/// The trace of the helper, unless this kernel has no such entry and ended it for that.
+/// Returns the trace of the helper, unless this kernel lacks the entry and killed it for that.
 fn traced(tier: Tier) -> Option<Trace> {
     if !available(tier) {
         return None;
@@ -104,7 +104,7 @@ fn is_seen_as_what_it_is(t: &Trace) {
         |rows: &[(Option<i32>, u64, u64, u64)]| -> u64 { rows.iter().map(|row| row.1).sum() };
     assert_eq!((total(&opens), total(&closes)), (3, 2));
     assert_eq!(of_32("socketcall (32-bit)"), [(None, 1, 0, 1)]);
-    // Beside those of the program's own runtime.
+    // In addition to those of the program's own runtime.
     assert!(sum(t, "write", Some(1)).calls > 0 && file > 2);
 
     let written = t

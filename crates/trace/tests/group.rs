@@ -1,4 +1,4 @@
-//! Several commands at once, as the stages of a pipeline.
+//! Several concurrent commands, as the stages of a pipeline.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn pipe() -> (OwnedFd, OwnedFd, String) {
     (read.into(), write.into(), link)
 }
 
-/// Whether a process has this among its arguments.
+/// Returns whether a process has this among its arguments.
 fn runs(argument: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -49,7 +49,7 @@ fn options(link: &str) -> TraceOptions {
     }
 }
 
-/// A writer that sleeps 0.2 s, and a reader.
+/// Traces a writer that sleeps 0.2 s, and a reader.
 fn slow_writer(tier: Tier) -> GroupTrace {
     let (read, write, link) = pipe();
     let members = vec![
@@ -137,7 +137,7 @@ fn a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before() {
         let [_, reader, late] = &group.members[..] else {
             panic!("three members");
         };
-        // Delays count from the release of the first, points in time from its start a little later.
+        // Delays count from the release of the first command, points in time from its start slightly later.
         assert!(late.started_ns >= 200_000_000, "{tier:?}: {late:?}");
         assert!(
             reader.ended_ns < late.started_ns,

@@ -1,4 +1,4 @@
-//! The in-kernel tier on real programs of known behaviour.
+//! The in-kernel tier on real programs with known behaviour.
 
 mod common;
 
@@ -91,7 +91,7 @@ fn all_children_are_followed_with_their_programs_and_ends() {
 
 #[test]
 fn a_program_is_seen_to_leave_its_loader_and_to_begin() {
-    // Other processors' kernels don't show where page faults begin.
+    // Kernels of other processors don't show where page faults begin.
     if !available(Tier::Kernel) || !cfg!(target_arch = "x86_64") {
         return;
     }
@@ -211,7 +211,7 @@ fn threads_are_distinguished() {
     );
 }
 
-/// Not a test of its own: the program that `threads_are_distinguished` traces.
+/// Not a separate test: the program that `threads_are_distinguished` traces.
 #[test]
 fn helper_reads() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -237,7 +237,7 @@ fn a_program_that_never_ends_is_cut_short_and_its_call_is_kept() {
         return;
     }
     let mut command = quiet(&["sleep", "1000"]);
-    // Long enough for its start on a busy machine.
+    // Long enough for a start on a busy machine.
     command.timeout = Some(Duration::from_secs(1));
     let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
     assert!(t.end.cut_short);
@@ -252,7 +252,7 @@ fn helper_closes_descriptors_that_are_not_there() {
         return;
     }
     for descriptor in 100_000..130_000 {
-        // SAFETY: nothing is behind these.
+        // SAFETY: these descriptors aren't in use.
         unsafe { libc::close(descriptor) };
     }
 }
@@ -277,7 +277,7 @@ fn calls_on_more_descriptors_than_the_table_holds_are_counted() {
     assert!(t.not_visible.iter().any(said), "{:?}", t.not_visible);
 }
 
-/// Not a test of its own: looks for 20,000 files that aren't there.
+/// Not a separate test: looks up 20,000 files that don't exist.
 #[test]
 fn helper_looks_for_files() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -304,7 +304,7 @@ fn a_program_that_does_more_than_can_be_read_waits_and_loses_nothing() {
     let lookups = t.failed_lookups.iter();
     assert_eq!(lookups.map(|one| one.calls).max(), Some(20_000));
     assert!(t.held_back_ns > 0);
-    // What it waited is on the books, as a wait for a CPU and not as the program's own time.
+    // Its hold time is accounted as a wait for a CPU, and not as the program's own time.
     for thread in t.threads.iter().filter(|one| one.ended_ns.is_some()) {
         let own = t.off_cpu.iter().filter(|row| row.tid == thread.tid);
         let waited = own.clone().filter(|row| row.cause == Cause::Preempted);
@@ -333,7 +333,7 @@ fn what_does_not_fit_is_counted_as_lost() {
     let t = trace(&command, Tier::Kernel, &options).expect("traced");
     let calls = |t: &fathom_trace::Trace| t.syscalls.iter().map(|r| r.calls).sum::<u64>();
     assert!(t.lost.calls > 0 && calls(&t) < calls(&complete));
-    // Calls that were cut off by the exit are lost as well: exit_group has no row here.
+    // Calls cut off by the exit are also lost: exit_group has no row here.
     let unfinished: u64 = complete.syscalls.iter().map(|r| r.unfinished).sum();
     assert_eq!(calls(&t) + t.lost.calls, calls(&complete) + unfinished);
 }
@@ -405,7 +405,7 @@ fn polls_say_what_ended_them() {
     assert!(polls.iter().all(|ends| ends.by_limit_ns <= ends.total_ns));
 }
 
-/// One number is a pipe, and then a socket that nobody answers at.
+/// One descriptor number is a pipe, and then a socket without a responding peer.
 const REUSED: &str = "import os, select, socket
 def wait(fd):
     poll = select.poll()

@@ -1,4 +1,4 @@
-//! A tracer that is killed leaves no program in the kernel and no process.
+//! A killed tracer leaves no program in the kernel and no process.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use common::{available, quiet};
 use fathom_trace::{Tier, TraceOptions, trace};
 
-/// Not a test of its own: the tracer that is killed.
+/// Not a separate test: the tracer that is killed.
 #[test]
 fn helper_traces() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -30,7 +30,7 @@ fn tracer() -> Child {
         .expect("starts")
 }
 
-/// Numbers of the programs that the process holds.
+/// Returns the ids of the kernel programs that the process holds.
 fn programs(pid: u32) -> HashSet<u32> {
     let infos = fs::read_dir(format!("/proc/{pid}/fdinfo")).into_iter();
     let texts = infos.flatten().flatten();
@@ -42,7 +42,7 @@ fn programs(pid: u32) -> HashSet<u32> {
     texts.filter_map(number).collect()
 }
 
-/// All below the process: threads make children too.
+/// Returns all descendants of the process: threads have children too.
 fn descendants(pid: u32) -> HashSet<u32> {
     let mut found = HashSet::new();
     let mut open = vec![pid];
@@ -60,7 +60,7 @@ fn descendants(pid: u32) -> HashSet<u32> {
     found
 }
 
-/// Whether the kernel still has the program.
+/// Returns whether the kernel still has the program.
 fn is_loaded(program: u32) -> bool {
     const GET_FD_BY_ID: i32 = 13;
     let mut attr = [program, 0, 0];
@@ -76,22 +76,22 @@ fn is_loaded(program: u32) -> bool {
     fd >= 0
 }
 
-/// Whether the process is there and does not merely wait to be reaped.
+/// Returns whether the process exists and isn't a zombie.
 fn is_alive(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes()[0]);
     state.is_some_and(|state| state != b'Z' && state != b'X')
 }
 
-/// Waits until none is left: the kernel frees programs and ends processes after the kill. A test
-/// that hangs here has found one that stays.
+/// Waits until none is left: the kernel frees programs and ends processes after the kill. If a test hangs
+/// here, one stays.
 fn await_none(all: &HashSet<u32>, is_there: fn(u32) -> bool) {
     while all.iter().any(|one| is_there(*one)) {
         std::thread::yield_now();
     }
 }
 
-/// Kills the tracer as soon as it has `programs` and `processes` below it.
+/// Kills the tracer as soon as it holds at least `least_programs` programs and `least_processes` descendants.
 fn kill_at(least_programs: usize, least_processes: usize) {
     let mut tracer = tracer();
     let (mut loaded, mut below) = (HashSet::new(), HashSet::new());
@@ -112,8 +112,7 @@ fn kill_9_at_any_moment_leaves_nothing() {
     if !available(Tier::Kernel) {
         return;
     }
-    // While it loads, with all programs loaded, with the child held, with a tree of three that
-    // runs.
+    // While it loads, with all programs loaded, with the child held, and with a running tree of three.
     for (programs, processes) in [(1, 0), (3, 0), (8, 0), (8, 1), (8, 2), (8, 4)] {
         kill_at(programs, processes);
     }

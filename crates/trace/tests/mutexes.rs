@@ -1,5 +1,5 @@
-//! Waits for mutexes of Go, that no call and no switch shows: this program has a function of the
-//! name that Go's runtime waits in, and is traced itself.
+//! Go's mutex waits, which no call and no switch shows: this program has a function with the name of the one
+//! in which Go's runtime waits, and is traced itself.
 
 mod common;
 
@@ -19,7 +19,7 @@ extern "C" fn wait(milliseconds: u64) {
     thread::sleep(Duration::from_millis(milliseconds));
 }
 
-/// What is traced.
+/// The traced program.
 #[test]
 fn waits_if_it_is_asked_to() {
     if std::env::var_os(ASKED).is_some() {

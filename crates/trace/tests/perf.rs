@@ -1,4 +1,4 @@
-//! The kernel's records of switches, on real programs of known behaviour.
+//! The kernel's records of switches, on real programs with known behaviour.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn every_process_is_seen_with_its_program_however_short_it_lives() {
         let [program] = programs[..] else {
             panic!("{programs:?}");
         };
-        // /bin/true may be a link, to a collection of programs for one.
+        // /bin/true may be a link, for example to a multi-call binary.
         let real = std::fs::canonicalize("/bin/true").expect("it is there");
         assert_eq!(std::path::Path::new(program), real);
         let ended = child.ended_ns.expect("its end is recorded");
@@ -83,12 +83,12 @@ fn a_wait_has_its_length_its_place_and_its_call() {
         });
         found.unwrap_or_else(|| panic!("{call}: {timeline:?}"))
     };
-    // A sleep is never shorter than asked for.
+    // A sleep is never shorter than requested.
     let slept = of("clock_nanosleep");
     assert!(slept.to_ns - slept.from_ns >= 300_000_000);
     let read = of("read");
     assert_eq!(read.fd, Some(0));
-    // On a busy machine the reader gets its CPU too late for anyone to be sure.
+    // On a busy machine, the reader gets its CPU too late to be certain.
     assert!(read.woken_by.is_none_or(|tid| tid == slept.tid), "{read:?}");
     assert_eq!(t.end.code, Some(5));
 }
@@ -139,7 +139,7 @@ fn switches_are_counted_by_thread() {
 
 const NAPS: u64 = 20;
 
-/// Not a test of its own: the program that `switches_are_counted_by_thread` traces.
+/// Not a separate test: the program that `switches_are_counted_by_thread` traces.
 #[test]
 fn helper_naps() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {

@@ -1,4 +1,4 @@
-//! In which functions own code is: the kernel and the perf tier.
+//! The functions of own code: the kernel and the perf tier.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{available, helper, quiet};
 use fathom_trace::{FunctionRow, Tier, Trace, TraceOptions, trace};
 
-/// CPU time that the helpers use: some hundred samples, also where many are missed.
+/// CPU time that the helpers use: about a hundred samples, even if many are missed.
 const CPU_NS: u64 = 200_000_000;
 
 fn is_helper() -> bool {
@@ -24,7 +24,7 @@ fn cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Divides numbers that depend on each other.
+/// Performs dependent divisions.
 #[inline(never)]
 #[unsafe(no_mangle)]
 extern "C" fn helper_divides(mut number: u64) -> u64 {
@@ -36,7 +36,7 @@ extern "C" fn helper_divides(mut number: u64) -> u64 {
     number
 }
 
-/// Not a test of its own: computes in a function with a name.
+/// Not a separate test: computes in a function with a name.
 #[test]
 fn helper_computes() {
     if !is_helper() {
@@ -49,7 +49,7 @@ fn helper_computes() {
     assert_ne!(number, 1);
 }
 
-/// Not a test of its own: one thread waits for another's store, without a call.
+/// Not a separate test: one thread waits for another's store, without a call.
 #[test]
 fn helper_spins() {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ fn the_function_that_computes_is_named() {
         let there = samples(rows(&seen).iter().filter(named));
         assert!(all > 20, "{tier:?}: {all} samples");
         assert!(there * 10 > all * 6, "{tier:?}: {:?}", rows(&seen));
-        // It is a loop, but it waits for nobody.
+        // It is a loop, but it waits for no thread.
         let spins: u64 = rows(&seen).iter().map(|row| row.spins).sum();
         assert!(spins * 10 < all, "{tier:?}: {:?}", rows(&seen));
     }

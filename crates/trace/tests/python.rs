@@ -1,4 +1,4 @@
-//! Which functions of Python's were sampled threads in: a program of a known call tree.
+//! The Python functions in which sampled threads were: a program with a known call tree.
 
 mod common;
 #[path = "common/pythons.rs"]
@@ -11,7 +11,7 @@ use common::{available, quiet};
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, StackPool, Stacks, Tier, TraceOptions, trace};
 
-/// Each part takes so much CPU time that it is sampled on any machine.
+/// Each part uses enough CPU time to be sampled on any machine.
 const PROGRAM: &str = r"import re, threading, time
 
 def spin(until):
@@ -56,7 +56,7 @@ fn interpreters() -> Vec<PathBuf> {
     found
 }
 
-/// The frames of each row of this activity and call, innermost first.
+/// Returns the frames of each row with this activity and call, innermost first.
 fn paths<'s>(stacks: &'s Stacks, activity: Activity, call: Option<&str>) -> Vec<Vec<&'s Frame>> {
     let all = stacks.rows.iter();
     all.filter(|row| row.activity == activity && row.call.as_deref() == call)
@@ -64,7 +64,7 @@ fn paths<'s>(stacks: &'s Stacks, activity: Activity, call: Option<&str>) -> Vec<
         .collect()
 }
 
-/// Whether a stack has these functions with only libraries' in between, innermost first.
+/// Returns whether a stack has these functions, innermost first, with only library functions in between.
 fn holds(path: &[&Frame], file: &str, wanted: &[&str]) -> bool {
     let own = path
         .iter()

@@ -1,4 +1,4 @@
-//! What led to where threads were: programs of a known call tree.
+//! The callers of sampled code: programs with a known call tree.
 
 mod common;
 
@@ -12,7 +12,7 @@ use fathom_trace::{
     Activity, StackPool, StackRow, Stacks, Target, Tier, Trace, TraceOptions, attach, trace,
 };
 
-/// `often` is called three times as often as `seldom`; both by one function, by `main`.
+/// `often` is called three times as often as `seldom`; both by one function, which `main` calls.
 const TREE: &str = r#"
 #include <stdlib.h>
 volatile unsigned long sink = 1;
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The command, sampled under this tier.
+/// Traces the command with samples under this tier.
 fn sampled(tier: Tier, argv: &[&str], pool: &StackPool) -> Trace {
     let options = TraceOptions {
         profile: Some(Duration::from_millis(1)),
@@ -49,7 +49,7 @@ fn sampled(tier: Tier, argv: &[&str], pool: &StackPool) -> Trace {
     trace(&quiet(argv), tier, &options).expect("traced")
 }
 
-/// Names of a row's frames, innermost first.
+/// Returns the names of a row's frames, innermost first.
 fn path<'a>(stacks: &'a Stacks, row: &StackRow) -> Vec<&'a str> {
     let frames = row.node.map(|node| stacks.tree.path(node));
     frames
@@ -59,7 +59,7 @@ fn path<'a>(stacks: &'a Stacks, row: &StackRow) -> Vec<&'a str> {
         .collect()
 }
 
-/// Time of own code whose path holds this function.
+/// Returns the time of own code whose path contains this function.
 fn below(stacks: &Stacks, function: &str) -> u64 {
     let rows = stacks.rows.iter();
     let own = rows.filter(|row| row.activity == Activity::OwnCode);
@@ -95,7 +95,7 @@ fn own_code_has_its_callers_up_to_main() {
             let (often, seldom) = (below(&stacks, "often"), below(&stacks, "seldom"));
             let share = often as f64 / (often + seldom) as f64;
             assert!((0.6..0.9).contains(&share), "{tier:?}: {share}");
-            // The same samples, by their innermost function.
+            // The same samples by their innermost function.
             let profile = seen.profile.as_ref().expect("a profile");
             let samples: u64 = profile.functions.iter().map(|row| row.samples).sum();
             let of_stacks: u64 = stacks.rows.iter().filter(own).map(|row| row.samples).sum();
@@ -113,7 +113,7 @@ fn a_program_that_keeps_time_with_the_samples_is_seen_everywhere() {
         return;
     };
     let program = program.to_str().expect("UTF-8");
-    // The clock of the samples: that of each CPU, or of the thread.
+    // The clock of the samples: that of each CPU, or that of the thread.
     for (tier, clock) in [(Tier::Kernel, "machine"), (Tier::Perf, "cpu")] {
         if !available(tier) {
             continue;
@@ -171,7 +171,7 @@ fn calls_at_stops_have_who_made_them() {
         });
         of_it.map(|row| row.calls).sum()
     };
-    // 3,000 and 9,000, of which one in eight had its stack taken.
+    // 3,000 and 9,000, with stacks for one in eight.
     assert!(
         (2_400..=3_600).contains(&calls("look")),
         "{}",
@@ -188,7 +188,7 @@ fn calls_at_stops_have_who_made_them() {
     }
 }
 
-/// Two files, one after the other, by the same number.
+/// Two files in sequence with the same descriptor number.
 const FILES: &str = r#"
 #include <fcntl.h>
 #include <unistd.h>
@@ -210,7 +210,7 @@ fn calls_at_stops_say_which_file_a_number_was_then() {
     if !available(Tier::Ptrace) {
         return;
     }
-    // In the kernel's tiers the sampled run has no calls: those of the one at stops are its own.
+    // In the kernel's tiers the sampled run has no calls: those come from the run with stops.
     for sampled_first in [false, true].map(|first| first && available(Tier::Perf)) {
         let pool = StackPool::default();
         let command = [program.to_str().expect("UTF-8")];
@@ -231,14 +231,14 @@ fn calls_at_stops_say_which_file_a_number_was_then() {
                 .iter()
                 .all(|row| row.pid == seen.processes[0].pid)
         );
-        // What Fathom's own child did to execute the program is no part of it.
+        // Work of Fathom's own child before it executes the program is excluded.
         let called = |row: &StackRow| row.call.as_deref() == Some("execve");
         assert!(!stacks.rows.iter().any(called));
     }
 }
 
-/// Each function has more on the stack than is copied. All of it is touched: of a page that isn't there
-/// nothing is copied, and with none of its callers' pages a call's first one isn't known.
+/// Each function has more on the stack than is copied. All of it is touched: of a missing page nothing is
+/// copied, and without any of its callers' pages the first caller of a call isn't known.
 const ROOMY: &str = r#"
 #include <unistd.h>
 #include <fcntl.h>
@@ -304,7 +304,7 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
     }
 }
 
-/// Not a test of its own: what another user sees of a program.
+/// Not a separate test: another user's view of a program.
 #[test]
 fn helper_samples() {
     let Some(program) = std::env::var_os("FATHOM_TEST_PROGRAM") else {
@@ -315,7 +315,7 @@ fn helper_samples() {
     let seen = sampled(Tier::Perf, &command, &pool);
     let stacks = pool.named(&seen).expect("stacks");
     let all: u64 = stacks.rows.iter().map(|row| row.ns).sum();
-    // Twenty frames of half a KiB are deeper than what is copied at first.
+    // Twenty frames of half a KiB are deeper than the initial copy.
     assert!(stacks.cut_off * 2 > stacks.taken, "{stacks:?}");
     let more = sampled(Tier::Perf, &command, &pool);
     let stacks = pool.named(&more).expect("stacks");
@@ -381,7 +381,7 @@ fn a_process_that_runs_already_has_callers() {
             ..TraceOptions::default()
         };
         let target = Target::find(child.id()).expect("ours");
-        // However few CPUs there are: until it was seen.
+        // With any number of CPUs: until it was seen.
         let seen = loop {
             let seen = attach(&target, Duration::from_millis(100), tier, &options);
             let seen = seen.expect("observed");
@@ -403,7 +403,7 @@ fn a_process_that_runs_already_has_callers() {
     }
 }
 
-/// Its stack pointer leads to no memory while it computes, then to memory that is no stack.
+/// Its stack pointer leads to no memory while it computes, then to memory that isn't a stack.
 #[cfg(target_arch = "x86_64")]
 const ASTRAY: &str = r#"
 static char data[1 << 16] __attribute__((aligned(16)));
@@ -446,7 +446,7 @@ fn a_stack_pointer_that_leads_nowhere_costs_only_the_callers() {
     }
 }
 
-/// Makes garbage, which Go's runtime handles on stacks of its own.
+/// Produces garbage, which Go's runtime handles on separate stacks.
 const GARBAGE: &str = r#"
 package main
 
@@ -504,7 +504,7 @@ fn what_go_does_on_a_stack_of_its_own_has_its_callers() {
         };
         let all = samples(&mut stacks.rows.iter().filter(switched));
         let without = samples(&mut stacks.rows.iter().filter(ends_there));
-        // One that hits the instructions of the switch itself has no caller.
+        // A sample at the instructions of the switch itself has no caller.
         assert!(all > 0, "{tier:?}");
         assert!(without * 20 <= all, "{tier:?}: {without} of {all}");
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{available, built, helper, quiet, run, sum};
 use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
-/// Calls of the helper that asks for one file.
+/// Number of calls of the helper that looks up one file.
 const ASKED: u64 = 20_000;
 
 fn traced(name: &str) -> Trace {
@@ -18,7 +18,7 @@ fn traced(name: &str) -> Trace {
 fn traced_command(command: TraceCommand) -> Trace {
     let pool = StackPool::default();
     let options = TraceOptions {
-        // Samples of own code come with what is mapped.
+        // Samples of own code come with records of mappings.
         profile: Some(Duration::from_millis(4)),
         stacks: Some(pool.clone()),
         call_stacks: Some(Duration::from_micros(50)),
@@ -31,7 +31,7 @@ fn traced_command(command: TraceCommand) -> Trace {
     }
 }
 
-/// Time of what rows a function leads to, by the function.
+/// Returns the time of the rows below a function.
 fn ns_below(trace: &Trace, function: &str, is: impl Fn(&StackRow) -> bool) -> u64 {
     let stacks = trace.stacks.as_ref().expect("stacks were taken");
     let is_below = |row: &&StackRow| {
@@ -77,7 +77,7 @@ fn calls_have_the_functions_that_made_them_by_their_time() {
         (calls as f64 / 400_000.0 - 1.0).abs() < 0.3,
         "{calls} calls"
     );
-    // What rows stand for is what the calls took.
+    // The rows represent the time that the calls took.
     let took = t.syscalls.iter().filter(|row| row.name == "getppid");
     let took: u64 = took.map(|row| row.total_ns).sum();
     assert!((all / took as f64 - 1.0).abs() < 0.1, "{all} of {took}");
@@ -135,7 +135,7 @@ fn page_faults_have_the_function_that_touched_the_memory() {
     );
 }
 
-/// Touches each page of memory of every kind, each in a function of its own.
+/// Touches each page of every kind of memory, each in a separate function.
 const TOUCHES: &str = r#"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -260,7 +260,7 @@ fn a_first_call_has_its_stack_however_short() {
     assert!(stacks.rows.iter().any(|row| is_pipe(&row)));
 }
 
-/// How long the helper waits, each time.
+/// Duration of each wait of the helper.
 const WAIT: Duration = Duration::from_millis(30);
 
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! The tiers that any user may use, on real programs of known behaviour.
+//! The tiers available to any user, on real programs with known behaviour.
 
 mod common;
 
@@ -118,12 +118,12 @@ fn stops_name_who_ran_without_its_rights() {
         fathom_test_log::skipped("only root can make a set-uid program of another user");
         return;
     }
-    // On the disk that the build is on: elsewhere such bits may give no rights.
+    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = folder.path().join("true");
     std::fs::copy("/bin/true", &program).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o4755)).unwrap();
-    // Root traces, so that it gets them.
+    // Root traces, so the program gets its privileges.
     let t = common::run(Tier::Ptrace, &[program.to_str().unwrap()]);
     assert_eq!(t.without_rights, Vec::<String>::new());
 }

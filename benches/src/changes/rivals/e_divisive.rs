@@ -1,12 +1,13 @@
-//! E-divisive (Matteson and James 2014): the cut with the largest energy distance, kept if fewer than
-//! one in a hundred permutations within the levels have a larger one. As MongoDB's
-//! signal-processing-algorithms (Daly et al. 2020) does: p < 0.01, 199 permutations here.
+//! E-divisive (Matteson and James 2014): the cut with the largest energy distance, kept if fewer than one in
+//! a hundred permutations within the levels have a larger one. Parameters as in MongoDB's
+//! signal-processing-algorithms (Daly et al. 2020): p < 0.01, with 199 permutations here.
 
 use crate::random::Random;
 
 const PERMUTATIONS: usize = 199;
 const P_VALUE: f64 = 0.01;
-/// As R's `ecp` sets the fewest points of a level apart, MongoDB's implementation takes three.
+/// Minimum length of a level: MongoDB's implementation uses three, unlike R's `ecp`, where it is a separate
+/// parameter.
 const SHORTEST: usize = 3;
 
 pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
@@ -46,7 +47,7 @@ fn best_of_all(values: &[f64], cuts: &[usize]) -> (f64, usize) {
     best.fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a })
 }
 
-/// The largest Q = mn/(m+n) (2 E|X-Y| - E|X-X'| - E|Y-Y'|) over all cuts: O(n²).
+/// Returns the largest Q = mn/(m+n) (2 E|X-Y| - E|X-X'| - E|Y-Y'|) over all cuts: O(n²).
 fn best_cut(values: &[f64]) -> (f64, usize) {
     let n = values.len();
     if n < 2 * SHORTEST {

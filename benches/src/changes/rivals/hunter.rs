@@ -1,5 +1,6 @@
-//! Hunter (Fleming et al. 2023), now Apache Otava, as it is set when nothing is set: windows of 50,
-//! Student's t-test, p < 0.001 (0.01 for the first pass), no smallest change. apache-otava 0.8.0 itself reports the same points in 29 of 30 of these series.
+//! Hunter (Fleming et al. 2023), now Apache Otava, with its default settings: windows of 50, Student's
+//! t-test, p < 0.001 (0.01 for the first pass), no minimum change. apache-otava 0.8.0 itself reports the same
+//! points in 29 of 30 of these series.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -40,7 +41,7 @@ fn bounds(cuts: &[usize], end: usize) -> Vec<usize> {
     all
 }
 
-/// First pass: windows move on by half of their length, or to the last point found.
+/// Makes the first pass: windows advance by half of their length, or to the last point found.
 fn split(values: &[f64]) -> Vec<usize> {
     let mut cuts: Vec<usize> = Vec::new();
     let mut start = 0;
@@ -81,7 +82,7 @@ fn divide(values: &[f64]) -> Vec<usize> {
     }
 }
 
-/// The cut with the largest energy statistic over all cuts and all ends of the right part.
+/// Returns the cut with the largest energy statistic over all cuts and all ends of the right part.
 fn largest_q(values: &[f64]) -> (f64, usize) {
     let n = values.len();
     let distance = |i: usize, j: usize| (values[i] - values[j]).abs();
@@ -113,7 +114,7 @@ fn largest_q(values: &[f64]) -> (f64, usize) {
     best
 }
 
-/// Two-sided p-value of Student's test with a common variance, from the deviations of the
+/// Returns the two-sided p-value of Student's test with a common variance, from the deviations of the
 /// populations (divided by n), as the tool computes it.
 fn t_test(left: &[f64], right: &[f64]) -> f64 {
     let (n, m) = (left.len() as f64, right.len() as f64);

@@ -1,40 +1,41 @@
-//! How much is measured where nothing, or not everything, is said of it.
+//! How much is measured when the caller gives few or no limits.
 
 use std::time::Duration;
 
 use fathom_measure::{Limits, StopRule};
 
-/// People wait this long for an answer, for a median or for a verdict. It doesn't limit the fewest
-/// rounds, without which there is no verdict. When it was five minutes, two commands that didn't
+/// The time a user waits for an answer, be it a median or a verdict. It doesn't limit the minimum number of
+/// rounds, because a verdict needs those. With a limit of five minutes, comparing two commands that didn't
 /// differ took 237 s.
 const TIME: Duration = Duration::from_secs(10);
-/// As long as this may be measured where revisions are built for it: the builds take minutes anyway,
-/// and what is undecided is asked for with all of them again.
+/// The time limit for measuring when revisions are built first: the builds take minutes anyway, and an
+/// undecided comparison would have to repeat all of them.
 pub const TIME_BESIDE_BUILDS: Duration = Duration::from_secs(300);
-/// A first answer after ten runs of a millisecond is soon wrong about its tail.
+/// The shortest measurement: a first answer from ten runs of a millisecond says little about the tail.
 const AT_LEAST: Duration = Duration::from_secs(1);
-/// How well one command's median is to be known.
+/// The precision at which the median of a single command is good enough, as a share.
 const PRECISION_OF_ONE: f64 = 0.005;
-/// Rounds that are made at least, where there is time.
+/// The minimum number of rounds, if time allows.
 const LEAST_ROUNDS: u32 = 10;
 
-/// What was asked for; what is absent follows from the rest.
+/// The limits that the caller gave; absent ones are derived from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Amount {
-    /// Exactly this many rounds; the rest then counts for nothing.
+    /// Run exactly this many rounds and ignore the other limits.
     pub runs: Option<u32>,
-    /// Fewest rounds, however long they take.
+    /// The minimum number of rounds, however long they take.
     pub min_runs: Option<u32>,
-    /// Most rounds.
+    /// The maximum number of rounds.
     pub max_runs: Option<u32>,
-    /// Longest time.
+    /// The time limit.
     pub time: Option<Duration>,
-    /// Until all medians and ratios are known to this share, not until decided.
+    /// Measure until all medians and ratios are known to within this share, instead of until the comparison
+    /// is decided.
     pub precision: Option<f64>,
 }
 
 impl Amount {
-    /// When measuring ends.
+    /// Returns the rule that ends the measurement of this many commands.
     pub fn stop_rule(&self, commands: usize) -> StopRule {
         if let Some(runs) = self.runs {
             return StopRule::Runs(runs);
@@ -43,7 +44,7 @@ impl Amount {
         let soft = self.time.unwrap_or(TIME);
         let hard = match (self.time, self.min_runs) {
             (Some(time), None) => time,
-            // Runs that were asked for are made, however long it takes.
+            // An explicit minimum of runs has no time limit.
             _ => Duration::MAX,
         };
         let minimum = self.min_runs.unwrap_or(LEAST_ROUNDS);

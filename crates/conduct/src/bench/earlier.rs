@@ -1,4 +1,4 @@
-//! A job that was ended before it was done goes on where it was.
+//! Resumes a job that was ended early.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `bench`: commands are timed and compared.
+//! `bench`: times and compares commands.
 
 mod amount;
 mod earlier;
@@ -27,46 +27,47 @@ use crate::{
     throttling,
 };
 
-/// How often identical programs may be called different.
+/// How often identical programs may be reported as different.
 pub const ALPHA: f64 = 0.05;
-/// Differences up to this share count as none, unless something else is said.
+/// Differences up to this share count as no difference by default.
 pub const MARGIN: f64 = 0.01;
 
-/// Estimates while measuring come from the last runs only: they cost time between runs.
+/// Estimates during measurement use only the most recent runs, because computing them takes time between
+/// runs.
 const RECENT_RUNS: usize = 400;
 
-/// What is to be compared, and how.
+/// What to compare, and how.
 #[derive(Debug, Clone)]
 pub struct BenchPlan {
     /// The commands, at least one.
     pub targets: Vec<Target>,
-    /// What each of them is compared with.
+    /// What each command is compared with.
     pub against: Against,
-    /// The metrics that are compared; the clock that carries verdicts where there is none.
+    /// The metrics to compare; if empty, the clock that carries verdicts.
     pub metrics: Vec<AskedMetric>,
-    /// How often an interval may miss, see [`Question::alpha`].
+    /// How often an interval may miss the true value, see [`Question::alpha`].
     pub alpha: f64,
-    /// How much is measured.
+    /// How much to measure.
     pub amount: Amount,
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
     /// The order of the runs in each round.
     pub order: RunOrder,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Failures that are counted instead of ending everything.
+    /// Failures that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// Wait until the machine is quiet, at most this long.
+    /// Wait for the machine to become quiet, at most this long.
     pub require_quiet: Option<Duration>,
-    /// Look first whether the machine is as fast as when its profile was taken.
+    /// First check that the machine is as fast as when its profile was taken.
     pub canaries: bool,
-    /// Vary the size of the environment from run to run.
+    /// Whether to vary the size of the environment from run to run.
     pub vary_environment_size: bool,
-    /// Let processes that a run leaves behind live until the end.
+    /// Leave processes that a run leaves behind alive until the end.
     pub keep_daemons: bool,
-    /// A file that holds the whole record after every run.
+    /// A file to which the whole record is written after every run.
     pub record: Option<PathBuf>,
     /// How the commands are run.
     pub terms: RunTerms,
@@ -75,7 +76,7 @@ pub struct BenchPlan {
 }
 
 impl BenchPlan {
-    /// The rounds that are made.
+    /// Returns the plan of the rounds.
     pub fn rounds(&self) -> Plan {
         Plan {
             benchmarks: self.targets.len(),
@@ -98,20 +99,20 @@ impl BenchPlan {
         }
     }
 
-    /// Whether nothing but counts is compared.
+    /// Reports whether only counts are compared.
     fn is_counted(&self) -> bool {
         !self.metrics.is_empty() && self.metrics.iter().all(|one| one.metric.is_exact())
     }
 
-    /// The first look at the verdicts comes when it can decide: a smaller allowance takes more rounds
-    /// for that.
+    /// The first check of the verdicts happens as soon as one can be reached; a smaller error rate needs more
+    /// rounds for that.
     fn stop_rule(&self) -> StopRule {
         let rule = self.amount.stop_rule(self.targets.len());
         let StopRule::Answer(limits) = rule else {
             return rule;
         };
-        // What a program reads and writes no neighbour changes: more of the same says no more. A search by
-        // bytes of nine revisions took 7.2 s for that, 5 of them here.
+        // Other processes don't change how much a program reads and writes, so more rounds add nothing. With
+        // more rounds, a search by bytes over nine revisions took 7.2 s, 5 of them here.
         let limits = match self.is_counted() {
             true => Limits {
                 at_least: Duration::ZERO,
@@ -132,8 +133,8 @@ impl BenchPlan {
         })
     }
 
-    /// The rounds that were asked for and those that a claim takes, where the first are fewer:
-    /// however large the difference, they can't show it.
+    /// Returns the number of rounds requested and the number that a claim needs, if the request is smaller:
+    /// so few rounds can't show a difference of any size.
     pub fn too_few_rounds(&self) -> Option<(u32, usize)> {
         let asked = self.amount.runs.or(self.amount.max_runs)?;
         let fewest = match self.is_counted() {
@@ -173,11 +174,11 @@ impl BenchPlan {
     }
 }
 
-/// Measures in rounds until there is enough, and judges.
+/// Measures in rounds until there are enough, and judges.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
-/// what was measured before.
+/// If nothing can be measured at all. A failing run ends the measurement; the record then holds what was
+/// measured before it.
 pub fn bench(
     plan: &BenchPlan,
     observer: &mut dyn Observer,
@@ -229,7 +230,7 @@ pub fn bench(
             .then(|| Hopeless::new(&record.benchmarks)),
     };
     let session = go_on(&rounds, earlier, &mut executor, &mut recorder);
-    // Whatever is left of the commands ends before anything else is done.
+    // End every process left over from the commands before doing anything else.
     drop(executor);
 
     let mut outcome = assess(
@@ -249,11 +250,12 @@ pub fn bench(
     outcome.warnings.extend(throttling::warning(&throttled));
     let (warmups, runs) = (&session.warmups, &session.runs);
     let conditions = (0..record.benchmarks.len()).filter_map(|index| {
-        // A program that does less for /dev/null is faster there; this warning says so.
+        // A program that does less work when its output is /dev/null is faster there; this warning covers
+        // that.
         null_output::warning(index, warmups, runs)
             .or_else(|| warm_up::warning(index, warmups, runs))
     });
-    // They come first: the other runs would not be what is thought of.
+    // These come first: they mean that the other runs don't measure what the user expects.
     outcome.warnings.splice(0..0, conditions);
     outcome.warmups = session.warmups.into_iter().map(|one| one.run).collect();
     record.complete = session.failure.is_none() && session.stop != StopReason::Interrupted;
@@ -274,8 +276,8 @@ pub fn bench(
     Ok(Conducted { record, failure })
 }
 
-/// Where failures of any kind are let pass and no round has a run of every command that succeeded:
-/// there is nothing to say of what the commands do. Exit codes that were named are another matter.
+/// Returns an error if all failures are ignored and no round has a successful run of every command, because
+/// then nothing can be said about the commands. Ignoring only named exit codes is a different case.
 fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
     let rounds = record.runs.iter().map(|run| run.round as usize + 1).max()?;
     let mut is_good = vec![true; rounds];
@@ -293,15 +295,15 @@ fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
     })
 }
 
-/// Failed runs of each command before its first good one: who has failed in so many rounds will leave
-/// no round good.
+/// Counts the failed runs of each command before its first success: a command that has failed in every one of
+/// the first rounds won't leave a complete round.
 struct Hopeless {
-    /// Its name and the failures; `None` once a run was good.
+    /// The name and the number of failures of each command; `None` after a successful run.
     commands: Vec<(String, Option<usize>)>,
 }
 
 impl Hopeless {
-    /// Rounds that are enough to say so.
+    /// The number of failed rounds after which a command is given up.
     const ROUNDS: usize = 10;
 
     fn new(benchmarks: &[Benchmark]) -> Hopeless {
@@ -326,25 +328,25 @@ impl Hopeless {
     }
 }
 
-/// One metric, or the clock where none is named.
+/// Returns the given metric, or the clock if it is `None`.
 pub(crate) fn asked(metric: Option<Metric>, margin: f64) -> Vec<AskedMetric> {
     let one = metric.map(|metric| AskedMetric { metric, margin });
     one.into_iter().collect()
 }
 
-/// What is known while it is measured.
+/// Estimates while the measurement is running.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar {
-    /// What is compared first; `None` before anything is known.
+    /// The metric compared first; `None` before anything is known.
     pub metric: Option<Metric>,
     /// The median of each command in that metric.
     pub medians: Vec<Option<Estimate>>,
-    /// The first comparison: which command, and its ratio to the reference.
+    /// The first comparison: the index of the command, and its ratio to the reference.
     pub ratio: Option<(usize, Estimate)>,
 }
 
 impl SoFar {
-    /// Of these runs; takes some time.
+    /// Computes the estimates from these runs; this takes noticeable time.
     pub fn of(runs: &[Run], question: &Question) -> SoFar {
         let recent = &runs[runs.len().saturating_sub(RECENT_RUNS)..];
         let now = verdicts(recent, question, sequential::last(question.alpha, &[]));
@@ -356,7 +358,7 @@ impl SoFar {
     }
 }
 
-/// Keeps each run in the file, and reports to the observer.
+/// Writes each run to the file and reports to the observer.
 struct Recorder<'o> {
     journal: Option<Journal>,
     observer: &'o mut dyn Observer,

@@ -1,16 +1,17 @@
-//! Did a run to warm up do what the others don't? Pure.
+//! Checks whether a warm-up run did something that the other runs didn't. Pure functions.
 
 use fathom_measure::WarmUp;
 use fathom_model::quantity::short_time;
 use fathom_model::{Run, Warning};
 
-/// A run to warm up this many times as long as the longest of those that count did something else:
-/// built a cache, compiled, waited for a service to come up.
+/// A warm-up run that takes this many times as long as the longest counted run did something else: it built a
+/// cache, compiled, or waited for a service to start.
 const FAR: f64 = 3.0;
-/// And this much longer, in nanoseconds: cold caches cost a few milliseconds at any first start.
+/// The run must also be this much longer, in nanoseconds: cold caches cost any first start a few
+/// milliseconds.
 const LONGER_NS: u64 = 20_000_000;
 
-/// What must be known of benchmark number `index`, if a run to warm up was far from all others.
+/// Returns a warning if a warm-up run of benchmark `index` took far longer than all its counted runs.
 pub(super) fn warning(index: usize, warmups: &[WarmUp], runs: &[Run]) -> Option<Warning> {
     let working = |run: &Run| run.wall_ns.saturating_sub(run.waited_for_cpu_ns());
     let mine = runs.iter().filter(|run| run.benchmark == index);
@@ -34,8 +35,8 @@ pub(super) fn warning(index: usize, warmups: &[WarmUp], runs: &[Run]) -> Option<
         id: "slow_warmup".to_string(),
         benchmark: Some(index),
         message: format!(
-            "the warm-up run took {}{from_storage}, all others at most {}: what a first run does is not timed; \
-             --prepare can undo it before each run",
+            "the warm-up run took {}{from_storage}, and every later run at most {}: the work that only a first run \
+             does is not timed; to repeat it before each run, use --prepare",
             seconds(slowest.wall_ns),
             seconds(longest)
         ),

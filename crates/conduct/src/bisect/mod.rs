@@ -1,9 +1,8 @@
-//! `bisect`: which revision changed a metric?
+//! `bisect`: finds the revision that changed a metric.
 //!
-//! First GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses
-//! them, and each is measured in the same rounds as GOOD and BAD: to which is it nearer? The one
-//! that is left is compared with its parent. How the error rate is spent:
-//! [`fathom_stats::Halving`].
+//! First, GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses them, and
+//! each is measured in the same rounds as GOOD and BAD to see which of the two it is nearer to. The last
+//! remaining revision is compared with its parent. How the error rate is spent: [`fathom_stats::Halving`].
 
 mod search;
 mod sessions;
@@ -26,18 +25,18 @@ use crate::{
     fingerprint,
 };
 
-/// How often a search may name a wrong revision.
+/// How often a search may name the wrong revision.
 pub const ERROR_RATE: f64 = 0.05;
 
-/// The session in which both ends are compared.
+/// The session that compares both ends.
 const ENDS: usize = 0;
 
-/// What is searched, and how.
+/// What to search, and how.
 #[derive(Debug, Clone)]
 pub struct BisectPlan {
     /// A folder in the repository.
     pub folder: PathBuf,
-    /// The older end, as it was given.
+    /// The older end, as given.
     pub good: String,
     /// The newer end.
     pub bad: String,
@@ -45,40 +44,40 @@ pub struct BisectPlan {
     pub builds: Builds,
     /// The command.
     pub template: Template,
-    /// What is compared; the clock that carries verdicts if it is `None`.
+    /// The metric to compare; if `None`, the clock that carries verdicts.
     pub metric: Option<Metric>,
-    /// Measure at most this long in all, builds not counted.
+    /// The time limit for measuring in total, excluding builds.
     pub time: Option<Duration>,
-    /// Warm-up rounds of each comparison.
+    /// The number of warm-up rounds of each comparison.
     pub warmup: u32,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Failures that are counted instead of leaving a revision out.
+    /// Failures that are counted instead of causing a revision to be skipped.
     pub ignore_failure: IgnoreFailure,
-    /// Wait until the machine is quiet, at most this long.
+    /// Wait for the machine to become quiet, at most this long.
     pub require_quiet: Option<Duration>,
     /// How the command is run.
     pub terms: RunTerms,
 }
 
-/// What a search found, what went wrong, and what is behind it.
+/// The result of a search, and any failure.
 #[derive(Debug)]
 pub struct Bisected {
-    /// What was found, and everything that was measured.
+    /// The result, and everything that was measured.
     pub record: BisectRecord,
-    /// Why the search ended early, if it did so by a failure.
+    /// Why the search ended early, if a failure ended it.
     pub failure: Option<MeasureError>,
-    /// What the culprit takes more than its parent, where that is a time.
+    /// What the culprit does more than its parent, if the metric is a time.
     pub difference: Option<Differs>,
 }
 
-/// Searches, and observes what the revision that it names does more.
+/// Runs the search, and observes what the revision it names does more than its parent.
 ///
 /// # Errors
-/// When GOOD or BAD can't be measured. A run that fails after it worked once ends the search; the
-/// record then has what was found before.
+/// If GOOD or BAD can't be measured. If a run fails after its command has worked once, the search ends, and
+/// the record holds what was found until then.
 pub fn bisect(plan: &BisectPlan, observer: &mut dyn Observer) -> Result<Bisected, ConductError> {
     let started_at = now_rfc3339();
     let search = Search::new(plan)?;
@@ -121,7 +120,7 @@ pub fn bisect(plan: &BisectPlan, observer: &mut dyn Observer) -> Result<Bisected
             bisection.record.reason = reason;
             None
         }
-        // What was found before is there.
+        // The results from before the failure are kept.
         Err(ConductError::Measure(error)) if bisection.record.ends.is_some() => {
             bisection.record.reason = Some(BisectReason::Interrupted);
             (!matches!(error, MeasureError::Interrupted)).then_some(error)
@@ -147,7 +146,7 @@ pub fn bisect(plan: &BisectPlan, observer: &mut dyn Observer) -> Result<Bisected
     })
 }
 
-/// A search that is on.
+/// A search in progress.
 struct Bisection<'p, 'o> {
     search: Search,
     sessions: Sessions<'p>,
@@ -157,7 +156,7 @@ struct Bisection<'p, 'o> {
     observer: &'o mut dyn Observer,
 }
 
-/// Why no revision can be named; `None` if one can, or there is nothing to find.
+/// Why no revision can be named; `None` if one can, or if there is nothing to find.
 type Reason = Option<BisectReason>;
 
 impl Bisection<'_, '_> {
@@ -194,7 +193,7 @@ impl Bisection<'_, '_> {
         }
     }
 
-    /// `change` is what BAD is against GOOD.
+    /// `change` is the verdict of BAD against GOOD.
     fn halve(
         &mut self,
         good: &Target,
@@ -248,8 +247,8 @@ impl Bisection<'_, '_> {
                 Side::Good => self.search.is_good(candidate),
                 Side::Bad => self.search.is_bad(candidate),
                 Side::Middle => {
-                    // Halfway between both: a part of the change comes before it. That part is
-                    // searched.
+                    // Halfway between both, so a part of the change comes before it. The search continues in
+                    // that part.
                     bad = target;
                     self.search.is_bad(candidate);
                 }
@@ -273,8 +272,8 @@ impl Bisection<'_, '_> {
         self.search.skip(candidate);
     }
 
-    /// Compares the revision that is left with its parent; of a merge, with the side that was
-    /// merged into.
+    /// Compares the remaining revision with its parent; for a merge, with the first parent, into which it was
+    /// merged.
     fn confirm(&mut self, culprit: &str, change: Verdict) -> Result<Reason, ConductError> {
         let repository = &self.search.repository;
         let commit = repository.commit(culprit)?;
@@ -286,7 +285,7 @@ impl Bisection<'_, '_> {
         else {
             return Ok(Some(BisectReason::NothingRuns));
         };
-        // The ends were compared already, and no other question was asked.
+        // The ends were already compared, with the same question.
         let known = self.record.ends.as_ref().filter(|_| is_whole);
         let (ratio, verdict, session) = match known {
             Some(ends) => (ends.ratio, ends.verdict, ENDS),
@@ -316,8 +315,8 @@ impl Bisection<'_, '_> {
         Ok(None)
     }
 
-    /// Observes the culprit and its parent. What they differ in adds up to the difference in the runs of
-    /// this session, which the ratio is of, too.
+    /// Observes the culprit and its parent. Their differences add up to the difference between the runs of
+    /// this session, from which the ratio is computed too.
     fn explain(&mut self, targets: [Target; 2], session: usize) {
         let of_time = [Metric::Wall, Metric::Undisturbed, Metric::Cpu];
         if !of_time.contains(&self.record.metric) || interrupt::stopped() {
@@ -337,7 +336,7 @@ impl Bisection<'_, '_> {
     }
 }
 
-/// The beginning of an id, as a name.
+/// Returns the leading characters of an id, for use as a name.
 fn short(id: &str) -> &str {
     id.get(..10).unwrap_or(id)
 }

@@ -1,4 +1,4 @@
-//! Which revisions it still may be, and which is tried next.
+//! Tracks the revisions that can still be the culprit, and chooses the one to try next.
 
 use std::collections::HashSet;
 
@@ -6,42 +6,42 @@ use super::BisectPlan;
 use crate::ConductError;
 use crate::worktrees::{Repository, WorktreesError};
 
-/// The search so far.
+/// The state of the search.
 pub(super) struct Search {
     pub(super) repository: Repository,
     pub(super) good_name: String,
     pub(super) bad_name: String,
-    /// GOOD, full id.
+    /// The full id of GOOD.
     pub(super) good: String,
-    /// BAD.
+    /// The full id of BAD.
     pub(super) bad: String,
-    /// All that are as GOOD.
+    /// All revisions known to behave like GOOD.
     known_good: Vec<String>,
-    /// The oldest that is as BAD.
+    /// The oldest revision known to behave like BAD.
     first_bad: String,
     skipped: HashSet<String>,
-    /// Skipped one after another.
+    /// The number of revisions skipped in a row.
     in_a_row: usize,
 }
 
-/// What is next.
+/// The next step of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Measure this one.
+    /// Measure this revision.
     Try {
         candidate: String,
-        /// It may be any of so many.
+        /// The number of revisions that can still be the culprit.
         left: usize,
     },
-    /// Only this one is left.
+    /// Only this revision is left.
     Left(String),
-    /// None of those that are left can be built or run.
+    /// None of the remaining revisions can be built or run.
     NothingRuns,
 }
 
 impl Search {
     /// # Errors
-    /// When one of the ends isn't there, or BAD does not descend from GOOD.
+    /// If one of the ends doesn't exist, or BAD is not a descendant of GOOD.
     pub(super) fn new(plan: &BisectPlan) -> Result<Search, ConductError> {
         let repository = Repository::of(&plan.folder)?;
         let command = plan.template.typed(&plan.builds);
@@ -71,16 +71,16 @@ impl Search {
         })
     }
 
-    /// Those that it may be, best to halve first.
+    /// Returns the revisions that can still be the culprit, best one to halve at first.
     ///
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub(super) fn candidates(&self) -> Result<Vec<String>, WorktreesError> {
         self.repository.halving(&self.first_bad, &self.known_good)
     }
 
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub(super) fn next(&self) -> Result<Next, WorktreesError> {
         Ok(choose(
             &self.candidates()?,
@@ -106,8 +106,8 @@ impl Search {
     }
 }
 
-/// Revisions next to one that doesn't build mostly don't build either, so each that is skipped
-/// moves the next choice further away: by the square of how many were.
+/// Neighbors of a revision that doesn't build usually don't build either, so each skipped revision moves the
+/// next choice further away, by the square of the number skipped in a row.
 fn choose(
     candidates: &[String],
     first_bad: &str,

@@ -1,4 +1,4 @@
-//! What is measured for a search: each question is a session of rounds of its own.
+//! The measurements of a search: each question is a session with its own rounds.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,41 +13,41 @@ use crate::versions::prepare::built;
 use crate::worktrees::{Repository, Worktree, Worktrees};
 use crate::{BenchPlan, ConductError, Event, Observer, Target, bench};
 
-/// Level of the ratios to GOOD.
+/// The confidence level of the ratios to GOOD.
 const LEVEL: f64 = 0.95;
 
-/// A revision that was prepared.
+/// A prepared revision.
 pub(super) enum Ready {
     Target(Box<Target>),
-    /// The metric is 0 or not known.
+    /// The metric is 0 or unknown.
     NoRatio,
     DoesNotBuild(String),
     LeftOut(String),
 }
 
-/// To which end a revision is nearer.
+/// The end that a revision is nearer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Good,
     Bad,
-    /// It lies in the middle.
+    /// It is in the middle.
     Middle,
     Unknown,
 }
 
-/// One revision against another.
+/// The comparison of one revision with another.
 pub(super) struct Compared {
     pub(super) comparison: Comparison,
     pub(super) metric: Metric,
     pub(super) medians: [Option<Estimate>; 2],
-    /// Which session it was.
+    /// The session that compared them.
     pub(super) session: usize,
 }
 
 /// A revision between both ends.
 pub(super) struct Placed {
     pub(super) side: Side,
-    /// To GOOD.
+    /// The ratio to GOOD.
     pub(super) ratio: Option<Estimate>,
     pub(super) rounds: usize,
 }
@@ -57,17 +57,17 @@ pub(super) struct Sessions<'p> {
     pub(super) plan: &'p BisectPlan,
     repository: Repository,
     cache: Worktrees,
-    /// Held until the end: each may be wanted again.
+    /// Held until the end, because each may be needed again.
     worktrees: HashMap<String, Worktree>,
     records: Vec<BenchRecord>,
-    /// Time for measuring that is left, where it is limited.
+    /// The remaining time for measuring, if it is limited.
     left: Option<Duration>,
-    /// Sessions that are to come at most.
+    /// The maximum number of sessions still to come.
     to_come: u32,
-    /// Of the ends; all that follows uses it.
+    /// The metric that the comparison of the ends used; all later sessions use it too.
     metric: Option<Metric>,
-    /// A quarter of the difference between the ends, as a share: a revision within that of the
-    /// middle is as neither of them.
+    /// A quarter of the difference between the ends, as a share: a revision this close to the middle counts
+    /// as being like neither end.
     middle: f64,
     first: bool,
 }
@@ -92,23 +92,23 @@ impl<'p> Sessions<'p> {
         })
     }
 
-    /// What was measured; others may have the room now.
+    /// Returns the measurements, and releases the worktrees so that the cache may evict them.
     pub(super) fn close(mut self) -> Vec<BenchRecord> {
         self.worktrees.clear();
         self.cache.make_room();
         self.records
     }
 
-    /// The runs of a session.
+    /// Returns the runs of a session.
     pub(super) fn runs(&self, session: usize) -> Vec<Run> {
         let session = self.records.get(session);
         session.map_or_else(Vec::new, |record| record.runs.clone())
     }
 
-    /// An end of the search; `None` if its metric is 0 or not known.
+    /// Prepares an end of the search; `None` if its metric is 0 or unknown.
     ///
     /// # Errors
-    /// When it can't be built or run: there is nothing to search then.
+    /// If it can't be built or run, because then there is nothing to search.
     pub(super) fn must(
         &mut self,
         name: &str,
@@ -119,8 +119,8 @@ impl<'p> Sessions<'p> {
             Ready::Target(target) => Ok(Some(*target)),
             Ready::NoRatio => Ok(None),
             Ready::DoesNotBuild(error) => Err(ConductError::Failed(format!(
-                "{name} does not build: {error}\nBoth ends must be built and measured; choose one that is, and see \
-                 --build. What failed is remembered until --rebuild."
+                "{name} does not build: {error}\nBoth ends must build. Choose a revision that builds, or change \
+                 --build. Failed builds are remembered; --rebuild tries them again."
             ))),
             Ready::LeftOut(error) => Err(ConductError::Failed(format!(
                 "the command can't be run on {name}: {error}\nThe command runs in the files of each revision; {{repo}} is \
@@ -173,7 +173,7 @@ impl<'p> Sessions<'p> {
         )
     }
 
-    /// Compares the second with the first. `None` if there is no ratio.
+    /// Compares the second revision with the first. Returns `None` if there is no ratio.
     pub(super) fn compare(
         &mut self,
         first: &Target,
@@ -211,8 +211,8 @@ impl<'p> Sessions<'p> {
         }))
     }
 
-    /// To which of the first two, GOOD and BAD, is the third nearer? `change` is what BAD is
-    /// against GOOD. `None` if there is no ratio.
+    /// Decides whether the third target is nearer to the first or the second, GOOD or BAD. `change` is the
+    /// verdict of BAD against GOOD. Returns `None` if there is no ratio.
     pub(super) fn place(
         &mut self,
         targets: [Target; 3],
@@ -248,7 +248,7 @@ impl<'p> Sessions<'p> {
         alpha: f64,
         observer: &mut dyn Observer,
     ) -> Result<&BenchRecord, ConductError> {
-        // What a session leaves of its share goes to those that follow.
+        // Time that a session doesn't use is left to the later ones.
         let time = match self.left {
             Some(left) => left / self.to_come.max(1),
             None => TIME_BESIDE_BUILDS,

@@ -1,6 +1,5 @@
-//! Series from a file of values between separators: with the columns `series`, `index` and `value`, or with a
-//! column for each series and a line for each measurement. Each branch that a column `branch` names is a series
-//! of its own.
+//! Reads series from a CSV file: either with the columns `series`, `index` and `value`, or with a column for
+//! each series and a line for each measurement. Each branch named in a column `branch` is a separate series.
 
 mod wide;
 
@@ -16,16 +15,16 @@ use fathom_model::with_parameters;
 use super::Asked;
 use crate::ConductError;
 
-/// The columns that are read, by their names in the first line.
+/// The names of the columns that are read, as in the first line.
 const COLUMNS: [&str; 3] = ["series", "index", "value"];
-/// A first line that is longer names no columns.
+/// A longer first line can't be a header.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// Reads all series, or those of `branch`, in the order in which they first appear; each is sorted by its index
-/// if that is a number on every line, else it keeps the order of its lines.
+/// Reads all series, or those of `branch`, in order of first appearance. A series is sorted by its index if
+/// that is a number on every line; otherwise it keeps the order of its lines.
 ///
 /// # Errors
-/// [`ConductError::Refused`] that says what to change in the file.
+/// [`ConductError::Refused`], with a message that says what to change in the file.
 pub(super) fn read(path: &Path, branch: Option<&str>) -> Result<Vec<Asked>, ConductError> {
     let name = path.display();
     let refuse = |text: String| ConductError::Refused(format!("{name}: {text}"));
@@ -52,7 +51,7 @@ pub(super) fn read(path: &Path, branch: Option<&str>) -> Result<Vec<Asked>, Cond
         .clone();
     if header.is_empty() {
         return Err(refuse(format!(
-            "there is nothing in it; the first line names the columns {}",
+            "the file is empty; its first line must name the columns {}",
             COLUMNS.join(", ")
         )));
     }
@@ -74,10 +73,10 @@ pub(super) fn read(path: &Path, branch: Option<&str>) -> Result<Vec<Asked>, Cond
     Ok(found)
 }
 
-/// The lines of a branch, and its name where there are several.
+/// The lines of a branch, and its name if there are several branches.
 type OfBranch = (Option<String>, Vec<StringRecord>);
 
-/// What a file's first line says.
+/// The header of a file.
 struct Table<'a> {
     names: &'a [&'a str],
     separator: u8,
@@ -93,7 +92,8 @@ impl Table<'_> {
         text.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The lines of each branch, with its name where there are several; or those of the one that is wanted.
+    /// Returns the lines of each branch, with its name if there are several; or only those of the requested
+    /// branch.
     fn branches(
         &self,
         rows: Vec<StringRecord>,
@@ -105,7 +105,7 @@ impl Table<'_> {
             return match wanted {
                 None => Ok(vec![(None, rows)]),
                 Some(_) => Err(format!(
-                    "--branch: there is no column \"branch\" with lines below it; there are {}",
+                    "--branch: no column named \"branch\" has lines below it; the columns are {}",
                     self.names.join(", ")
                 )),
             };
@@ -117,7 +117,7 @@ impl Table<'_> {
             let at = *places.entry(name.clone()).or_insert(found.len());
             match found.get_mut(at) {
                 Some((_, of_branch)) => of_branch.push(row),
-                // A line that names none has no name to add.
+                // Lines with an empty branch get no name.
                 None => found.push((Some(name).filter(|name| !name.is_empty()), vec![row])),
             }
         }
@@ -136,7 +136,7 @@ impl Table<'_> {
                     .collect();
                 let names = names.join(", ");
                 Err(format!(
-                    "no line is of the branch {wanted:?}; there are {names}"
+                    "no line has the branch {wanted:?}; the branches are {names}"
                 ))
             }
         }
@@ -149,7 +149,7 @@ impl Table<'_> {
             [series, index, _] => {
                 let missing = [series, index].iter().position(Option::is_none);
                 Err(format!(
-                    "there is no column {:?}. The first line must name the columns {}; it has: {}",
+                    "no column {:?}. The first line must name the columns {}; it names: {}",
                     COLUMNS[missing.unwrap_or(2)],
                     COLUMNS.join(", "),
                     self.names.join(", ")
@@ -158,7 +158,7 @@ impl Table<'_> {
         }
     }
 
-    /// A line for each point.
+    /// Reads a table with one line for each point.
     fn long(
         &self,
         rows: &[StringRecord],
@@ -171,13 +171,13 @@ impl Table<'_> {
             let field = |column: usize| {
                 let (fields, wanted) = (row.len(), self.names.len());
                 let wrong =
-                    || format!("line {line} has {fields} fields and the first line {wanted}");
+                    || format!("line {line} has {fields} fields, but the first line has {wanted}");
                 row.get(column).ok_or_else(wrong)
             };
             let text = field(value)?;
             let number = self.number(text).ok_or_else(|| {
                 format!(
-                    "line {line}: the value {text:?} is not a number; leave the line out if nothing was measured"
+                    "line {line}: the value {text:?} is not a number; omit the line if nothing was measured"
                 )
             })?;
             let name = field(series)?;
@@ -199,7 +199,7 @@ impl Table<'_> {
             asked.values.push(number);
         }
         if found.is_empty() {
-            return Err("there is no line with a value below the names of the columns".to_owned());
+            return Err("no line below the column names has a value".to_owned());
         }
         let each = found.into_iter();
         Ok(each.map(|(asked, places)| sorted(asked, places)).collect())

@@ -1,4 +1,4 @@
-//! `fathom changes`: where series of measurements changed their level.
+//! `fathom changes`: finds where series of measurements changed their level.
 
 mod csv;
 mod stored;
@@ -11,30 +11,30 @@ pub use stored::{Stored, change_positions};
 
 use crate::ConductError;
 
-/// Which series, and what was said of them before.
+/// Which series to analyze, and the result of an earlier analysis.
 #[derive(Debug)]
 pub struct ChangesPlan {
-    /// Where they are.
+    /// Where the series are.
     pub source: ChangesSource,
     /// The record of an earlier analysis of the same series.
     pub previous: Option<ChangesRecord>,
 }
 
-/// Where series are.
+/// A source of series.
 #[derive(Debug)]
 pub enum ChangesSource {
-    /// A file with the columns `series`, `index` and `value`, or a column for each series.
+    /// A CSV file with the columns `series`, `index` and `value`, or a column for each series.
     Csv {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Only the lines of this branch; of several each is a series of its own.
+        /// Read only the lines of this branch; without it, each of several branches is a separate series.
         branch: Option<String>,
     },
     /// A store.
     Store(Stored),
 }
 
-/// One series as it is asked.
+/// One series to analyze.
 struct Asked {
     name: String,
     unit: Option<String>,
@@ -46,7 +46,7 @@ struct Asked {
 /// Reads the series and finds their change points.
 ///
 /// # Errors
-/// [`ConductError::Refused`] with the sentence that helps when there are none that can be read.
+/// [`ConductError::Refused`], with a message that says what to do, if no series can be read.
 pub fn changes(plan: &ChangesPlan) -> Result<ChangesRecord, ConductError> {
     let (source, asked) = match &plan.source {
         ChangesSource::Csv { path, branch } => {
@@ -63,7 +63,7 @@ pub fn changes(plan: &ChangesPlan) -> Result<ChangesRecord, ConductError> {
         .into_iter()
         .map(|asked| {
             let found = match of(&asked.name) {
-                // The same points, and perhaps more.
+                // The same points, and perhaps more at the end.
                 Some(earlier) if asked.labels.starts_with(&earlier.labels) => {
                     follow(&earlier.found, earlier.points, &asked.values)
                 }

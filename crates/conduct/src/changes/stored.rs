@@ -1,4 +1,4 @@
-//! Series from a store.
+//! Reads series from a store.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,21 @@ use crate::history::{HistoryPlan, higher_is_better, history};
 /// Which series of which store.
 #[derive(Debug)]
 pub struct Stored {
-    /// The store as `--store` names it.
+    /// The store, as given to `--store`.
     pub store: Option<String>,
-    /// Names or parts of names of benchmarks, as of [`HistoryPlan`].
+    /// Names or partial names of benchmarks, as in [`HistoryPlan`].
     pub names: Vec<String>,
-    /// Name of the metric; the main one of each benchmark if absent.
+    /// The name of the metric; if absent, the main metric of each benchmark.
     pub metric: Option<String>,
-    /// From where the store is searched.
+    /// The folder from which the store is searched.
     pub here: PathBuf,
 }
 
 impl Stored {
-    /// The name of the store, and each series in each environment.
+    /// Returns the name of the store, and each series in each environment.
     ///
     /// # Errors
-    /// Those of [`history`].
+    /// Errors of [`history`].
     pub(super) fn read(&self) -> Result<(String, Vec<Asked>), ConductError> {
         let plan = HistoryPlan {
             store: self.store.clone(),
@@ -47,8 +47,8 @@ impl Stored {
     }
 }
 
-/// Positions of the points of each environment: what lies between two environments is no change of the
-/// program.
+/// Groups the positions of points by environment, because a difference between two environments is not a
+/// change of the program.
 fn by_environment(series: &HistorySeries) -> Vec<(String, Vec<usize>)> {
     let mut environments: Vec<(String, Vec<usize>)> = Vec::new();
     for (place, point) in series.points.iter().enumerate() {
@@ -87,12 +87,13 @@ fn asked(series: &HistorySeries, environment: Option<String>, places: &[usize]) 
     }
 }
 
-/// The day of a time.
+/// Returns the date part of a timestamp.
 fn day(time: &str) -> &str {
     time.get(..10).unwrap_or(time)
 }
 
-/// Positions of the first points of new levels, each found among the points of its environment.
+/// Returns the positions of the first points of new levels. Each is found using only the points of its own
+/// environment.
 pub fn change_positions(series: &HistorySeries) -> Vec<usize> {
     let mut positions: Vec<usize> = by_environment(series)
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a record holds beside its points: runs, commands, and what another tool says of its figures.
+//! The parts of a record other than its points: runs, commands, and details about imported figures.
 
 use std::collections::HashMap;
 
@@ -14,31 +14,31 @@ use super::side::{Again, Figure, Session, estimate};
 
 type Named = (String, Vec<(String, String)>);
 
-/// What a record's text knows beyond its points: the runs of `bench`, and the commands.
+/// The parts of a record other than its points: the runs of `bench`, and the commands.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     kind: String,
-    /// Names and parameters as in the points.
+    /// Names and parameters, as in the points.
     benchmarks: Vec<Named>,
     commands: Vec<String>,
     bench: Option<Box<BenchRecord>>,
-    /// Of another tool's record, by metric.
+    /// The benchmarks of another tool's record, by name and metric.
     imported: HashMap<(Named, String), Imported>,
-    /// Of another tool's load tests, the share of requests that had no good answer.
+    /// For load tests of another tool, the share of requests without a good response.
     failed: HashMap<String, f64>,
 }
 
-/// A benchmark of another tool.
+/// A benchmark that another tool measured.
 #[derive(Debug)]
 struct Imported {
-    /// In the unit of their series; `None` where the tool gives none.
+    /// The samples, in the unit of their series; `None` if the tool reports none.
     samples: Option<Vec<f64>>,
     exact: bool,
 }
 
-/// The benchmarks of an imported record, under the names of its points.
+/// Returns the benchmarks of an imported record, keyed by the names of its points.
 fn imported(record: ImportedRecord) -> HashMap<(Named, String), Imported> {
-    // One without a middle has no point.
+    // A benchmark without a middle value has no point.
     let known = record.benchmarks.into_iter();
     let known = known.filter(|one| imported_middle(&one.values).is_some());
     let mut all: Vec<((Named, String), Imported)> = known
@@ -56,7 +56,7 @@ fn imported(record: ImportedRecord) -> HashMap<(Named, String), Imported> {
     all.into_iter().collect()
 }
 
-/// How many of the requests of each load test failed, where its file says so.
+/// Returns the share of failed requests of each load test, if the file reports it.
 fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
     let mut shares: HashMap<String, f64> = HashMap::new();
     for one in &record.benchmarks {
@@ -65,7 +65,7 @@ fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
         };
         let share = match (one.metric.as_str(), summary.value) {
             ("http_req_failed", Some(share)) => Some(share),
-            // wrk counts what its sockets had apart from answers that were refused.
+            // wrk counts socket errors separately from error responses.
             (
                 "failed_responses" | "timeouts" | "connect_errors" | "read_errors" | "write_errors",
                 Some(count),
@@ -78,7 +78,7 @@ fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
                     Values::Summary(summary) => summary.count,
                     Values::Samples(samples) => Some(samples.len() as u64),
                 });
-                // No answer at all is a failure that isn't among the responses.
+                // A request without any response is a failure that isn't counted among the responses.
                 let all = all.unwrap_or(0) as f64;
                 Some(count / all.max(count).max(1.0))
             }
@@ -92,7 +92,7 @@ fn failed(record: &ImportedRecord) -> HashMap<String, f64> {
     shares
 }
 
-/// In the unit of a series.
+/// Returns the samples in the unit of the series.
 fn samples(one: &imported::Benchmark) -> Option<Vec<f64>> {
     let (factor, _) = base_unit(&one.unit);
     match &one.values {
@@ -149,7 +149,7 @@ impl Body {
         }
     }
 
-    /// Of what was just imported.
+    /// Returns the body of a record that was just imported.
     pub(super) fn of_import(record: ImportedRecord) -> Body {
         Body {
             kind: record.kind.clone(),
@@ -159,7 +159,7 @@ impl Body {
         }
     }
 
-    /// With the names of today.
+    /// Renames the benchmarks to their current names.
     pub(super) fn renamed(mut self, today: &HashMap<String, String>) -> Body {
         let rename = |name: &mut String| {
             if let Some(new) = today.get(name.as_str()) {
@@ -197,7 +197,7 @@ impl Body {
         self.imported.get(&(named, metric.to_owned()))
     }
 
-    /// One measurement of a series, with what it holds of waits.
+    /// Returns one measurement of a series, with what is known about waits.
     pub(super) fn session(
         &self,
         (benchmark, parameters, metric): (&str, &[(String, String)], &str),
@@ -235,7 +235,7 @@ impl Body {
         }
     }
 
-    /// The runs of one metric; `None` where only its median is known.
+    /// Returns the runs of one metric; `None` if only the median is known.
     pub(crate) fn samples(
         &self,
         benchmark: &str,
@@ -256,7 +256,7 @@ impl Body {
     }
 }
 
-/// What is run to measure a benchmark of this record again.
+/// Returns the command that measures a benchmark of this record again.
 pub(super) fn again(
     body: &Body,
     benchmark: &str,

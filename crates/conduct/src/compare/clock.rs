@@ -1,26 +1,26 @@
-//! Which clock times are compared by, and how far waits for a CPU may have moved them.
+//! Chooses the clock by which times are compared, and bounds how far waits for a CPU may have moved them.
 
 use fathom_model::{Drift, DriftSource};
 
-/// From this share of wall time on, waiting for a CPU is what wall times mostly differ by; `bench` changes its clock
-/// at the same one.
+/// From this share of the wall time on, differences between wall times are mostly waits for a CPU. `bench`
+/// switches its clock at the same share.
 const WAITED: f64 = 0.005;
-/// Time in which others had the CPU also empties its caches: by this part of the waits a program takes longer
-/// once it runs again.
+/// While other processes have the CPU, they also evict the program's cached data: the program becomes slower
+/// by this fraction of the waits.
 const AFTER_WAITS: f64 = 0.25;
-/// The time less waits is used where at least this share of the runs has it.
+/// The wait-free time is used if at least this share of the runs has it.
 const KNOWN: f64 = 0.5;
 
-/// What a measurement holds of waits beside its wall time.
+/// What a measurement of wall time says about waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Waits {
-    /// Share of the wall time in which a run was ready and had no CPU.
+    /// The share of the wall time in which a run was ready but had no CPU.
     pub(crate) share: f64,
-    /// Whether the time without them is known.
+    /// Whether the wait-free time is known.
     pub(crate) can_be_taken_off: bool,
 }
 
-/// Of the medians of one measurement, each with the number of runs that it comes from.
+/// Computes the waits of one measurement from its medians, each given with the number of runs behind it.
 pub(crate) fn waits(
     wall: (f64, u32),
     wait_free: Option<(f64, u32)>,
@@ -38,22 +38,23 @@ pub(crate) fn waits(
     }
 }
 
-/// Whether both sides are compared by the time without waits: where all measurements have it, and one waited.
+/// Reports whether both sides are compared by the wait-free time: all measurements must have it, and at least
+/// one must have waited.
 pub(crate) fn is_wait_free(all: &[Waits]) -> bool {
     all.iter().all(|one| one.can_be_taken_off) && all.iter().any(|one| one.share > WAITED)
 }
 
-/// By what share the ratio may be off because of waits, with the clock that was chosen.
+/// Returns the share by which waits may have moved the ratio, with the chosen clock.
 pub(crate) fn besides(all: &[Waits], wait_free: bool) -> f64 {
     let most = all.iter().map(|one| one.share).fold(0.0, f64::max);
     match wait_free {
         true => AFTER_WAITS * most,
-        // Waits of 20 % of the wall time made the rest a quarter longer.
+        // Waits of 20 % of the wall time make it a quarter longer than the rest.
         false => most / (1.0 - most).max(0.01),
     }
 }
 
-/// What is allowed for, in one share.
+/// Combines drift and waits into one share.
 pub(crate) fn with(drift: Drift, besides: f64) -> Drift {
     Drift {
         share: drift.share.ln_1p().hypot(besides.ln_1p()).exp_m1(),
@@ -65,7 +66,7 @@ pub(crate) fn with(drift: Drift, besides: f64) -> Drift {
     }
 }
 
-/// Counted exactly, or one measurement on both sides.
+/// No drift: the values are exact counts, or both sides are the same measurement.
 pub(crate) const NO_DRIFT: Drift = Drift {
     share: 0.0,
     source: DriftSource::None,
@@ -84,7 +85,7 @@ mod tests {
         assert!(!is_wait_free(&[quiet, quiet]) && is_wait_free(&[quiet, busy]));
         assert!(!is_wait_free(&[busy, threads]));
         assert!((busy.share - 0.5).abs() < 1e-12 && (threads.share - 0.25).abs() < 1e-12);
-        // Of too few runs the time without waits is no figure of all.
+        // If too few runs have the wait-free time, it doesn't represent them all.
         assert!(!waits((2.0, 10), Some((1.0, 4)), None).can_be_taken_off);
         assert!((besides(&[quiet, threads], false) - 1.0 / 3.0).abs() < 1e-12);
         assert!((besides(&[quiet, busy], true) - 0.125).abs() < 1e-12);

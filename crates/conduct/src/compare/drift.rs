@@ -1,4 +1,4 @@
-//! How far separate measurements of a series lie from each other where nothing changed.
+//! How far separate measurements of a series differ when nothing changed.
 
 use fathom_model::{Drift, DriftSource};
 use fathom_stats::{BetweenSessions, between_sessions};
@@ -7,15 +7,15 @@ use fathom_store::{Error, NOISE_FLOOR, Series, SeriesFilter, Since, Store};
 use super::side::{Session, SideSeries};
 use crate::history::numbers_of;
 
-/// Assumed where a series has too few earlier measurements.
+/// The drift assumed for a series with too few earlier measurements.
 const ASSUMED: f64 = 0.05;
-/// Fewest earlier measurements that show a drift.
+/// The minimum number of earlier measurements for estimating drift.
 const FEWEST: usize = 4;
 
-/// The drift of a series in the environment of its head, from what was measured there before.
+/// Returns the drift of a series in the environment of its head, from earlier measurements there.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub(super) fn of(
     store: &mut Store,
     (series, metric): (&SideSeries, &str),
@@ -32,7 +32,7 @@ pub(super) fn of(
     let Some(found) = find(store, &series.benchmark, metric, &series.parameters)? else {
         return Ok(assumed(floor, 0));
     };
-    // What changes between machines, no history of one of them shows.
+    // The history of one machine doesn't show the differences between machines.
     if across {
         return Ok(assumed(floor, 0));
     }
@@ -66,7 +66,8 @@ pub(super) fn of(
     Ok(between(&measured, apart, floor))
 }
 
-/// From what was measured before, by time: the value and the code that it is of.
+/// Estimates drift from earlier measurements, ordered by time: each is a value and the code it was measured
+/// on.
 pub(crate) fn between(
     measured: &[(f64, Option<String>)],
     apart: usize,
@@ -89,7 +90,7 @@ pub(crate) fn between(
     (between, drift)
 }
 
-/// Five percent, or the noise floor where that is larger.
+/// Returns five percent, or the noise floor if that is larger.
 pub(super) fn assumed(floor: Option<f64>, measurements: usize) -> (BetweenSessions, Drift) {
     let (share, source) = match floor {
         Some(floor) if floor > ASSUMED => (floor, DriftSource::NoiseFloor),
@@ -103,7 +104,7 @@ pub(super) fn assumed(floor: Option<f64>, measurements: usize) -> (BetweenSessio
     (BetweenSessions::Assumed(share), drift)
 }
 
-/// What `fathom machine --check` found last in these environments.
+/// Returns the latest result of `fathom machine --check` in these environments.
 fn noise_floor(store: &mut Store, environments: &[i64]) -> Result<Option<f64>, Error> {
     let Some(series) = find(store, "machine", NOISE_FLOOR, &[])? else {
         return Ok(None);
@@ -127,7 +128,7 @@ fn find(
         metric: Some(metric.to_owned()),
     };
     let found = store.series(&filter, 0)?;
-    // A name with stars is a pattern for others, too.
+    // The store would treat a name with asterisks as a pattern.
     let same = |one: &Series| one.parameters == parameters && one.benchmark == benchmark;
     Ok(found.into_iter().find(same))
 }

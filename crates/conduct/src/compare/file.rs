@@ -1,4 +1,4 @@
-//! A side from a file: a record of Fathom, or what another tool wrote.
+//! Reads a side from a file: a record of Fathom, or another tool's output.
 
 use std::collections::HashMap;
 use std::io::BufReader;
@@ -14,13 +14,13 @@ use super::body::{Body, again};
 use super::side::{Figure, Session, Side, SideSeries};
 use crate::ConductError;
 
-/// Longer files of Fathom are no records that anybody made.
+/// The size limit in bytes; no real record of Fathom is larger.
 pub(crate) const LONGEST: u64 = 1 << 30;
 
-/// The measurements of a file.
+/// Reads the measurements of a file.
 ///
 /// # Errors
-/// A file that can't be read, or that nobody knows.
+/// A file that can't be read, or whose format is unknown.
 pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side, ConductError> {
     let failed = |source| Error::File {
         path: path.to_path_buf(),
@@ -72,7 +72,7 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
         return Err(ConductError::Refused(match names.is_empty() {
             true => format!("{asked} has no figures: was its measurement interrupted?"),
             false => format!(
-                "{asked} has nothing of that name or metric; it has {}",
+                "{asked} has no benchmark or metric of that name; it has {}",
                 names.join(", ")
             ),
         }));
@@ -80,7 +80,7 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
     Ok(side)
 }
 
-/// The records of Fathom in a file: one, or a list of them.
+/// Returns the records of Fathom in a file: one, or a list of them.
 pub(crate) fn own_records(bytes: &[u8]) -> Vec<String> {
     #[derive(Deserialize)]
     struct Mark {
@@ -117,7 +117,7 @@ fn add(side: &mut Side, known: &mut Known, text: String) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where the series of a key stands on a side.
+/// The position of each key's series on a side.
 type Known = HashMap<(String, Vec<(String, String)>, String, String), usize>;
 
 fn put(
@@ -128,7 +128,7 @@ fn put(
     time: i64,
     body: &Body,
 ) {
-    // A file that says nothing of its machine is of no environment.
+    // A file without facts about its machine has no environment.
     let silent = segment.facts.as_object();
     let silent = silent.is_none_or(|facts| facts.values().all(Value::is_null));
     let environment = (!silent).then(|| segment.key.clone());
@@ -182,7 +182,7 @@ fn put(
     }
 }
 
-/// Of the series of a file those that are asked for.
+/// Keeps only the requested series of a file.
 fn keep(side: &mut Side, plan: &ComparePlan) {
     let mut metrics: HashMap<(String, Vec<(String, String)>), String> = HashMap::new();
     for one in &side.series {

@@ -1,4 +1,4 @@
-//! `compare`: two sides that were measured at different times.
+//! `compare`: compares two sides that were measured at different times.
 
 pub(crate) mod body;
 pub(crate) mod clock;
@@ -23,37 +23,37 @@ use side::{Session, Side, SideSeries};
 use crate::history::higher_is_better;
 use crate::{ConductError, stores};
 
-/// Benchmarks that a sentence names.
+/// The maximum number of benchmarks named in a sentence.
 const NAMED: usize = 3;
 
-/// What is compared.
+/// What to compare.
 #[derive(Debug, Clone)]
 pub struct ComparePlan {
-    /// The store as `--store` names it.
+    /// The store, as given to `--store`.
     pub store: Option<String>,
-    /// What is compared with: a revision, a label, a record, a file.
+    /// The side to compare with: a revision, a label, a record, or a file.
     pub base: String,
-    /// What is compared.
+    /// What to compare.
     pub head: String,
-    /// Names of benchmarks, as of [`crate::history::HistoryPlan`].
+    /// Names of benchmarks, as in [`crate::history::HistoryPlan`].
     pub benchmarks: Vec<String>,
-    /// Name of the metric; absent, the main one of each benchmark.
+    /// The name of the metric; if absent, the main metric of each benchmark.
     pub metric: Option<String>,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Also measurements of a tree whose tracked files differed.
+    /// Include measurements of a work tree with modified tracked files.
     pub dirty: bool,
-    /// Also measurements of different environments.
+    /// Include measurements from different environments.
     pub across: bool,
 }
 
-/// Compares what was stored.
+/// Compares stored measurements.
 ///
 /// # Errors
-/// A side that isn't there, or has nothing to compare; a store or a file that can't be read.
+/// A side that doesn't exist or has nothing to compare; a store or a file that can't be read.
 pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, ConductError> {
     let files = [file_of(&plan.base), file_of(&plan.head)];
-    // Two files need no store; if there is one it knows their drift.
+    // Two files need no store; if there is one, it provides their drift.
     let mut store = match stores::open(plan.store.as_deref(), here) {
         Ok(store) => Some(store),
         Err(_) if plan.store.is_none() && files.iter().all(Option::is_some) => None,
@@ -62,7 +62,7 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     let mut side = |asked: &str, file: &Option<PathBuf>| match (file, &mut store) {
         (Some(file), _) => file::read(asked, file, plan),
         (None, Some(store)) => stored::read(store, here, asked, plan),
-        (None, None) => unreachable!("without a store both sides are files"),
+        (None, None) => unreachable!("without a store, both sides must be files"),
     };
     let base = side(&plan.base, &files[0])?;
     let head = side(&plan.head, &files[1])?;
@@ -107,10 +107,11 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     })
 }
 
-/// Errors that come fast are no gain, and beside them nothing is a loss; errors that come slowly are one.
+/// Adjusts a verdict about failed requests: fast errors are not an improvement, and slowness compared with
+/// them is not a regression; slow errors are one.
 fn of_answers(verdict: Verdict, of: &StoredComparison) -> Verdict {
     match (of.base.is_of_failures(), of.head.is_of_failures(), verdict) {
-        // One measurement on both sides.
+        // Both sides are the same measurement.
         (.., Verdict::Same) if of.drift.source == DriftSource::None => Verdict::Same,
         (true, ..) | (_, true, Verdict::Faster | Verdict::Same) => Verdict::Undecided,
         (_, true, Verdict::Slower) if of.higher_is_better.is_none() => Verdict::Undecided,
@@ -118,7 +119,7 @@ fn of_answers(verdict: Verdict, of: &StoredComparison) -> Verdict {
     }
 }
 
-/// What is known less well than it seems: of these benchmarks.
+/// Warns about benchmarks that are known less precisely than their intervals suggest.
 fn of_summaries(benchmarks: &[String]) -> Option<String> {
     let (named, more) = match benchmarks {
         [] => return None,
@@ -129,14 +130,14 @@ fn of_summaries(benchmarks: &[String]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "{}{more}: the other tool's figures are compared, as it gives no samples: the interval is only as right as \
-         the tool's own",
+        "{}{more}: the other tool's own figures are compared, because the file has no samples: the interval is only \
+         as good as that tool's",
         named.join(", ")
     ))
 }
 
-/// The file that is meant, if one is: a word with a slash or with an ending that is not a number, so that
-/// a label `v0.8` or a branch is one, whatever lies in the folder.
+/// Returns the path if `asked` means a file: a word with a slash, or with an extension that is not a number.
+/// This way a label such as `v0.8` or a branch name keeps its meaning, whatever files the folder has.
 pub(crate) fn file_of(asked: &str) -> Option<PathBuf> {
     let path = Path::new(asked);
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -148,14 +149,14 @@ fn warnings(base: &Side, head: &Side) -> Vec<String> {
     let mut warnings = Vec::new();
     if base.is_same_as(head) {
         warnings.push(format!(
-            "{} and {} are the same measurement: nothing lies between them",
+            "{} and {} are the same measurement, so there is nothing to compare",
             base.about.asked, head.about.asked
         ));
     }
     for side in [base, head] {
         if side.dirty_left_out > 0 {
             warnings.push(format!(
-                "{} of {} left out: tracked files differed from the revision; --dirty takes them",
+                "{} of {} omitted: tracked files differed from the revision; --dirty includes them",
                 match side.dirty_left_out {
                     1 => "1 measurement".to_owned(),
                     n => format!("{n} measurements"),
@@ -167,16 +168,16 @@ fn warnings(base: &Side, head: &Side) -> Vec<String> {
     warnings
 }
 
-/// What comparing gathers.
+/// Collects the results of a comparison.
 struct Compared<'c> {
     plan: &'c ComparePlan,
     here: &'c Path,
     store: Option<&'c mut Store>,
-    /// Both sides are one measurement.
+    /// Whether both sides are the same measurement.
     same: bool,
     warnings: Vec<String>,
     left_out: Vec<NotCompared>,
-    /// Benchmarks of which another tool gives figures, but not its samples.
+    /// Benchmarks for which another tool reports figures but no samples.
     summaries: Vec<String>,
 }
 
@@ -187,7 +188,7 @@ impl Compared<'_> {
         }
     }
 
-    /// One series of both sides; `None`, and a reason, where it can't be compared.
+    /// Compares one series of both sides; if that is impossible, returns `None` and the reason.
     fn one(
         &mut self,
         base: &Side,
@@ -198,7 +199,7 @@ impl Compared<'_> {
         let Some((before, after, across)) = self.sessions(base, one, head, other) else {
             return Ok(None);
         };
-        // A clock that is named is used.
+        // A clock that the user named is kept.
         let waits: Vec<Waits> = before.iter().chain(&after).map(|one| one.waits).collect();
         let wait_free = self.plan.metric.is_none() && clock::is_wait_free(&waits);
         let metric = match wait_free {
@@ -263,8 +264,8 @@ impl Compared<'_> {
         )))
     }
 
-    /// The measurements of both sides that may be compared: of one environment, the newest that both
-    /// have; and whether they are of different ones.
+    /// Returns the measurements of both sides that may be compared, all from one environment: the newest that
+    /// both sides have. Also returns whether they are from different environments.
     fn sessions<'s>(
         &mut self,
         base: &Side,
@@ -298,8 +299,7 @@ impl Compared<'_> {
             let asked = silent.about.asked.clone();
             if !self.same {
                 self.warn(&format!(
-                    "{asked} doesn't say on which machine it was measured: if on another one, the ratio \
-                     is that of the machines, too"
+                    "{asked} doesn't name the machine it was measured on: if the machines differ, so does the ratio"
                 ));
             }
             return Some((found.0, found.1, false));
@@ -307,25 +307,25 @@ impl Compared<'_> {
         let (here, there) = (base.facts(here), head.facts(there));
         if (before.imported || after.imported) && !side::contradict(here.clone(), there.clone()) {
             self.warn(
-                "what both say of their machines agrees, but one of them says more than the other: if \
-                 they are different machines, the ratio is that of the machines, too",
+                "the two descriptions of the machine agree, but one of them has more details: if the machines \
+                 differ, so does the ratio",
             );
             return Some((found.0, found.1, false));
         }
         let differ = format!("different environments ({})", side::difference(here, there));
         if !self.plan.across {
-            let why = format!("{differ}; --across compares them all the same");
+            let why = format!("{differ}; --across compares them anyway");
             self.left_out.push(other.left_out(why));
             return None;
         }
         self.warn(&format!(
-            "{differ}: the ratio is that of the machines and of the code together"
+            "{differ}: the ratio reflects both the machines and the code"
         ));
         Some((found.0, found.1, true))
     }
 }
 
-/// No difference, and nothing that could scatter.
+/// No difference and no variance.
 const NONE: UnpairedRatio = UnpairedRatio {
     ratio: Estimate {
         value: 1.0,
@@ -336,8 +336,8 @@ const NONE: UnpairedRatio = UnpairedRatio {
     p_value: 1.0,
 };
 
-/// The ratio of what is counted and the same in every run of a side: no interval, no test. `Some(None)` where it is
-/// no ratio.
+/// Returns the ratio of counts that are the same in every run of a side: it has no interval and no test.
+/// `Some(None)` if the ratio is undefined.
 fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRatio>> {
     let value = |sessions: &[&Session]| {
         let first = sessions.first()?.exact?;
@@ -360,7 +360,8 @@ fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRat
     }))
 }
 
-/// What is shown of the measurements of a side: of several the middle one, with the ends of all.
+/// Returns the value shown for the measurements of a side: the middle one of several, with the outermost ends
+/// of all intervals.
 fn value_of(measured: &[Measured], runs: u32, sessions: &[&Session]) -> StoredValue {
     let mut by_value: Vec<&Estimate> = measured.iter().map(|one| &one.estimate).collect();
     by_value.sort_by(|one, other| one.value.total_cmp(&other.value));
@@ -383,7 +384,7 @@ fn value_of(measured: &[Measured], runs: u32, sessions: &[&Session]) -> StoredVa
     }
 }
 
-/// What each session measured, by the clock that is used.
+/// Returns the value of each session on the chosen clock.
 fn measured(sessions: &[&Session], wait_free: bool) -> Vec<Measured> {
     let each = sessions.iter().map(|one| match &one.wait_free {
         Some(measured) if wait_free => measured.clone(),

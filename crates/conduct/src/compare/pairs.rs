@@ -1,4 +1,4 @@
-//! Which series of two sides belong together.
+//! Pairs the series of two sides.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use super::side::{Side, SideSeries};
 
 type Pair<'s> = (Cow<'s, SideSeries>, Cow<'s, SideSeries>);
 
-/// Series of base and head that are the same quantity, and what has no partner.
+/// Pairs of base and head series that measure the same quantity, and the series without a partner.
 pub(super) struct Pairs<'s> {
     pub(super) found: Vec<Pair<'s>>,
     pub(super) left_out: Vec<NotCompared>,
@@ -22,7 +22,7 @@ fn place(one: &SideSeries) -> Place<'_> {
     (&one.benchmark, &one.parameters, &one.metric)
 }
 
-/// Without the place that tells equal names of one file apart.
+/// Returns the key without the place that distinguishes equal names in one file.
 fn unplaced(one: &SideSeries) -> Place<'_> {
     let (benchmark, parameters, metric) = place(one);
     match parameters.split_last() {
@@ -31,8 +31,8 @@ fn unplaced(one: &SideSeries) -> Place<'_> {
     }
 }
 
-/// How often each name stands in a file. A place counts only beside a first one that has none, else it is a
-/// parameter of the tool's own.
+/// Counts how often each name occurs in a file. A place counts only if there is also a first series without
+/// one; otherwise it is a parameter of the tool.
 fn times(side: &Side) -> HashMap<Place<'_>, usize> {
     let mut times: HashMap<Place<'_>, usize> =
         side.series.iter().map(|one| (place(one), 1)).collect();
@@ -47,7 +47,7 @@ fn times(side: &Side) -> HashMap<Place<'_>, usize> {
     times
 }
 
-/// Where no series has a partner and each side has one benchmark, those two are compared: two files of two
+/// If no series has a partner and each side has one benchmark, pairs those two: they are two files of two
 /// programs.
 pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
     let mut pairs = Pairs {
@@ -61,13 +61,13 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
         base.series.iter().map(|one| (place(one), one)).collect();
     let (before, after) = (times(base), times(head));
     let files = base.about.file.is_some() && head.about.file.is_some();
-    // Of two that have one name in one file nobody knows which is the one in the other.
+    // If a file has a name twice, it is unknown which of the two matches the other file's.
     let ambiguous = |one: &SideSeries| {
         let name = unplaced(one);
         let (here, there) = (before.get(&name)?, after.get(&name)?);
         (files && here != there).then(|| {
             format!(
-                "ambiguous: {} has {here} of that name and {} has {there}",
+                "ambiguous: {} has {here} of that name, and {} has {there}",
                 base.about.asked, head.about.asked
             )
         })
@@ -117,7 +117,8 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
     pairs
 }
 
-/// Wall time on one side and time without waits on the other: both by the latter, where the first has it too.
+/// Handles wall time on one side and wait-free time on the other: both use the wait-free time if the first
+/// side has it too.
 fn on_one_clock<'s>(
     one: &'s SideSeries,
     at_head: &HashMap<Place<'s>, &'s SideSeries>,

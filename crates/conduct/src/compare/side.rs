@@ -1,4 +1,4 @@
-//! What is known of one side.
+//! What is known about one side of a comparison.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,16 +7,16 @@ use fathom_stats::Measured;
 
 use super::clock::Waits;
 
-/// One side: series with the measurements that belong to it.
+/// One side: its series with their measurements.
 #[derive(Debug, Clone)]
 pub(super) struct Side {
     pub(super) about: CompareSide,
     pub(super) series: Vec<SideSeries>,
     /// Facts of environments by key.
     pub(super) environments: HashMap<String, HistoryEnvironment>,
-    /// Measurements that were left out because tracked files differed.
+    /// The number of measurements skipped because tracked files were modified.
     pub(super) dirty_left_out: usize,
-    /// SHA-256 of the file that it is.
+    /// The SHA-256 of the side's file, if it is one.
     pub(super) content: Option<String>,
 }
 
@@ -28,22 +28,22 @@ pub(super) struct SideSeries {
     pub(super) metric: String,
     pub(super) unit: String,
     pub(super) direction: Option<String>,
-    /// By time.
+    /// The measurements, ordered by time.
     pub(super) sessions: Vec<Session>,
-    /// What is run to measure it again.
+    /// How to measure it again.
     pub(super) again: Option<Again>,
 }
 
-/// What is run to measure a benchmark again.
+/// How to measure a benchmark again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Again {
-    /// A command of a verb: `bench`, `startup` or `pipe`.
+    /// The command of a verb: `bench`, `startup` or `pipe`.
     Command { verb: &'static str, command: String },
     /// A subject of the project's suite.
     Suite { subject: String },
 }
 
-/// A median with its interval, and the runs that it comes from.
+/// A median with its interval, and the number of runs behind it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figure {
     pub(super) value: f64,
@@ -55,34 +55,34 @@ pub(super) struct Figure {
 /// One separate measurement.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// Key of the environment; absent where the file doesn't say.
+    /// The key of the environment; absent if the file doesn't name it.
     pub(super) environment: Option<String>,
-    /// Milliseconds since 1970.
+    /// The start, in milliseconds since 1970.
     pub(super) time: i64,
-    /// Number of the record in the store.
+    /// The number of the record in the store.
     pub(super) record: Option<i64>,
     pub(super) runs: u32,
     pub(super) measured: Measured,
-    /// Figures that another tool made of samples that it doesn't give.
+    /// Whether another tool computed the figures from samples that it doesn't report.
     pub(super) summary: bool,
-    /// Another tool measured it.
+    /// Whether another tool measured it.
     pub(super) imported: bool,
-    /// Of a load test, the share of requests that had no good answer.
+    /// For a load test, the share of requests without a good response.
     pub(super) failed: Option<f64>,
-    /// Counted, and every run has this value.
+    /// The exact count, if every run has the same value.
     pub(super) exact: Option<f64>,
-    /// Of wall time: how long runs waited for a CPU, and the same runs without that.
+    /// For wall time: how long runs waited for a CPU, and the wait-free time of the same runs.
     pub(super) waits: Waits,
     pub(super) wait_free: Option<Measured>,
 }
 
 impl Side {
-    /// Facts of an environment.
+    /// Returns the facts of an environment.
     pub(super) fn facts(&self, key: &str) -> HistoryEnvironment {
         self.environments.get(key).cloned().unwrap_or_default()
     }
 
-    /// Whether both are one measurement: then nothing lies between them.
+    /// Reports whether both sides are the same measurement, so that nothing can have drifted between them.
     pub(super) fn is_same_as(&self, other: &Side) -> bool {
         let same_file = self.content.is_some() && self.content == other.content;
         same_file || (!self.about.records.is_empty() && self.about.records == other.about.records)
@@ -90,7 +90,7 @@ impl Side {
 }
 
 impl SideSeries {
-    /// Whether both are the same quantity; with another unit it is another one.
+    /// Reports whether both series measure the same quantity; a different unit means a different quantity.
     pub(super) fn is_same(&self, other: &SideSeries) -> bool {
         self.has_name_of(other) && self.unit == other.unit
     }
@@ -101,7 +101,7 @@ impl SideSeries {
             && self.metric == other.metric
     }
 
-    /// The same runs by the time without waits, where all measurements have it.
+    /// Returns the same runs by wait-free time, if all measurements have it.
     pub(super) fn without_waits(&self) -> Option<SideSeries> {
         let mut other = SideSeries {
             metric: Metric::Undisturbed.name().to_owned(),
@@ -125,7 +125,7 @@ impl SideSeries {
 
 const UNKNOWN: &str = "unknown";
 
-/// Whether both sides of a series hold the very same records of one store.
+/// Reports whether both sides of a series hold the same records of the same store.
 pub(super) fn is_same_measurement(before: &[&Session], after: &[&Session]) -> bool {
     let records = |sessions: &[&Session]| -> Option<BTreeSet<i64>> {
         sessions.iter().map(|one| one.record).collect()
@@ -133,7 +133,8 @@ pub(super) fn is_same_measurement(before: &[&Session], after: &[&Session]) -> bo
     records(before).is_some_and(|of_base| records(after) == Some(of_base))
 }
 
-/// The level of an interval of a median of so many runs: 95 % from six on (`fathom_stats`).
+/// Returns the confidence level of the interval of a median of this many runs: 95 % from six on
+/// (`fathom_stats`).
 pub(super) fn level_of(runs: u32) -> f64 {
     match runs {
         0 => 0.0,
@@ -142,21 +143,22 @@ pub(super) fn level_of(runs: u32) -> f64 {
     }
 }
 
-/// An estimate of a point of a series.
+/// Returns the estimate for a point of a series.
 pub(crate) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
     Estimate {
         value,
         low,
         high,
         level: match runs {
-            // One run has no interval: it is another tool's, of a number of samples that it doesn't say.
+            // One run has no interval; if there is one, it is from another tool, with an unknown number of
+            // samples.
             0 | 1 if low < high => 0.95,
             runs => level_of(runs),
         },
     }
 }
 
-/// The facts of two environments, by name.
+/// Returns the facts of two environments, by name.
 fn facts(
     here: HistoryEnvironment,
     there: HistoryEnvironment,
@@ -188,7 +190,7 @@ fn facts(
     ]
 }
 
-/// Whether both are known to be different machines: another tool's file doesn't say everything.
+/// Reports whether the two are known to be different machines; files of other tools may lack facts.
 pub(super) fn contradict(here: HistoryEnvironment, there: HistoryEnvironment) -> bool {
     let known = |fact: &String| fact != UNKNOWN;
     let facts = facts(here, there);
@@ -196,7 +198,7 @@ pub(super) fn contradict(here: HistoryEnvironment, there: HistoryEnvironment) ->
     facts.any(|(_, here, there)| here != there && known(here) && known(there))
 }
 
-/// Which facts differ, with both values.
+/// Describes which facts differ, with both values.
 pub(super) fn difference(here: HistoryEnvironment, there: HistoryEnvironment) -> String {
     let facts = facts(here, there);
     let differing = facts.iter().filter(|(_, here, there)| here != there);

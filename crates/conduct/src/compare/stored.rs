@@ -1,4 +1,4 @@
-//! A side from the store.
+//! Reads a side from the store.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -12,7 +12,8 @@ use super::side::{Figure, Session, Side, SideSeries};
 use crate::history::{chosen, environments, matching};
 use crate::{ConductError, stores};
 
-/// What `asked` names, in their order, and how many of changed trees are left out.
+/// Returns the measurements that `asked` names, in order, and the number skipped because their tree was
+/// modified.
 fn measurements(
     store: &mut Store,
     here: &Path,
@@ -21,15 +22,15 @@ fn measurements(
 ) -> Result<(Vec<Head>, usize), ConductError> {
     let mut heads = stores::find(store, here, asked)?;
     let before = heads.len();
-    // A record that is named by its place or its id is asked for as it is.
+    // A record named by its position or id is used even so.
     let by_itself = asked.starts_with("@-") || (before == 1 && heads[0].id.starts_with(asked));
     if !dirty && !by_itself {
         heads.retain(|head| !is_dirty(head));
     }
     if heads.is_empty() {
         return Err(ConductError::Refused(format!(
-            "every measurement of {asked} is of a tree whose tracked files differed from the revision; \
-             --dirty compares them, or commit and measure again"
+            "every measurement of {asked} was made with uncommitted changes in tracked files; --dirty compares \
+             them, or commit and measure again"
         )));
     }
     heads.sort_by_key(Head::order);
@@ -37,10 +38,10 @@ fn measurements(
     Ok((heads, left_out))
 }
 
-/// The measurements of what `asked` names.
+/// Reads the measurements that `asked` names.
 ///
 /// # Errors
-/// Nothing of that name; only measurements that are left out.
+/// No record has that name, or all of its measurements are skipped.
 pub(super) fn read(
     store: &mut Store,
     here: &Path,
@@ -123,7 +124,7 @@ fn figure(point: &Point) -> Figure {
     }
 }
 
-/// Of the series of wall time those that say what the runs waited: by the number of the first, and the metric.
+/// For each wall-time series, finds the series that record its waits, keyed by its number and the metric.
 pub(crate) fn beside(all: &[Series], series: &[Series]) -> HashMap<(i64, Metric), i64> {
     let mut found = HashMap::new();
     let walls = series.iter();
@@ -154,7 +155,7 @@ fn one_revision(heads: &[Head]) -> Option<String> {
     heads.iter().all(same).then(|| first.id.clone())
 }
 
-/// The record, with the names of today; nothing of a pruned one.
+/// Returns the record with current names; empty if it was pruned.
 pub(crate) fn body(
     store: &mut Store,
     head: &Head,

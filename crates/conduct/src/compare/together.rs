@@ -1,4 +1,4 @@
-//! The command that measures both sides together, in the same rounds, so that the drift cancels.
+//! Suggests the command that measures both sides together, in the same rounds, so that drift cancels.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fathom_store::git;
 
 use super::side::{Again, SideSeries};
 
-/// `None` where it can't be known: another tool's file of one command, or a tree that is gone.
+/// Returns `None` if the command can't be known: one side is another tool's file, or its tree is gone.
 pub(super) fn command(
     here: &Path,
     base: &CompareSide,
@@ -50,7 +50,7 @@ pub(super) fn command(
                 (None, Some(all)) => (to, from, all.len() - 1),
                 (None, None) => (from, to, 1),
             };
-            // Only the ends: both are always measured.
+            // Only the ends, which are always measured.
             let every = match steps {
                 0 | 1 => String::new(),
                 n => format!("--every {n} "),

@@ -1,4 +1,4 @@
-//! `export`: records and series in forms that other tools read.
+//! `export`: writes records and series in formats that other tools read.
 
 mod record;
 mod stored;
@@ -11,32 +11,32 @@ use serde_json::Value;
 
 use crate::ConductError;
 
-/// Longer files of Fathom are no records that anybody made.
+/// The size limit in bytes; no real record of Fathom is larger.
 const LONGEST: u64 = 1 << 30;
 
-/// What is exported.
+/// What to export.
 #[derive(Debug, Clone, Default)]
 pub struct ExportPlan {
-    /// Name of the form.
+    /// The name of the format.
     pub format: String,
-    /// The store as `--store` names it.
+    /// The store, as given to `--store`.
     pub store: Option<String>,
-    /// Files of Fathom or of other tools, records of the store, names of series.
+    /// Files of Fathom or of other tools, records in the store, or names of series.
     pub sources: Vec<String>,
     /// Only these metrics; all if empty.
     pub metrics: Vec<String>,
 }
 
-/// Writes what is asked for in the form that is asked for.
+/// Exports the sources in the requested format.
 ///
 /// # Errors
-/// A source that isn't there or can't be read, or none of whose figures fit the form.
+/// A source that doesn't exist or can't be read, or that has no figures for the format.
 pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
     let form = EXPORTS.iter().find(|form| form.name == plan.format);
     let Some(form) = form else {
         let names: Vec<&str> = EXPORTS.iter().map(|form| form.name).collect();
         return Err(ConductError::Refused(format!(
-            "no form is called {:?}; there are {}",
+            "unknown format {:?}; the formats are {}",
             plan.format,
             names.join(", ")
         )));
@@ -54,7 +54,7 @@ pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
     if written.text.is_empty() {
         let mut why = written.left_out.iter().map(|entry| entry.reason.as_str());
         return Err(ConductError::Refused(format!(
-            "nothing of it can be written as {}: {}",
+            "nothing in it can be written as {}: {}",
             form.name,
             why.next().unwrap_or("it has no figures")
         )));
@@ -62,7 +62,7 @@ pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
     Ok(written)
 }
 
-/// Takes away what isn't of these metrics.
+/// Removes all other metrics.
 fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), ConductError> {
     if metrics.is_empty() {
         return Ok(());
@@ -75,7 +75,7 @@ fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), Conduc
     }
     if let Some(metric) = metrics.iter().find(|metric| !known.contains(metric)) {
         return Err(ConductError::Refused(format!(
-            "--metric {metric:?}: there are {}",
+            "--metric {metric:?}: the metrics are {}",
             known.join(", ")
         )));
     }
@@ -88,7 +88,7 @@ fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), Conduc
     Ok(())
 }
 
-/// The measurements of a file: a record of Fathom, a list of them, or what another tool wrote.
+/// Reads the measurements of a file: a record of Fathom, a list of them, or another tool's output.
 fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
     let failed = |error: std::io::Error| ConductError::Refused(format!("{name}: {error}"));
     let length = path.metadata().map_err(failed)?.len();
@@ -109,7 +109,7 @@ fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
     Ok(records.map(record::of_imported).collect())
 }
 
-/// The records of Fathom in a text; none if it is another tool's.
+/// Returns the records of Fathom in a text; empty if it is from another tool.
 fn own(text: Vec<u8>) -> Vec<String> {
     let mark = b"\"fathom_version\"";
     if memchr::memmem::find(&text[..text.len().min(1 << 20)], mark).is_none() {

@@ -1,12 +1,12 @@
-//! A record of any kind as it is exported.
+//! Converts a record of any kind for export.
 
 use fathom_exchange::export::{self, Export, Figure};
 use fathom_exchange::{Benchmark, Direction, Summary, Values};
 use fathom_model::{BenchRecord, ImportedRecord};
 use fathom_store::{Draft, NewPoint, date};
 
-/// Of its JSON: the runs of `bench` and the samples of an import, of other kinds the figures that go
-/// into series.
+/// Converts the JSON of a record: the runs of `bench`, the samples of an import, and for other kinds the
+/// figures that go into series.
 pub(super) fn of_text(text: &str) -> Result<Export, String> {
     #[derive(serde::Deserialize)]
     struct Mark {
@@ -43,7 +43,7 @@ pub(super) fn of_imported(record: ImportedRecord) -> Export {
     timed(export::of_imported(record))
 }
 
-/// With its time in numbers.
+/// Fills in the time as a number.
 fn timed(export: Export) -> Export {
     Export {
         milliseconds: date::parse(&export.time).unwrap_or(0),
@@ -63,7 +63,7 @@ fn of_point(point: NewPoint) -> Figure {
     )
 }
 
-/// What a series knows of one measurement.
+/// Returns what a series holds about one measurement.
 pub(super) fn summary(
     name: String,
     parameters: Vec<(String, String)>,

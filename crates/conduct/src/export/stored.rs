@@ -1,4 +1,4 @@
-//! Records and series of the store as they are exported.
+//! Finds records and series of the store for export.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::{ExportPlan, record};
 use crate::history::{HistoryPlan, history};
 use crate::{ConductError, stores};
 
-/// What a word means: records (`@-1`, a label, an id, a revision), else the series of a benchmark.
+/// Resolves a word: to records (`@-1`, a label, an id, a revision), otherwise to the series of a benchmark.
 ///
 /// # Errors
-/// A store that isn't there, a word that it doesn't know.
+/// The store doesn't exist, or doesn't know the word.
 pub(super) fn find(
     plan: &ExportPlan,
     here: &Path,
@@ -21,7 +21,7 @@ pub(super) fn find(
 ) -> Result<Vec<Export>, ConductError> {
     let store = stores::open(plan.store.as_deref(), here);
     let mut store = store.map_err(|error| match error {
-        // A file that isn't there is looked for in the store, and nobody meant that.
+        // The word may have been meant as the path of a file, so the message mentions that too.
         error @ Error::Missing { .. } => {
             ConductError::Refused(format!("there is no file {asked:?}, and {error}"))
         }
@@ -49,7 +49,7 @@ fn of_record(store: &mut Store, head: &Head) -> Result<Export, ConductError> {
     })
 }
 
-/// The points of a benchmark's series, those of one record together.
+/// Returns the points of a benchmark's series, grouped by record.
 fn of_series(plan: &ExportPlan, here: &Path, asked: &str) -> Result<Vec<Export>, ConductError> {
     let found = history(
         &HistoryPlan {

@@ -1,4 +1,4 @@
-//! From what was measured to a record.
+//! Turns measurements into a record.
 
 use fathom_model::{
     Environment, Estimate, FalseFailureShare, FloorSource, GateBenchmark, GateClock, GateRecord,
@@ -11,10 +11,10 @@ use fathom_stats::{
 use super::floor::Floor;
 use super::{GatePlan, GateTarget, Judged, Measured, Rule, exact};
 
-/// Suites that are drawn from the null arm.
+/// The number of suites drawn from the null arm.
 const SUITES: usize = 2_000;
 
-/// Everything that is known, complete or not.
+/// Returns a record of everything known, complete or not.
 pub(super) fn record(
     plan: &GatePlan,
     started_at: String,
@@ -73,7 +73,7 @@ pub(super) fn record(
 
 fn null_arm(plan: &GatePlan, measured: &Measured, findings: &[GateFinding]) -> NullArm {
     let judged = matches!(plan.rule, Rule::Paired { .. });
-    // Its series is one of times.
+    // The series of the null arm is one of times.
     let rows = plan.rows().zip(findings);
     let of_time = rows.filter(|((_, judged), _)| judged.metric.is_none());
     let ratios = of_time.filter_map(|((place, _), finding)| {
@@ -100,11 +100,11 @@ fn paired(
     let mut why = Vec::new();
     match finding.answer {
         GateAnswer::Worse => why.push(format!(
-            "looked worse in {} rounds, and again in {} fresh ones",
+            "looked worse in {} rounds, and again in {} new ones",
             finding.rounds, finding.confirmation_rounds
         )),
         GateAnswer::NotWorse if finding.looked_worse => why.push(format!(
-            "looked worse in {} rounds, and not in {} fresh ones",
+            "looked worse in {} rounds, but not in {} new ones",
             finding.rounds, finding.confirmation_rounds
         )),
         GateAnswer::NotWorse => {}
@@ -112,25 +112,26 @@ fn paired(
         GateAnswer::CannotTell => {
             if finding.looked_worse {
                 why.push(format!(
-                    "looked worse in {} rounds; {} fresh ones could not confirm it",
+                    "looked worse in {} rounds; {} new ones could not confirm it",
                     finding.rounds, finding.confirmation_rounds
                 ));
             }
             if floor > judged.margin {
                 why.push(format!(
-                    "the machine's noise of {:.1} % is more than the margin",
+                    "the machine's noise of {:.1} % is larger than the margin",
                     100.0 * floor
                 ));
             }
             why.push(match finding.rounds_to_decide {
-                Some(rounds) => format!("about {rounds} rounds would settle it: a longer --time"),
-                None => "it lies at the margin, or there were no rounds: a longer --time, or another margin".to_owned(),
+                Some(rounds) => format!("about {rounds} rounds would decide it: use a longer --time"),
+                None => "the difference is close to the margin, or no round was completed: use a longer --time or \
+                     another margin".to_owned(),
             });
         }
     }
     if finding.copies_apart > 0.0 {
         why.push(format!(
-            "two copies of base differ by {:.1} %: the interval is that much wider",
+            "two copies of base differ by {:.1} %: the interval is widened by that",
             100.0 * finding.copies_apart
         ));
     }
@@ -169,7 +170,8 @@ fn middle(runs: &[Run], metric: Metric) -> Option<Estimate> {
     median_interval(&values, 0.95)
 }
 
-/// Both, whichever carried the verdict: a series has one clock, whatever the load of the day was.
+/// Returns both clocks, whichever carried the verdict: a series has one clock, whatever the load of the day
+/// was.
 fn clocks(runs: &[Vec<Run>; 2]) -> Vec<GateClock> {
     let one = |metric: Metric| {
         Some(GateClock {
@@ -193,7 +195,7 @@ fn word(answer: GateAnswer) -> GateVerdict {
     }
 }
 
-/// The other rule: what it says, and how often it says so of base against itself.
+/// Applies the other rule: records its verdict, and how often it gives that verdict for base against itself.
 fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
     let Rule::BestOf { rule, protected } = &plan.rule else {
         return;
@@ -241,7 +243,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
         };
         let why = match (verdict, is_protected[place], ratio) {
             (GateVerdict::NotWorse, true, Some(ratio)) if ratio > 1.0 + rule.max_regression => {
-                vec!["protected: counts in the geometric mean only".to_owned()]
+                vec!["protected: counts only in the geometric mean".to_owned()]
             }
             (GateVerdict::CannotTell, ..) => vec!["measuring ended before".to_owned()],
             _ => Vec::new(),
@@ -270,7 +272,7 @@ fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
     }
 }
 
-/// One run has no interval.
+/// Returns the estimate of a single run, which has no interval.
 fn alone(value: f64) -> Estimate {
     Estimate {
         value,
@@ -280,7 +282,7 @@ fn alone(value: f64) -> Estimate {
     }
 }
 
-/// Lets pass what is waived; says what is waived no longer, and for nothing.
+/// Applies the waivers, and reports those that have expired and those that match nothing.
 fn waive(plan: &GatePlan, record: &mut GateRecord) {
     for waiver in &plan.waivers {
         let fits = |row: &&mut GateBenchmark| {
@@ -291,7 +293,7 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
                 && (row.metric == waiver.metric || same_clock)
                 && row.verdict == GateVerdict::Worse
         };
-        // Days are written so that their order is that of their letters.
+        // Dates are written so that string order is date order.
         let expired = waiver.until < plan.today;
         match record.benchmarks.iter_mut().find(fits) {
             Some(_) if expired => record.notes.push(format!(
@@ -311,18 +313,18 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
     }
 }
 
-/// Why a waiver doesn't let this pass: the change is larger than it allows.
+/// Returns why a waiver doesn't cover this row: the change is larger than it allows.
 fn exceeds(row: &GateBenchmark, waiver: &Waiver) -> Option<String> {
     let at_most = waiver.at_most?;
     let change = match (&row.ratio, &row.base, &row.head) {
         (Some(ratio), ..) => ratio.value - 1.0,
-        // A budget of something that was 0 is exceeded by more than any share.
+        // If base was 0, the budget is exceeded by more than any share.
         (None, Some(base), Some(head)) => head.value / base.value - 1.0,
         _ => return None,
     };
     (change > at_most).then(|| {
         format!(
-            "{:+.1} % is more than the {} % that the waiver until {} lets pass",
+            "{:+.1} % is more than the {} % that the waiver allows until {}",
             100.0 * change,
             100.0 * at_most,
             waiver.until
@@ -330,7 +332,7 @@ fn exceeds(row: &GateBenchmark, waiver: &Waiver) -> Option<String> {
     })
 }
 
-/// The suite: worse if something is that isn't waived.
+/// Returns the verdict of the suite: worse if any benchmark that isn't waived is worse.
 pub(super) fn verdict(record: &GateRecord) -> GateVerdict {
     if record.null_arm.failed {
         return GateVerdict::CannotTell;

@@ -1,11 +1,11 @@
-//! Quantities that no noise touches, and budgets.
+//! Noise-free quantities, and budgets.
 
 use fathom_model::{ExactChange, GateBenchmark, GateVerdict, Metric, Run, Unit};
 use fathom_stats::median_interval;
 
 use super::GateTarget;
 
-/// Metrics that are worth a line when head has another value than all base runs.
+/// Metrics that are reported if head's value differs from that of all base runs.
 const EXACT: [Metric; 5] = [
     Metric::ReadCalls,
     Metric::WriteCalls,
@@ -13,33 +13,33 @@ const EXACT: [Metric; 5] = [
     Metric::WrittenBytes,
     Metric::MajorFaults,
 ];
-/// The size of the program's file.
+/// The name of the metric for the size of the program's file.
 const BINARY_SIZE: &str = "binary_size";
-/// Level of an interval that a budget is compared with.
+/// The confidence level of an interval that is compared with a budget.
 const LEVEL: f64 = 0.95;
 
-/// What a metric of a benchmark may be at most.
+/// An upper limit for a metric of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budget {
-    /// Name of the metric, `binary_size` among them.
+    /// The name of the metric; `binary_size` is allowed too.
     pub metric: String,
-    /// The limit.
+    /// The limit of the metric.
     pub limit: BudgetLimit,
-    /// As it is written, `<= 1200`.
+    /// The limit as written, `<= 1200`.
     pub text: String,
 }
 
-/// A limit of a budget.
+/// The limit of a budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BudgetLimit {
     /// A number in the unit of the metric.
     AtMost(f64),
-    /// What base has.
+    /// The value of base.
     Base,
 }
 
 impl Budget {
-    /// No more than base has.
+    /// Returns a budget that allows no more than base has.
     pub(super) fn as_base(metric: Metric) -> Budget {
         Budget {
             metric: metric.name().to_owned(),
@@ -48,13 +48,13 @@ impl Budget {
         }
     }
 
-    /// Whether there is such a metric.
+    /// Reports whether the metric exists.
     pub fn is_known(metric: &str) -> bool {
         metric == BINARY_SIZE || Metric::ALL.iter().any(|known| known.name() == metric)
     }
 }
 
-/// Values of a metric at base and at head.
+/// Returns the values of a metric at base and at head.
 fn values(target: &GateTarget, runs: &[Vec<Run>; 2], metric: &str) -> [Vec<f64>; 2] {
     if metric == BINARY_SIZE {
         let size = |path: &std::path::Path| {
@@ -72,7 +72,7 @@ fn values(target: &GateTarget, runs: &[Vec<Run>; 2], metric: &str) -> [Vec<f64>;
     [0, 1].map(|side| runs[side].iter().filter_map(|run| metric.of(run)).collect())
 }
 
-/// The value that all have.
+/// Returns the value that all runs share, if they do.
 fn same(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
     values.iter().all(|value| *value == first).then_some(first)
@@ -86,7 +86,7 @@ fn ends(values: &[f64]) -> (f64, f64) {
     )
 }
 
-/// What was the same in all base runs and is something else at head, but for what has a budget.
+/// Returns the metrics that were the same in all base runs and differ at head, except those with a budget.
 pub(super) fn changes(target: &GateTarget, runs: &[Vec<Run>; 2]) -> Vec<ExactChange> {
     let names = EXACT
         .iter()
@@ -109,7 +109,7 @@ pub(super) fn changes(target: &GateTarget, runs: &[Vec<Run>; 2]) -> Vec<ExactCha
         .collect()
 }
 
-/// A row for each budget.
+/// Returns a row for each budget.
 pub(super) fn budgets(target: &GateTarget, runs: &[Vec<Run>; 2]) -> Vec<GateBenchmark> {
     target
         .budgets
@@ -136,17 +136,17 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         ),
         (None, _) => (
             GateVerdict::CannotTell,
-            "base has not the same value in all runs; give the budget a number".to_owned(),
+            "base does not have the same value in all runs; give the budget a number".to_owned(),
         ),
         (Some(limit), Some(estimate)) => match same(&head) {
-            // One value in all runs: no interval, no margin.
+            // All runs have the same value, so there is no interval and no margin.
             Some(value) if value > limit => (GateVerdict::Worse, over(value, limit)),
             Some(_) => (GateVerdict::NotWorse, String::new()),
             None if estimate.low > limit => (GateVerdict::Worse, over(estimate.value, limit)),
             None if estimate.high <= limit => (GateVerdict::NotWorse, String::new()),
             None => (
                 GateVerdict::CannotTell,
-                "the interval of head's median holds the limit; more rounds: a longer --time"
+                "the interval of head's median contains the limit; for more rounds use a longer --time"
                     .to_owned(),
             ),
         },
@@ -180,10 +180,10 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
 
 fn unit_of(metric: &str) -> Unit {
     let known = Metric::ALL.into_iter().find(|known| known.name() == metric);
-    // The other one is the size of a file.
+    // The only other metric is a file size.
     known.map_or(Unit::Bytes, Metric::unit)
 }
 
 fn over(value: f64, limit: f64) -> String {
-    format!("{value} is more than the budget's {limit}")
+    format!("{value} exceeds the budget's limit of {limit}")
 }

@@ -1,4 +1,4 @@
-//! What head takes more than base, for what is worse.
+//! Explains what head does more than base, for benchmarks that are worse.
 
 use fathom_measure::interrupt;
 use fathom_model::{GateRecord, GateVerdict, Metric, Run};
@@ -7,10 +7,11 @@ use super::{GatePlan, Measured};
 use crate::why::{Differs, differs};
 use crate::{DifferencePlan, Observer};
 
-/// So many benchmarks are observed at most: each takes 2 to 8 s.
+/// The maximum number of benchmarks to observe: each takes 2 to 8 s.
 const BENCHMARKS: usize = 3;
 
-/// Observes both sides of what is worse in time, by its place among the rows of the record.
+/// Observes both sides of the benchmarks that are worse in time, by their position among the rows of the
+/// record.
 pub(super) fn explain(
     plan: &GatePlan,
     measured: &Measured,
@@ -44,7 +45,7 @@ pub(super) fn explain(
     found
 }
 
-/// The i-th run of either side stands for the i-th round; of two copies of base the first's.
+/// Treats the i-th run of each side as the i-th round; of the two copies of base, uses the first.
 fn timed(runs: &[Vec<Run>; 2]) -> Vec<Run> {
     let for_each_head = runs[0].len() / runs[1].len().max(1);
     let every = [for_each_head.max(1), 1];

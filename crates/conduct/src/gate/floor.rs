@@ -8,28 +8,28 @@ use fathom_store::{
 use super::GateTarget;
 use crate::history::numbers_of;
 
-/// Earlier gates that are needed. The next of a sequence is above the largest of n before it in one of
-/// n + 1 cases: from 19 on in at most 5 %, as often as the interval errs whose half is the floor
-/// without a history. With fewer no order statistic bounds it at that level.
+/// The number of earlier gates needed. The next value of a sequence exceeds the largest of the n before it in
+/// one of n + 1 cases: with 19 or more, in at most 5 %, which is also the error rate of the interval whose
+/// half is the floor without a history. With fewer, no order statistic gives that bound.
 const FEWEST: usize = 19;
-/// The newest that count: a machine is not what it was a year ago.
+/// The number of newest gates that count: a machine may have changed within a year.
 const NEWEST: usize = 100;
-/// So often a program against itself stays below the floor.
+/// How often a program compared with itself stays below the floor.
 const LEVEL: f64 = 0.95;
 
 /// A noise floor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Floor {
-    /// As a share.
+    /// The floor, as a share.
     pub(super) share: f64,
-    /// Gates that it is from.
+    /// The number of gates it is computed from.
     pub(super) gates: usize,
 }
 
-/// Of each benchmark, where enough gates are in the store.
+/// Returns the floor of each benchmark that has enough gates in the store.
 ///
 /// # Errors
-/// Those of the store; none if there is none.
+/// Errors of the store; a missing store is not an error.
 pub(super) fn of(
     store: &Location,
     environment: &Environment,
@@ -75,7 +75,7 @@ pub(super) fn of(
     Ok(own.into_iter().map(one).collect())
 }
 
-/// Of ratios of a program to itself, where there are enough.
+/// Computes the floor from ratios of a program to itself, if there are enough.
 fn floor(ratios: impl Iterator<Item = f64>) -> Option<Floor> {
     let mut away: Vec<f64> = ratios
         .filter(|ratio| *ratio > 0.0 && ratio.is_finite())

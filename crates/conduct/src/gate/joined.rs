@@ -1,4 +1,4 @@
-//! A suite whose benchmarks were measured each in a job of its own.
+//! Joins the parts of a suite whose benchmarks were each measured in a separate job.
 
 use fathom_model::{GateRecord, LeftOut};
 

@@ -1,4 +1,4 @@
-//! `gate`: a suite at base and at head, measured in one go and judged.
+//! `gate`: measures a suite at base and at head together, and judges it.
 
 mod conclude;
 mod exact;
@@ -24,9 +24,9 @@ use crate::{ConductError, Event, Observer, RunTerms, Target, fingerprint};
 pub use exact::{Budget, BudgetLimit};
 pub use joined::joined;
 
-/// What a change must exceed where nothing is set.
+/// The default margin that a change must exceed.
 pub const MARGIN: f64 = 0.03;
-/// How long a gate measures where nothing is said.
+/// The default time for which a gate measures.
 pub const TIME: Duration = Duration::from_secs(300);
 
 /// A benchmark at base and at head.
@@ -34,37 +34,37 @@ pub const TIME: Duration = Duration::from_secs(300);
 pub struct GateTarget {
     /// Its name.
     pub name: String,
-    /// At base.
+    /// The benchmark at base.
     pub base: Target,
-    /// Base once more, with files and a build of its own where head has them: the null arm.
+    /// A second copy of base, with its own files and build where head has its own: the null arm.
     pub twin: Target,
-    /// At head.
+    /// The benchmark at head.
     pub head: Target,
-    /// What is judged of it.
+    /// The metrics that are judged.
     pub judged: Vec<Judged>,
-    /// Metrics that may not exceed something.
+    /// Metrics with an upper limit.
     pub budgets: Vec<Budget>,
 }
 
-/// A metric of a benchmark that may not become worse.
+/// A metric of a benchmark that must not become worse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// Which; time, by the clock that suits the runs, if it is `None`.
+    /// The metric; if `None`, time, by the clock that suits the runs.
     pub metric: Option<Metric>,
-    /// Smallest change that counts, as a share.
+    /// The smallest change that counts, as a share.
     pub margin: f64,
 }
 
-/// What is asked of a benchmark by these metrics, each with its own margin if it has one, where others have
-/// `margin`: time if none is named. What is counted is a budget, unless it was given a margin: it may not be
-/// more than at base.
+/// Splits metrics into those judged and those with a budget. Metrics without their own margin use `margin`;
+/// if none is named, time is judged. A counted metric becomes a budget of no more than base, unless it has
+/// its own margin.
 pub fn asked(metrics: &[(Metric, Option<f64>)], margin: f64) -> (Vec<Judged>, Vec<Budget>) {
     let (mut judged, mut budgets) = (Vec::new(), Vec::new());
     for (metric, own) in metrics {
         match own.filter(|own| *own > 0.0) {
             None if metric.is_exact() => budgets.push(Budget::as_base(*metric)),
             _ => judged.push(Judged {
-                // The clock is chosen by the runs.
+                // The clock is chosen from the runs.
                 metric: Some(*metric).filter(|metric| *metric != Metric::Wall),
                 margin: own.unwrap_or(margin),
             }),
@@ -79,96 +79,96 @@ pub fn asked(metrics: &[(Metric, Option<f64>)], margin: f64) -> (Vec<Judged>, Ve
     (judged, budgets)
 }
 
-/// By which rule it is judged.
+/// The rule that judges the suite.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Paired rounds until each benchmark is decided, what looks worse confirmed in fresh rounds.
+    /// Paired rounds until each benchmark is decided; any that look worse are confirmed in fresh rounds.
     Paired {
-        /// Whether `cannot tell` lets the suite pass.
+        /// Whether the suite passes with `cannot tell`.
         undecided_passes: bool,
     },
-    /// The fastest of so many runs of either side.
+    /// The fastest run of several on each side.
     BestOf {
         /// The rule.
         rule: BestOf,
-        /// Benchmarks that can't fail alone.
+        /// Benchmarks that can't fail the suite alone.
         protected: Vec<String>,
     },
 }
 
-/// What is to be judged, and how.
+/// What to judge, and how.
 #[derive(Debug, Clone)]
 pub struct GatePlan {
-    /// What is compared with.
+    /// The side to compare with.
     pub base: GateSide,
-    /// What is judged.
+    /// The side to judge.
     pub head: GateSide,
-    /// The suite.
+    /// The benchmarks of the suite.
     pub targets: Vec<GateTarget>,
-    /// Folders that only one side reads: the pages of their files are dealt anew before each round.
+    /// Folders that only one side reads: their files get new pages before each round.
     pub folders: Vec<PathBuf>,
     /// Benchmarks that aren't measured, and why.
     pub left_out: Vec<LeftOut>,
-    /// What head changes in the settings.
+    /// Settings that head changes.
     pub settings_changed: Vec<String>,
-    /// Known changes that are let pass.
+    /// Known changes that are allowed.
     pub waivers: Vec<Waiver>,
-    /// Today, as waivers write it.
+    /// Today's date, in the format of the waivers.
     pub today: String,
-    /// Margin of benchmarks without one of their own, for the record.
+    /// The margin of benchmarks without their own, for the record.
     pub margin: f64,
     /// The rule.
     pub rule: Rule,
-    /// The suite is measured in so many parts of its own, of which this is one: 1 if it is all of it.
+    /// The number of parts in which the suite is measured, of which this is one: 1 if it is the whole suite.
     pub parts: usize,
-    /// Longest time of measuring.
+    /// The time limit for measuring.
     pub time: Duration,
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// The store whose earlier gates say how noisy each benchmark is.
+    /// The store whose earlier gates show how noisy each benchmark is.
     pub history: Option<Location>,
-    /// Failures that are counted instead of ending everything.
+    /// Failures that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// Wait until the machine is quiet, at most this long.
+    /// Wait for the machine to become quiet, at most this long.
     pub require_quiet: Option<Duration>,
     /// How the commands are run.
     pub terms: RunTerms,
 }
 
-/// A verdict, what went wrong, and what is behind it.
+/// The verdict, and any failure.
 #[derive(Debug)]
 pub struct Gated {
-    /// The verdict; what was known of it if something went wrong.
+    /// The verdict, or what was known before a failure.
     pub record: GateRecord,
-    /// Why measuring ended early, if it did so by a failure.
+    /// Why measuring ended early, if a failure ended it.
     pub failure: Option<MeasureError>,
-    /// What head takes more than base, for the first rows of the record that are worse in time, by
-    /// their places.
+    /// What head does more than base, for the first rows of the record that are worse in time; each with its
+    /// index among the rows.
     pub differences: Vec<(usize, Differs)>,
 }
 
-/// What was measured, before it is put into words.
+/// The measurements, before they are turned into a record.
 struct Measured {
     gate: Gate,
     /// Noise floors from earlier gates, by row.
     floors: Vec<Option<Floor>>,
     /// Runs of base and of head, by benchmark, in the order of the rounds.
     runs: Vec<[Vec<Run>; 2]>,
-    /// All rounds that are complete.
+    /// The total duration of all complete rounds, in seconds.
     seconds: f64,
-    /// Ended by the user.
+    /// Whether the user ended it.
     interrupted: bool,
     failure: Option<MeasureError>,
 }
 
-/// Measures base and head of all benchmarks in the same rounds until each is decided or the time is
-/// over, and judges.
+/// Measures base and head of all benchmarks in the same rounds until each is decided or the time is up, and
+/// judges.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A run that fails ends measuring; the record then says
-/// what was known.
+/// If nothing can be measured at all. A failing run ends the measurement; the record then holds what was
+/// known.
 pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let started_at = now_rfc3339();
@@ -191,7 +191,7 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
     let mut record = conclude::record(plan, started_at, environment, &measured);
     record.notes.extend(unread.map(|error| {
         format!(
-            "the noise floor is from this measurement alone, earlier gates can't be read: {error}"
+            "the noise floor comes from this measurement alone, because earlier gates can't be read: {error}"
         )
     }));
     let differences = match record.complete && !record.null_arm.failed {
@@ -206,13 +206,13 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
 }
 
 impl GatePlan {
-    /// What is decided, with the place of its benchmark: each metric of each.
+    /// Returns the rows to decide, each metric of each benchmark, with the index of the benchmark.
     fn rows(&self) -> impl Iterator<Item = (usize, Judged)> {
         let targets = self.targets.iter().enumerate();
         targets.flat_map(|(place, target)| target.judged.iter().map(move |one| (place, *one)))
     }
 
-    /// The noise floor of each row. What earlier gates say is of time.
+    /// Returns the noise floor of each row. Earlier gates give floors only for time.
     fn floors(&self, of_targets: &[Option<Floor>]) -> Vec<Option<Floor>> {
         let floor = |(place, judged): (usize, Judged)| match judged.metric {
             None => of_targets[place],
@@ -222,7 +222,7 @@ impl GatePlan {
     }
 }
 
-/// What the decision asks of each row.
+/// Returns the question that the decision rule gets for each row.
 fn questions(plan: &GatePlan, floors: &[Option<Floor>]) -> Vec<GateQuestion> {
     let question = |((_, judged), floor): ((usize, Judged), &Option<Floor>)| GateQuestion {
         metric: judged.metric,
@@ -232,7 +232,7 @@ fn questions(plan: &GatePlan, floors: &[Option<Floor>]) -> Vec<GateQuestion> {
     plan.rows().zip(floors).map(question).collect()
 }
 
-/// Tells who watches how far it is.
+/// Reports progress to the observer.
 fn report(gate: &Gate, observer: &mut dyn Observer, rounds: usize) {
     let wanted = gate.wanted();
     observer.on(Event::Gates {

@@ -1,4 +1,4 @@
-//! Rounds for those benchmarks that need them, while there is time.
+//! Runs rounds of the benchmarks that need them, while there is time.
 
 use std::time::{Duration, Instant};
 
@@ -14,27 +14,27 @@ use super::journal::Journal;
 use super::{GatePlan, Measured, Rule, questions, report};
 use crate::{ConductError, Observer};
 
-/// Screening may take this part of the time; the rest is left for what has to be confirmed.
+/// The part of the time that screening may take; the rest is reserved for confirmation.
 const SCREENING: f64 = 0.75;
-/// What is run of a benchmark in a round, by its place among its targets, where each side has files of
-/// its own. Once each: the second run of two with the same files would find them in the caches of the
-/// processor, which the runs of two copies don't.
+/// The targets of a benchmark that run in a round, by index, when each side has its own files. Each runs
+/// once: the second of two runs with the same files would find them in the processor's caches, which runs of
+/// two copies don't.
 const OF_COPIES: &[usize] = &[BASE, TWIN, HEAD];
-/// The same for two commands. Base is its own twin, so head runs twice as well.
+/// The same for two commands without copies. Base is its own twin, so head runs twice as well.
 const OF_COMMANDS: &[usize] = &[BASE, TWIN, HEAD, HEAD];
 const BASE: usize = 0;
 const TWIN: usize = 1;
 const HEAD: usize = 2;
-/// Targets of a benchmark.
+/// The number of targets of a benchmark.
 const TARGETS: usize = 3;
-/// Rounds that are handed to the launcher at once: it is quick only if it knows what comes, and the
-/// clock is looked at between them.
+/// The number of rounds passed to the launcher at once: it is fast only if it knows what comes next, and the
+/// clock is checked between batches.
 const AT_ONCE: usize = 5;
 
-/// Measures until all is decided, the time is over, or something ends it.
+/// Measures until everything is decided, the time is up, or a failure or an interrupt ends it.
 ///
 /// # Errors
-/// When nothing can be run at all.
+/// If nothing can be run at all.
 pub(super) fn measure(
     plan: &GatePlan,
     floors: Vec<Option<Floor>>,
@@ -89,7 +89,7 @@ struct Session<'p> {
     random: SmallRng,
     round: u32,
     position: u32,
-    /// Once it is known what the commands read.
+    /// Set once the files that the commands read are known.
     renewal: Option<Renewal>,
     journal: Journal,
     /// What was measured before `since`, in earlier attempts of a job.
@@ -126,7 +126,7 @@ impl Session<'_> {
         match &self.plan.rule {
             Rule::Paired { .. } => self.paired(executor, observer)?,
             Rule::BestOf { rule, .. } => {
-                // Ten times as many for the null arm: the chance that the rule fails is drawn from it.
+                // The null arm needs ten times as many: the rule's false alarm rate is drawn from it.
                 let rounds = rule.runs * 10;
                 for round in 0..rounds {
                     if round >= rule.runs && self.elapsed() > self.plan.time {
@@ -185,7 +185,8 @@ impl Session<'_> {
         }
     }
 
-    /// Rounds that each benchmark needs: the fewest that one of its open metrics does.
+    /// Returns the number of rounds that each benchmark needs: the lowest number that one of its open metrics
+    /// needs.
     fn wanted(&self) -> Vec<usize> {
         let mut fewest = vec![0; self.plan.targets.len()];
         for ((target, _), wanted) in self.plan.rows().zip(self.measured.gate.wanted()) {

@@ -1,4 +1,4 @@
-//! `history`: series of a store, with what is known of their points.
+//! `history`: reads series from a store, with details about their points.
 
 mod names;
 
@@ -16,10 +16,10 @@ use crate::compare::clock;
 use crate::compare::stored::beside;
 use crate::{ConductError, stores};
 
-/// Metrics that stand for a benchmark where none is named, the first that it has.
+/// Metrics that can represent a benchmark if none is named; the first that it has is used.
 ///
-/// Of a load test it is the rate of its answers or, where the tool makes requests at a pace of its own, their
-/// latency: not what happens to stand first in the file.
+/// A load test is represented by the rate of its responses or, if the tool sends requests at its own pace, by
+/// their latency, regardless of the order in the file.
 const MAIN: [&str; 10] = [
     "wall",
     "cpu_wait_free",
@@ -33,39 +33,39 @@ const MAIN: [&str; 10] = [
     "response",
 ];
 
-/// Which series, and how much of them.
+/// Which series to read, and how much of them.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryPlan {
-    /// The store as `--store` names it.
+    /// The store, as given to `--store`.
     pub store: Option<String>,
-    /// Names or parts of names of benchmarks; `*` stands for any letters. All if empty.
+    /// Names or partial names of benchmarks; `*` matches any characters. Empty means all.
     pub benchmarks: Vec<String>,
-    /// Name of the metric; `*` stands for any letters.
+    /// The name of the metric; `*` matches any characters.
     pub metric: Option<String>,
-    /// From a date, a revision or a label on.
+    /// The first point to read: a date, a revision or a label.
     pub since: Option<String>,
-    /// Without a metric: one for each benchmark, instead of all.
+    /// If no metric is named, read one for each benchmark instead of all.
     pub main_only: bool,
-    /// Where several series are found: only so many of their newest points.
+    /// If several series are found, read only this many of their newest points.
     pub newest: Option<usize>,
-    /// Reads points of that many series only, those with the newest ones, where none is named by
-    /// `since`; the others are listed without points.
+    /// Read points only for this many series, those with the newest points, unless `since` is given; the
+    /// others are listed without points.
     pub read: Option<usize>,
 }
 
-/// What was found.
+/// The result of reading series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The series.
     pub record: HistoryRecord,
-    /// Other metrics of these benchmarks, each once.
+    /// Other metrics of these benchmarks, without duplicates.
     pub other_metrics: Vec<String>,
 }
 
 /// Reads series from the store.
 ///
 /// # Errors
-/// A store that isn't there or can't be read; a name that nothing has.
+/// A store that doesn't exist or can't be read; a name that matches nothing.
 pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     let mut store = stores::open(plan.store.as_deref(), here)?;
     let all = store.series(&SeriesFilter::default(), 0)?;
@@ -146,7 +146,7 @@ pub fn history(plan: &HistoryPlan, here: &Path) -> Result<Found, ConductError> {
     })
 }
 
-/// The metrics of `named` that aren't shown, each once.
+/// Returns the metrics of `named` that aren't shown, without duplicates.
 fn other_metrics(named: &[Series], series: &[Series]) -> Vec<String> {
     let shown: HashSet<i64> = series.iter().map(|one| one.number).collect();
     let mut other_metrics: Vec<String> = Vec::new();
@@ -158,7 +158,7 @@ fn other_metrics(named: &[Series], series: &[Series]) -> Vec<String> {
     other_metrics
 }
 
-/// The time without waits for a CPU of each series of wall time with two points or more.
+/// Returns the wait-free time of each wall-time series that has at least two points.
 fn wait_free(
     all: &[Series],
     series: &[Series],
@@ -179,7 +179,7 @@ fn wait_free(
         .collect()
 }
 
-/// Whether the newest two points are told apart by the time without waits, as `compare` does it.
+/// Reports whether the newest two points are compared by wait-free time, by the same rule as in `compare`.
 fn has_waited(wall: &[Point], free: &[Point]) -> bool {
     let newest = wall.iter().rev().take(2).map(|point| {
         let without = free.iter().find(|other| other.record == point.record);
@@ -189,7 +189,7 @@ fn has_waited(wall: &[Point], free: &[Point]) -> bool {
     clock::is_wait_free(&newest.collect::<Vec<_>>())
 }
 
-/// Of the benchmarks that were named those metrics that were: all, or the main one of each.
+/// Selects the requested metrics of the given series: all, or the main metric of each benchmark.
 pub(crate) fn chosen(
     all: &[Series],
     named: &[Series],
@@ -208,19 +208,19 @@ pub(crate) fn chosen(
         .collect()
 }
 
-/// The place of a metric among those that stand for a benchmark: the lowest one does.
+/// Returns the rank of a metric; the metric with the lowest rank represents its benchmark.
 pub(crate) fn rank(metric: &str) -> usize {
     let place = MAIN.iter().position(|main| *main == metric);
     place.unwrap_or(MAIN.len())
 }
 
-/// The series that stand for their benchmarks: one of each.
+/// Returns the series that represent their benchmarks, one each.
 fn mains(all: &[Series]) -> HashSet<i64> {
     let mut main = HashMap::new();
     for one in all {
         let benchmark = (one.benchmark.as_str(), one.parameters.as_slice());
         let known: &mut &Series = main.entry(benchmark).or_insert(one);
-        // Of equal ones the first.
+        // On ties, keep the first.
         if rank(&one.metric) < rank(&known.metric) {
             *known = one;
         }
@@ -228,7 +228,7 @@ fn mains(all: &[Series]) -> HashSet<i64> {
     main.into_values().map(|one| one.number).collect()
 }
 
-/// Keys and facts of the environments, by their numbers in this store.
+/// Returns the keys and facts of the environments, by their numbers in this store.
 pub(crate) fn environments(
     store: &mut Store,
 ) -> Result<HashMap<i64, (String, HistoryEnvironment)>, fathom_store::Error> {
@@ -244,12 +244,12 @@ pub(crate) fn environments(
     Ok(named.collect())
 }
 
-/// Whether more is better, by the direction of a series, where that is known.
+/// Returns whether higher values are better, if the direction of the series is known.
 pub(crate) fn higher_is_better(direction: Option<&str>) -> Option<bool> {
     direction.map(|word| word == "higher_is_better")
 }
 
-/// The numbers in this store of the environments with this key.
+/// Returns the numbers of the environments with this key in this store.
 pub(crate) fn numbers_of(store: &mut Store, key: &str) -> Result<Vec<i64>, fathom_store::Error> {
     let all = environments(store)?.into_iter();
     let own = all.filter(|(_, (known, _))| known == key);
@@ -293,8 +293,8 @@ fn with_points(
     }
 }
 
-/// What `--since` means: a date, a revision and all that descend from it, or a label: from its
-/// oldest record on.
+/// Resolves `--since`: a date; a revision, which includes all its descendants; or a label, which starts at
+/// its oldest record.
 fn since(store: &mut Store, here: &Path, text: &str) -> Result<Since, ConductError> {
     if let Some(time) = date::parse(text) {
         return Ok(Since::Time(time));

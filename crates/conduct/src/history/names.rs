@@ -1,4 +1,4 @@
-//! Which benchmarks a word means.
+//! Finds the benchmarks that a word names.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,15 @@ use fathom_store::{Series, SeriesFilter, Store};
 
 use crate::ConductError;
 
-/// Names that are offered where nothing fits.
+/// The number of similar names to suggest if nothing matches.
 const OFFERED: usize = 5;
 
-/// The series of the benchmarks that `words` name; all if there is no word. A word is a name, new or
-/// old, in which `*` stands for any letters; where no benchmark has it, a part of a name.
+/// Returns the series of the benchmarks that `words` name; all if there are no words. A word is a name,
+/// current or former, in which `*` matches any characters; if no benchmark has that name, it matches a part
+/// of a name.
 ///
 /// # Errors
-/// A word that nothing has; near names are said.
+/// A word that matches nothing; the message suggests similar names.
 pub(crate) fn matching(
     store: &mut Store,
     all: &[Series],
@@ -48,12 +49,12 @@ pub(crate) fn matching(
     Ok(all.iter().filter(wanted).cloned().collect())
 }
 
-/// A name with its parameters, as it is shown.
+/// Formats a name with its parameters, for display.
 pub(crate) fn shown(one: &Series) -> String {
     with_parameters(&one.benchmark, listed(&one.parameters))
 }
 
-/// Whether a metric is meant; `*` stands for any letters.
+/// Reports whether a metric matches the pattern; `*` matches any characters.
 pub(crate) fn fits(pattern: &str, metric: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == metric,
@@ -74,9 +75,9 @@ fn nothing(word: &str, all: &[Series], store: &str) -> ConductError {
     names.dedup();
     let near = nearest(word, &names);
     ConductError::Refused(match near.is_empty() {
-        true => format!("{store} has no series yet; `fathom bench --save COMMAND` makes one"),
+        true => format!("{store} has no series yet; `fathom bench --save COMMAND` creates one"),
         false => format!(
-            "no benchmark is called {word:?}; near it: {}; `fathom history` lists all",
+            "no benchmark is named {word:?}; similar names: {}; `fathom history` lists all",
             near.join(", ")
         ),
     })
@@ -97,7 +98,7 @@ pub(super) fn no_metric(metric: &str, named: &[Series]) -> ConductError {
     ))
 }
 
-/// The names that are most like a word, for a message: they may be anybody's.
+/// Returns the names most similar to a word, for a message. Names may come from untrusted files.
 fn nearest(word: &str, names: &[&str]) -> Vec<String> {
     let mut by_likeness: Vec<(f64, &str)> = names
         .iter()

@@ -1,21 +1,21 @@
-//! What a file's own words say of time, source and machine.
+//! Extracts time, source and machine from the metadata of a file.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{ImportedEnvironment, ImportedRevision};
 use fathom_store::date;
 
-/// What was found.
+/// The extracted facts.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Facts {
-    /// Milliseconds since 1970, UTC.
+    /// The time of the measurement in milliseconds since 1970, UTC.
     pub time: Option<i64>,
     pub revision: Option<ImportedRevision>,
     pub environment: ImportedEnvironment,
 }
 
-/// Each tool has its own names: those of Go, Google Benchmark, pytest-benchmark (`machine.`), asv
-/// (`params.`), pyperf, hyperfine 2, BenchmarkDotNet, mitata.
+/// Extracts the facts. Each tool has its own names: this covers Go, Google Benchmark, pytest-benchmark
+/// (`machine.`), asv (`params.`), pyperf, hyperfine 2, BenchmarkDotNet, and mitata.
 pub(super) fn of(said: &BTreeMap<String, String>) -> Facts {
     let first = |names: &[&str]| {
         let mut found = names.iter().filter_map(|name| said.get(*name));
@@ -69,7 +69,7 @@ pub(super) fn of(said: &BTreeMap<String, String>) -> Facts {
     }
 }
 
-/// RFC 3339, or asv's milliseconds since 1970.
+/// Parses RFC 3339, or asv's milliseconds since 1970.
 fn time(text: &str) -> Option<i64> {
     let milliseconds = || {
         let digits = text.len() == 13 && text.bytes().all(|byte| byte.is_ascii_digit());

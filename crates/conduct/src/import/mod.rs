@@ -1,4 +1,4 @@
-//! `import`: what other tools measured, as records.
+//! `import`: turns measurements of other tools into records.
 
 mod facts;
 
@@ -11,44 +11,44 @@ use fathom_store::date;
 
 use crate::ConductError;
 
-/// All files of one call together, in numbers: 200 MB.
+/// The maximum number of values in all files of one call together: 200 MB.
 const MOST_VALUES: usize = 25_000_000;
 
-/// What is to be read.
+/// What to read.
 #[derive(Debug, Clone, Default)]
 pub struct ImportPlan {
     /// Files and folders; `-` is standard input.
     pub sources: Vec<PathBuf>,
-    /// The format of all of them, by the name that `exchange` gives it; else each is recognised.
+    /// The format of all sources, by its name in `exchange`; if absent, each is detected.
     pub format: Option<String>,
-    /// Read the others where one can't be read.
+    /// Continue with the other sources if one can't be read.
     pub keep_going: bool,
 }
 
 /// A file that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// Its name.
+    /// The name of the file.
     pub file: String,
-    /// Why, a sentence.
+    /// The reason, as a sentence.
     pub why: String,
 }
 
-/// What was read.
+/// The imported records, and the files that were skipped.
 #[derive(Debug, Default)]
 pub struct Imports {
-    /// One record for each file, and for each folder that a tool writes.
+    /// One record for each file, and one for each folder written by a tool.
     pub records: Vec<ImportedRecord>,
-    /// Files that could not be read, if they did not end it.
+    /// Files that could not be read, if that didn't end the import.
     pub refused: Vec<Refused>,
-    /// Files in folders that are of no format: reports, pictures.
+    /// The number of files in folders that have no known format, such as reports and images.
     pub of_no_format: usize,
 }
 
-/// Reads all sources; `input` is standard input. All or nothing, unless it is to keep going.
+/// Reads all sources; `input` is standard input. Reads all or nothing unless `keep_going` is set.
 ///
 /// # Errors
-/// The first source that can't be read; with `keep_going`, only if nothing could.
+/// The first source that can't be read; with `keep_going`, only if no source can be read.
 pub fn import(plan: &ImportPlan, input: &mut dyn BufRead) -> Result<Imports, ConductError> {
     let mut found = Found {
         plan,
@@ -112,7 +112,7 @@ impl Found<'_> {
         let mut of_no_format = 0;
         for (file, error) in found.refused {
             match error {
-                // A README beside results is no mistake of who imports them.
+                // A README next to results is not the user's mistake.
                 Error::Unknown(_) | Error::Own | Error::Empty(_) => of_no_format += 1,
                 error => self.add(file, Err(error))?,
             }
@@ -120,9 +120,9 @@ impl Found<'_> {
         self.imports.of_no_format += of_no_format;
         if self.imports.records.len() == before && self.imports.refused.is_empty() {
             let why = match of_no_format {
-                0 => "the folder holds no file".to_owned(),
+                0 => "the folder contains no file".to_owned(),
                 _ => format!(
-                    "none of its files ({of_no_format}) is of a known format; formats: {}",
+                    "none of its files ({of_no_format}) has a known format; formats: {}",
                     fathom_exchange::names().join(", ")
                 ),
             };
@@ -148,8 +148,7 @@ impl Found<'_> {
         };
         self.values += all.iter().map(numbers).sum::<usize>();
         if self.values > MOST_VALUES {
-            let why =
-                "with the files before it more than 25,000,000 numbers; import them one by one";
+            let why = "together with the files before it, more than 25,000,000 numbers; import them one by one";
             return self.refuse(Refused {
                 file,
                 why: why.to_owned(),
@@ -162,7 +161,7 @@ impl Found<'_> {
     fn refuse(&mut self, refused: Refused) -> Result<(), ConductError> {
         if !self.plan.keep_going {
             let end = match self.plan.sources.len() > 1 || !self.imports.records.is_empty() {
-                true => "; nothing was imported, with --keep-going the other files are",
+                true => "; nothing was imported; --keep-going imports the other files",
                 false => "",
             };
             return Err(refusal(&refused, end));

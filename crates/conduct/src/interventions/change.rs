@@ -1,4 +1,4 @@
-//! What is changed of a command: then there are two, and each runs as the other but for that.
+//! The change that turns one command into two, which run identically except for that change.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,38 +7,39 @@ use fathom_measure::{Answered, CallFilter};
 
 use crate::Target;
 
-/// What is changed.
+/// The change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Variables that it gets.
+    /// Variables to set.
     pub set: Vec<(OsString, OsString)>,
-    /// Variables that it doesn't get.
+    /// Variables to remove.
     pub unset: Vec<OsString>,
-    /// Calls that do nothing.
+    /// System calls that are answered without doing anything.
     pub calls: Option<&'static [Answered]>,
-    /// The CPUs that it may use, if not all.
+    /// The CPUs that it may use; all if empty.
     pub cpus: Vec<usize>,
-    /// The program's file, in the place of its own.
+    /// The program file to run instead of the command's own.
     pub program: Option<PathBuf>,
-    /// Arguments, the program first, in the place of its own.
+    /// The arguments to use instead of the command's own, starting with the program.
     pub words: Option<Vec<OsString>>,
-    /// A command line that is run before each run, after what the user has run there.
+    /// A command line to run before each run, after the user's own.
     pub before: Option<String>,
 }
 
 impl Change {
-    /// A variable is set.
+    /// Returns a change that sets a variable.
     pub(crate) fn setting(name: &str, value: impl Into<OsString>) -> Change {
         Change::default().and(name, value)
     }
 
-    /// One more is set.
+    /// Sets another variable.
     pub(crate) fn and(mut self, name: &str, value: impl Into<OsString>) -> Change {
         self.set.push((name.into(), value.into()));
         self
     }
 
-    /// The command as it is, and without the cause, with the name of what is taken away.
+    /// Returns the command as it is, and the command without the cause; the latter is labelled with the
+    /// intervention's name.
     pub(crate) fn arms(self, target: &Target, name: &str) -> [Target; 2] {
         let mut with = target.clone();
         with.benchmark.name = target.benchmark.command.clone();

@@ -1,4 +1,4 @@
-//! A folder for the runs of one measurement, which is removed however that ends.
+//! A folder for the runs of one measurement, removed however the measurement ends.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -6,36 +6,36 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// For its owner only. Dropped, or Fathom killed, it is removed.
+/// A folder that only its owner can access. It is removed when this value is dropped or Fathom is killed.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Removes it when nobody holds the other end of its input any more.
+    /// Removes the folder once no process holds the other end of its input.
     remover: Child,
     input: Option<ChildStdin>,
 }
 
-/// Waits for the end of its input, and removes the folder.
+/// Waits for end of file on standard input, then removes the folder.
 const REMOVES: &str = "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$1\"";
 
 impl Folder {
-    /// Makes one.
+    /// Creates a folder.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub(crate) fn make() -> io::Result<Folder> {
         let mut template = std::env::temp_dir()
             .join("fathom-try-XXXXXX")
             .into_os_string()
             .into_vec();
         template.push(0);
-        // SAFETY: a string of our own that ends with zero, which the call writes a name into.
+        // SAFETY: the argument is our own NUL-terminated string, into which the call writes a name.
         if unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) }.is_null() {
             return Err(io::Error::last_os_error());
         }
         template.pop();
         let path = PathBuf::from(std::ffi::OsString::from_vec(template));
-        // In a group of its own: what ends Fathom from the terminal leaves it to do its work.
+        // Runs in its own process group, so that a signal from the terminal that ends Fathom doesn't stop it.
         let remover = Command::new("/bin/sh")
             .args(["-c", REMOVES, "sh"])
             .arg(&path)

@@ -1,4 +1,4 @@
-//! What follows from a command that was run with and without a cause. Pure.
+//! Judges a command that was run with and without a cause. Pure functions.
 
 use fathom_model::{
     BenchRecord, Estimate, Metric, Proof, ProofVerdict, SavedMilliseconds, Saving, Slope, Verdict,
@@ -6,36 +6,36 @@ use fathom_model::{
 
 use super::Takes;
 
-/// A saving of less than this part of what was predicted at least is another, smaller cause.
+/// A saving below this part of the lowest predicted saving is due to another, smaller cause.
 const EFFECTIVE: f64 = 0.25;
-/// A cause is none if at most this part of what was predicted at least is saved.
+/// The cause is refuted if the saving is at most this part of the lowest predicted saving.
 const NO_CAUSE: f64 = 0.5;
-/// CPU time that comes in the place of what was taken away, as a part of what was predicted: then it
-/// was not taken away.
+/// If added CPU time makes up for this part of the predicted saving, the cause was replaced, not removed.
 const REPLACED: f64 = 0.5;
 
-/// Of calls that are joined no more than this part may be left, or most of them weren't seen.
+/// At most this part of the calls may remain when calls are joined; otherwise most of them weren't seen.
 const CALLS_LEFT: f64 = 0.1;
 
-/// What was measured of a command as it is, and without a cause.
+/// The measurements of a command as it is, and without a cause.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measured {
-    /// Median times, s.
+    /// Median times, in seconds.
     pub with: f64,
     pub without: f64,
-    /// Time without by time with it, by the paired rounds.
+    /// The time without the cause divided by the time with it, from paired rounds.
     pub ratio: Estimate,
-    /// What is said of it.
+    /// The verdict of the comparison.
     pub verdict: Verdict,
     pub rounds: usize,
-    /// CPU time that it takes more without, s; negative where it takes less.
+    /// The CPU time, in seconds, that the command takes more without the cause; negative if it takes less.
     pub more_cpu: f64,
-    /// The part of its reads and writes that is left without; 1 where it isn't known.
+    /// The part of its reads and writes that remains without the cause; 1 if unknown.
     pub calls_left: f64,
 }
 
 impl Measured {
-    /// Of two commands, the first one as it is; `None` where there was no whole round.
+    /// Evaluates a record of two commands, the first of which is the command as it is; `None` if there was no
+    /// complete round.
     pub(super) fn of(record: &BenchRecord) -> Option<Measured> {
         let outcome = record.outcome.as_ref()?;
         let comparison = outcome.comparisons.first()?;
@@ -63,13 +63,13 @@ impl Measured {
         })
     }
 
-    /// What is saved as a part of the time with it, from, to.
+    /// Returns the saving as a part of the time with the cause, with its lower and upper ends.
     fn saved(&self) -> [f64; 3] {
         [self.ratio.value, self.ratio.high, self.ratio.low].map(|ratio| 1.0 - ratio)
     }
 }
 
-/// The verdict. `predicted`: what the finding says is saved.
+/// Returns the verdict. `predicted` is the saving that the finding predicts.
 pub(super) fn proof(
     name: &str,
     takes: Takes,
@@ -89,22 +89,22 @@ pub(super) fn proof(
         Verdict::Faster if !shows_none => (ProofVerdict::Proved, None),
         _ if !shows_none => {
             let rounds = measured.rounds;
-            let reason = format!("{rounds} rounds were too few; --time 5m makes more");
+            let reason = format!("{rounds} rounds were too few; --time 5m allows more");
             (ProofVerdict::Undecided, Some(reason))
         }
         _ if is_replaced => {
-            let reason = "without it the command computes instead, until the time would be over";
+            let reason = "without it, the command computes until the time is over";
             (ProofVerdict::Undecided, Some(reason.to_owned()))
         }
         _ if takes == Takes::Calls && measured.calls_left > CALLS_LEFT => {
             let left = 100.0 * measured.calls_left.min(1.0);
             let reason = format!(
-                "{left:.0} % of its calls are left: they are made past the C library, or it waits between them"
+                "{left:.0} % of its calls remain: they bypass the C library, or the program waits between them"
             );
             (ProofVerdict::Undecided, Some(reason))
         }
         _ if takes == Takes::Some => {
-            let reason = "perhaps only a part of the cause was taken away";
+            let reason = "perhaps only part of the cause was removed";
             (ProofVerdict::Undecided, Some(reason.to_owned()))
         }
         _ => (ProofVerdict::Refuted, None),
@@ -128,7 +128,10 @@ pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
         None => {
             let reason = match slope.is_disturbed() {
                 true => "more came out than was added: the machine is busy".to_owned(),
-                false => format!("{} rounds were too few; --time 5m makes more", slope.rounds),
+                false => format!(
+                    "{} rounds were too few; --time 5m allows more",
+                    slope.rounds
+                ),
             };
             (ProofVerdict::Undecided, Some(reason))
         }
@@ -141,7 +144,7 @@ pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
     }
 }
 
-/// There is no verdict, for a reason.
+/// Returns a proof without a judgment, for a reason.
 pub(super) fn none(verdict: ProofVerdict, name: Option<&str>, reason: String) -> Proof {
     Proof {
         verdict,

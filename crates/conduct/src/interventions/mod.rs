@@ -1,8 +1,9 @@
-//! What a command can be run without, though nobody changes it: one file each in `kinds`.
+//! Interventions: ways to run a command without a cause, though its source doesn't change; one file each in
+//! `kinds`.
 //!
-//! An [`Intervention`] declares what it takes away, what it needs, what it can break, and which
-//! findings it tries. Its `Change` makes two commands of one: as it is, and without the cause. Both
-//! are otherwise alike, down to a filter of calls that costs both the same.
+//! An [`Intervention`] declares what it takes away, what it needs, what it can break, and which findings it
+//! tests. Its `Change` turns one command into two: as it is, and without the cause. They are otherwise
+//! identical, even in a system call filter that costs both the same.
 
 mod change;
 mod folder;
@@ -33,30 +34,30 @@ use crate::{ConductError, Target, did_you_mean};
 /// How much of a cause an intervention takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// All of it: where nothing is saved, it was not the cause.
+    /// All of it: if nothing is saved, it was not the cause.
     All,
-    /// All calls that it counts among the kernel's: where most of them are left, nothing is known.
+    /// All calls that the kernel counts: if most of them remain, nothing is known.
     Calls,
-    /// As much as the program lets it: where nothing is saved, nothing is known.
+    /// As much as the program permits: if nothing is saved, nothing is known.
     Some,
 }
 
-/// What a command can be run without.
+/// A way to run a command without a possible cause.
 pub struct Intervention {
-    /// As `--try` takes it.
+    /// The name that `--try` accepts.
     pub name: &'static str,
-    /// What is taken away.
+    /// What it takes away.
     pub takes_away: &'static str,
     /// What it needs.
     pub needs: &'static str,
     /// What it can break.
     pub can_break: &'static str,
-    /// Which findings it tries.
+    /// The findings it tests.
     pub findings: &'static [FindingId],
     pub(crate) takes: Takes,
     /// Runs of the command that arranging it takes.
     pub(crate) looks: u64,
-    /// What is changed of a command, or why this one can't be run without it.
+    /// Returns the change to a command, or why this command can't be run that way.
     pub(crate) arrange: fn(&Case<'_>) -> Result<Change, String>,
 }
 
@@ -66,10 +67,10 @@ impl std::fmt::Debug for Intervention {
     }
 }
 
-/// The one of this name.
+/// Returns the intervention with this name.
 ///
 /// # Errors
-/// [`ConductError::Refused`], with the names that there are.
+/// [`ConductError::Refused`], with the available names.
 pub fn named(name: &str) -> Result<&'static Intervention, ConductError> {
     let found = ALL.iter().find(|one| one.name == name);
     found.ok_or_else(|| {
@@ -82,34 +83,35 @@ pub fn named(name: &str) -> Result<&'static Intervention, ConductError> {
         let near = did_you_mean(name, names.iter().map(String::as_str));
         let hint = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
         ConductError::Refused(format!(
-            "no intervention is called {name:?}{hint} (`fathom bench --try list` lists them)"
+            "unknown intervention {name:?}{hint} (`fathom bench --try list` lists them)"
         ))
     })
 }
 
-/// Who asks for an intervention.
+/// Why an intervention is requested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asks<'a> {
-    /// The user, by its name.
+    /// The user named it.
     ByHand,
-    /// A finding; `all`: also what makes files less durable that lie in no scratch folder.
+    /// A finding suggested it. `all` also permits interventions that make files outside scratch folders less
+    /// durable.
     For { finding: &'a Finding, all: bool },
 }
 
-/// A command that is to be run without something.
+/// A command to run with an intervention.
 pub(crate) struct Case<'a> {
     pub target: &'a Target,
-    /// What it did.
+    /// The trace of an observed run.
     pub trace: &'a Trace,
     pub asks: Asks<'a>,
     /// Whether the command may be run to look at it; else it is only asked whether it is possible.
     pub may_look: bool,
-    /// A folder of its own, which is removed.
+    /// A folder for its files, which is removed afterwards.
     pub folder: &'a Path,
 }
 
 impl Case<'_> {
-    /// The value of a variable as the command gets it.
+    /// Returns the value of a variable as the command gets it.
     fn variable(&self, name: &str) -> Option<OsString> {
         let all = self.target.command.environment();
         let found = all.into_iter().rfind(|(known, _)| known == name);
@@ -120,19 +122,20 @@ impl Case<'_> {
         self.variable(name).is_some_and(|value| !value.is_empty())
     }
 
-    /// The programs that the processes of the tree executed.
+    /// Returns the programs that the processes of the tree executed.
     fn programs(&self) -> impl Iterator<Item = &Exec> {
         let processes = self.trace.processes.iter();
         processes.flat_map(|process| &process.execs)
     }
 
-    /// Where the command is run.
+    /// Returns the folder in which the command runs.
     fn folder_of_runs(&self) -> PathBuf {
         let here = std::env::current_dir().unwrap_or_default();
         here.join(self.target.command.folder())
     }
 
-    /// Whether a program of the tree runs programs of this language, by its name.
+    /// Reports whether a program of the tree is an interpreter or runtime of this language, judging by its
+    /// name.
     fn runs(&self, language: Language) -> bool {
         let mut languages = self
             .programs()
@@ -140,7 +143,7 @@ impl Case<'_> {
         languages.any(|known| known == Some(language))
     }
 
-    /// `Err` with the reason where no program of the tree runs this language.
+    /// Returns `Err` with the reason if no program of the tree runs this language.
     fn needs(&self, language: Language, name: &str) -> Result<(), String> {
         let is_there = self.runs(language);
         is_there

@@ -1,15 +1,15 @@
-//! What an observed run shows that decides what a command may be run without.
+//! Facts from an observed run that decide which interventions are possible.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use fathom_trace::{Trace, gives_rights};
 
-/// More files than these aren't compared: it would take longer than the runs.
+/// More files than these aren't compared, because that would take longer than the runs.
 const MOST_FILES: usize = 1_000;
 
-/// The regular files that the command wrote, as they are found from here; `Err` in words where they
-/// are too many.
+/// Returns the regular files that the command wrote, as paths from here; `Err` with a message if there are
+/// too many.
 pub(super) fn written(trace: &Trace, folder: &Path) -> Result<Vec<PathBuf>, String> {
     let renames = |call: &str| call.starts_with("rename") || call.starts_with("link");
     let written = trace.files.iter().filter(|row| row.writes > 0);
@@ -22,13 +22,13 @@ pub(super) fn written(trace: &Trace, folder: &Path) -> Result<Vec<PathBuf>, Stri
         .collect();
     match files.len() > MOST_FILES {
         true => Err(format!(
-            "it writes more than {MOST_FILES} files, which are too many to compare"
+            "it writes more than {MOST_FILES} files, too many to compare"
         )),
         false => Ok(files.into_iter().collect()),
     }
 }
 
-/// A program of the tree that its file gives rights: it would run without them.
+/// Returns a program of the tree whose file grants it privileges, which it would lose here.
 pub(super) fn with_rights(trace: &Trace, folder: &Path) -> Option<PathBuf> {
     let programs = trace.processes.iter().flat_map(|process| &process.execs);
     let programs: BTreeSet<PathBuf> = programs.map(|exec| folder.join(&exec.path)).collect();
@@ -36,15 +36,15 @@ pub(super) fn with_rights(trace: &Trace, folder: &Path) -> Option<PathBuf> {
     withheld.or_else(|| programs.into_iter().find(|path| gives_rights(path)))
 }
 
-/// Time asleep, ns, by the name of the call.
+/// Returns the time asleep in the selected calls, in ns.
 pub(super) fn asleep_in(trace: &Trace, is_meant: impl Fn(&str) -> bool) -> u64 {
     let rows = trace.off_cpu.iter();
     let rows = rows.filter(|row| row.call.as_deref().is_some_and(&is_meant));
     rows.map(|row| row.total_ns).sum()
 }
 
-/// Paths of what calls of these names made durable: of all that their descriptors led to, what the
-/// process wrote, and folders. And whether it is known of each of them.
+/// Returns the paths that calls with these names made durable: of all paths behind their descriptors, the
+/// files that the process wrote, and folders. Also returns whether this is known for every one of them.
 pub(super) fn made_durable<'t>(
     trace: &'t Trace,
     folder: &Path,
@@ -78,11 +78,11 @@ pub(super) fn made_durable<'t>(
     (paths, all_known)
 }
 
-/// Whether what is written there is for now only: a folder for temporary files, or memory.
+/// Reports whether files at the path are temporary: in a temporary folder, or in memory.
 pub(super) fn is_scratch(path: &Path) -> bool {
     const FOLDERS: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/run"];
     let own = std::env::temp_dir();
-    // It may be gone by now, its folder too.
+    // The file may no longer exist, nor may its folder.
     let Some(real) = path.ancestors().find_map(|part| part.canonicalize().ok()) else {
         return false;
     };
@@ -128,7 +128,7 @@ mod tests {
             descriptors: vec![DescriptorRow {
                 pid: 1,
                 fd: 3,
-                // The loader's file had this number before.
+                // The descriptor had this number for the loader's file before.
                 names: vec![named("/etc/ld.so.cache"), named("/tmp/a")],
                 more_names: 0,
             }],

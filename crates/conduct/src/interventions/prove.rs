@@ -1,4 +1,4 @@
-//! Each finding that something can take away is tried: the command with and without it.
+//! Tests each finding that an intervention can take away, by running the command with and without it.
 
 use std::time::{Duration, Instant};
 
@@ -14,25 +14,25 @@ use super::{ALL, Asks, Intervention};
 use crate::bench::{ALPHA, Amount, BenchPlan, MARGIN, bench};
 use crate::{ConductError, Explained, Observer, WhyPlan};
 
-/// How findings are to be proved.
+/// How to prove findings.
 #[derive(Debug, Clone)]
 pub struct ProvePlan {
-    /// As the findings were found.
+    /// The plan with which the findings were made.
     pub why: WhyPlan,
-    /// Also by what makes files less durable that lie in no folder for temporary files.
+    /// Also use interventions that make files outside temporary folders less durable.
     pub all: bool,
-    /// For all of them together.
+    /// The time limit for all of them together.
     pub time: Duration,
-    /// Of the order of runs.
+    /// The seed of the run order.
     pub seed: u64,
 }
 
-/// What will be tried, before it is.
+/// The tests that will be run.
 #[derive(Debug)]
 pub struct Tries {
-    /// One for each finding that can be tried, in the order of the findings.
+    /// One for each finding that can be tested, in the order of the findings.
     tries: Vec<Try>,
-    /// Of a run, s.
+    /// The wall time of a run, in seconds.
     wall: f64,
     time: Duration,
 }
@@ -70,7 +70,7 @@ impl Way {
 }
 
 impl Tries {
-    /// How often the command is run again, in a sentence; nothing where it isn't.
+    /// Returns a sentence that says how often the command is run again; `None` if it isn't.
     pub fn announcement(&self) -> Option<String> {
         let names = |one: &Try| {
             let names: Vec<&str> = one.ways.iter().map(Way::name).collect();
@@ -81,14 +81,14 @@ impl Tries {
         let runs = self.most_runs();
         (!names.is_empty()).then(|| {
             format!(
-                "proving {findings} ({}): the command is run again at most {runs} times, {} s in all",
+                "proving {findings} ({}): the command is run at most {runs} more times, {} s in all",
                 names.join(", "),
                 self.time.as_secs()
             )
         })
     }
 
-    /// At most so many runs fit into the time.
+    /// Returns the maximum number of runs that fit into the time.
     fn most_runs(&self) -> u64 {
         let ways = self.tries.iter().flat_map(|one| &one.ways);
         let fit = self.time.as_secs_f64() / self.wall.max(1e-4);
@@ -96,10 +96,10 @@ impl Tries {
     }
 }
 
-/// Finds out what can be tried. Findings for which nothing can are given a proof that says so.
+/// Finds the possible tests. Findings without one get a proof that says so.
 ///
 /// # Errors
-/// When no folder can be made for the runs.
+/// If no folder can be created for the runs.
 pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, ConductError> {
     let trace = &explained.observation.trace;
     let ended = explained.explanation.end.is_empty();
@@ -107,7 +107,7 @@ pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, Condu
     for (index, finding) in explained.explanation.findings.iter_mut().enumerate() {
         let ways = match ended {
             true => ways(plan, trace, finding)?,
-            false => Err("the command did not come to its end".to_owned()),
+            false => Err("the command did not finish".to_owned()),
         };
         match ways {
             Ok(ways) => possible.push(Try {
@@ -153,10 +153,10 @@ fn ways(
     })
 }
 
-/// Tries them, each with its part of the time. What was refuted goes below the other findings.
+/// Runs the tests, each with its share of the time. Refuted findings move below the others.
 ///
 /// # Errors
-/// When the command can't be run. A signal ends it with what is known by then.
+/// If the command can't be run. A signal ends the tests; results until then are kept.
 pub fn prove(
     plan: &ProvePlan,
     tries: Tries,
@@ -246,7 +246,7 @@ fn try_one(
         return Ok(none(ProofVerdict::Void, Some(name), differs));
     }
     let too_few = || {
-        let why = "no round ended in time; --time 5m gives it more".to_owned();
+        let why = "no round finished in time; --time 5m allows more".to_owned();
         none(ProofVerdict::Undecided, Some(name), why)
     };
     let time = time.saturating_sub(began.elapsed());

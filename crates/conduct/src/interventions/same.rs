@@ -16,19 +16,19 @@ use sha2::{Digest, Sha256};
 
 use crate::{ConductError, RunTerms, Target};
 
-/// Order of the runs, by the index of the command.
+/// The order of the runs, by index of the command.
 const RUNS: [usize; 3] = [0, 1, 0];
 
-/// What a run did.
+/// The observable behavior of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Did {
     exit: Exit,
     printed: Option<OutputDigest>,
     /// What it printed, where that is little.
     little: Option<Vec<u8>>,
-    /// Of each file; none where it isn't there.
+    /// The digest of each file; `None` if it doesn't exist.
     wrote: Vec<Option<OutputDigest>>,
-    /// The end of its standard error, for who asks why it failed.
+    /// The end of its standard error, to explain a failure.
     errors: Vec<u8>,
 }
 
@@ -108,7 +108,7 @@ fn digest(file: &Path) -> Option<OutputDigest> {
     OutputDigest::of_file(file).ok()
 }
 
-/// What differs, in words.
+/// Describes the difference, if any.
 fn differs(
     how: &str,
     as_it_is: &Did,
@@ -117,7 +117,7 @@ fn differs(
     files: &[PathBuf],
 ) -> Option<String> {
     if as_it_is.exit != again.exit {
-        return Some("how it ends differs from run to run".to_owned());
+        return Some("its exit status differs from run to run".to_owned());
     }
     if as_it_is.exit != without.exit {
         let ended = |did: &Did| match did.exit {
@@ -159,7 +159,7 @@ fn content_differs(how: &str, what: &str, digests: [Option<OutputDigest>; 3]) ->
     };
     if as_it_is != again {
         Some(format!(
-            "{what} differs from run to run, so that it can't be compared"
+            "{what} differs from run to run, so it can't be compared"
         ))
     } else if as_it_is != without {
         Some(format!("{what} is not the same {how}"))
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn another_output_is_not() {
         let said = said(&did("a"), &did("b"), &did("a")).unwrap();
-        assert_eq!(said, "what it prints is not the same without it");
+        assert_eq!(said, "what it prints changes without it");
         let numbers = super::tests::said(&did("1"), &did("2"), &did("1"));
         assert!(
             numbers.is_some(),
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(said(&wrote("x"), &wrote("x"), &wrote("x")), None);
         for without in [wrote("y"), did("a")] {
             let said = said(&wrote("x"), &without, &wrote("x")).unwrap();
-            assert_eq!(said, "/srv/out is not the same without it");
+            assert_eq!(said, "/srv/out changes without it");
         }
     }
 

@@ -1,4 +1,4 @@
-//! A command with and without something, made ready to be compared.
+//! Prepares a command with and without an intervention for comparison.
 
 use std::time::Duration;
 
@@ -24,12 +24,12 @@ pub struct Arms {
     folder: Folder,
 }
 
-/// The command with and without the intervention of this name. It is observed once, to see which files
-/// it writes, and run three times, to see that it does the same without.
+/// Prepares the command with and without the intervention of this name. The command is observed once, to see
+/// which files it writes, and run three times, to check that it does the same without the cause.
 ///
 /// # Errors
-/// [`ConductError::Refused`] where there is no such intervention or it isn't possible here, and
-/// [`ConductError::Untrusted`] where the command does something else without it.
+/// [`ConductError::Refused`] if there is no such intervention or it isn't possible here, and
+/// [`ConductError::Untrusted`] if the command does something else without the cause.
 pub fn by_hand(
     name: &str,
     plan: &BenchPlan,
@@ -122,15 +122,15 @@ pub(super) fn delay(
 fn folder() -> Result<Folder, ConductError> {
     Folder::make().map_err(|error| {
         ConductError::Refused(format!(
-            "no folder can be made for temporary files: {error}"
+            "can't create a folder for temporary files: {error}"
         ))
     })
 }
 
-/// Makes both commands; `Err` in words where this one can't be run without it.
+/// Prepares both commands; `Err` with a message if this one can't be run that way.
 ///
 /// # Errors
-/// When no folder can be made for the runs.
+/// If no folder can be created for the runs.
 pub(super) fn prepare(
     intervention: &Intervention,
     target: &Target,
@@ -154,19 +154,19 @@ pub(super) fn prepare(
     }))
 }
 
-/// Both commands, with what each runs before.
+/// Returns both commands with their preparation hooks.
 fn with_what_comes_before(mut change: Change, target: &Target, name: &str) -> [Target; 2] {
     let before = change.before.take();
     let [mut with, mut without] = change.arms(target, name);
     if let Some(line) = before {
-        // Both run a shell, after which the next run begins.
+        // Both run a shell right before each run.
         with.hooks.prepare = Some(prepare_hook(target, ":"));
         without.hooks.prepare = Some(prepare_hook(target, &line));
     }
     [with, without]
 }
 
-/// What the user has run before each run, and then this line.
+/// Returns a hook that runs the user's preparation before each run, and then this line.
 fn prepare_hook(target: &Target, line: &str) -> Hook {
     let own = target.hooks.prepare.clone();
     let script = match &own {
@@ -204,7 +204,7 @@ impl Arms {
         let folder = self.targets[0].command.folder();
         if let Some(path) = observed::with_rights(trace, folder) {
             return Ok(Err(format!(
-                "{} has rights by its file, which it would be run without",
+                "{} gets privileges from its file, which would be lost",
                 path.display()
             )));
         }

@@ -1,4 +1,4 @@
-//! A program against itself: the smallest difference that would be found on this machine.
+//! Runs a program against itself to find the smallest difference that this machine can detect.
 
 use fathom_machine::SelfComparison;
 use fathom_measure::{
@@ -10,18 +10,18 @@ use fathom_model::{Benchmark, InputFrom, Metric, OutputTo, Run, RunOrder};
 use crate::bench::{ALPHA, MARGIN};
 use crate::{ConductError, RunTerms};
 
-/// Rounds of two runs each.
+/// The number of rounds, of two runs each.
 const ROUNDS: u32 = 50;
 
-/// Seed of the order: the same program has the same chances in any.
+/// The seed of the order; any seed gives the same program the same chances.
 const SEED: u64 = 5;
 
-/// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as
-/// `bench` does, and returns the relative difference (0.01 = 1 %) that `bench` would find in four
-/// of five tries with its usual margin, `None` if it would find none; and what that rests on.
+/// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as `bench` does.
+/// Returns the relative difference (0.01 = 1 %) that `bench` would detect in four of five attempts with its
+/// default margin, or `None` if it would detect none; and the basis of that figure.
 ///
 /// # Errors
-/// When the work can't be run, or was interrupted.
+/// If the work can't be run, or was interrupted.
 pub(super) fn smallest_difference(
     work: &CommandLine,
 ) -> Result<(Option<f64>, SelfComparison), ConductError> {
@@ -91,7 +91,7 @@ fn median(values: &[f64]) -> f64 {
     fathom_stats::median_interval(values, 0.95).map_or(0.0, |median| median.value)
 }
 
-/// The values of both, of the clock that carries the verdict, in the rounds that have both.
+/// Returns the values of both sides on the clock that carries the verdict, for the rounds that have both.
 fn by_round(runs: &[Run], clock: Metric) -> (Vec<f64>, Vec<f64>) {
     let value = |round: u32, benchmark: usize| {
         let run = runs

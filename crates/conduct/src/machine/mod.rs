@@ -1,4 +1,4 @@
-//! `machine`: what this machine can do at most, and whether it is quiet enough.
+//! `machine`: measures the limits of this machine, and whether it is quiet enough.
 
 mod against_itself;
 mod record;
@@ -13,20 +13,20 @@ use fathom_model::{CheckRecord, MachineRecord};
 
 use crate::{ConductError, Event, Observer};
 
-/// Time for which the machine is watched in [`check`].
+/// How long [`check`] watches the machine.
 const CHECKED: Duration = Duration::from_secs(1);
 
-/// Which probes are taken.
+/// Which probes to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Probes {
-    /// Only the fingerprint (3 s, at most 8).
+    /// Only the fingerprint (3 s, at most 8 s).
     Quick,
-    /// All, in under 30 s.
+    /// All probes, in under 30 s.
     #[default]
     Default,
-    /// All, and what other programs disturbed is tried up to four times more (at most 90 s).
+    /// All probes; a probe that other programs disturbed is repeated up to four times (at most 90 s).
     Full,
-    /// These, by their ids; `true` for more tries as in `Full`.
+    /// The probes with these ids; `true` allows repetitions as in `Full`.
     Only(Vec<String>, bool),
 }
 
@@ -41,23 +41,23 @@ impl Probes {
     }
 }
 
-/// What is to be measured of the machine.
+/// What to measure on the machine.
 #[derive(Debug, Clone, Default)]
 pub struct MachinePlan {
-    /// The probes.
+    /// The probes to run.
     pub probes: Probes,
-    /// A folder on the disk that is to be measured; that of temporary files if absent.
+    /// A folder on the disk to measure; the temporary folder if absent.
     pub directory: Option<PathBuf>,
-    /// When measuring ends with what it has by then.
+    /// When to stop, with the results until then.
     pub deadline: Option<Instant>,
 }
 
-/// How the machine is checked.
+/// How to check the machine.
 #[derive(Debug, Clone)]
 pub struct CheckPlan {
-    /// Where results and scratch files would lie; the folder of temporary files if absent.
+    /// The folder for results and scratch files; the temporary folder if absent.
     pub directory: Option<PathBuf>,
-    /// What is run against itself: some milliseconds of fixed work.
+    /// The work that is run against itself: some milliseconds of fixed work.
     pub work: CommandLine,
 }
 
@@ -72,7 +72,7 @@ fn options(directory: Option<&PathBuf>) -> Options {
     options
 }
 
-/// Takes the probes, and keeps the fingerprint for `why` and `bench`.
+/// Runs the probes, and stores the fingerprint for `why` and `bench`.
 pub fn machine(plan: &MachinePlan, observer: &mut dyn Observer) -> MachineRecord {
     let _limit = interrupt::until(plan.deadline);
     let options = options(plan.directory.as_ref());
@@ -90,8 +90,8 @@ pub fn machine(plan: &MachinePlan, observer: &mut dyn Observer) -> MachineRecord
     record::figures(plan.probes.name(), complete, results)
 }
 
-/// Holds the figures against what earlier runs showed, and keeps the fingerprint. A cache that
-/// can't be written is no failure.
+/// Compares the figures with those of earlier runs, and stores the fingerprint. Failing to write the cache is
+/// not an error.
 fn remember(kind: &str, results: &mut [ProbeResult]) {
     let Some(folder) = remembered::default_folder() else {
         return;
@@ -101,7 +101,7 @@ fn remember(kind: &str, results: &mut [ProbeResult]) {
         .as_ref()
         .map(|profile| profile.seen.clone())
         .unwrap_or_default();
-    // What was measured on some of the CPUs is no measure of what is on others.
+    // Figures measured on some of the CPUs don't apply to others.
     let kind = format!("{kind} on {:?}", fathom_machine::allowed_cpus());
     best.judge(results, &kind, remembered::seconds_now());
     let now = Profile::now(results.iter().map(without_curve).collect());
@@ -117,7 +117,7 @@ fn remember(kind: &str, results: &mut [ProbeResult]) {
     }
 }
 
-/// Figures are remembered, curves are not.
+/// Figures are stored; curves are not.
 fn without_curve(result: &ProbeResult) -> ProbeResult {
     ProbeResult {
         points: None,
@@ -127,16 +127,16 @@ fn without_curve(result: &ProbeResult) -> ProbeResult {
     }
 }
 
-/// A check, and why no program was run against itself, if none was.
+/// A check, and why no program was run against itself, if that is the case.
 #[derive(Debug)]
 pub struct Checked {
     /// The record.
     pub record: CheckRecord,
-    /// The rest of the check stands; only its last line is missing.
+    /// The reason, if a failure prevented it. The rest of the check is valid; only its last line is missing.
     pub failure: Option<ConductError>,
 }
 
-/// Whether the machine is quiet and steady enough to measure on.
+/// Checks whether the machine is quiet and steady enough for measurements.
 pub fn check(plan: &CheckPlan) -> Checked {
     let mut failure = None;
     let mut against_itself = || match against_itself::smallest_difference(&plan.work) {

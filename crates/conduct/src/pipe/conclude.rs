@@ -1,4 +1,4 @@
-//! From rounds to the record: medians, the bottleneck, what would mislead.
+//! Turns rounds into the record: medians, the bottleneck, and anything misleading.
 
 use fathom_diagnose::pipeline::modelled::{self, Known, Phases};
 use fathom_diagnose::pipeline::{ObservedRound, summarize};
@@ -13,7 +13,7 @@ use super::Stages;
 use super::observe::Observed;
 use crate::fingerprint;
 
-/// The record before anything is measured. As it stands it says that measuring was cut short.
+/// Returns the record before anything is measured. Left unchanged, it says that measuring was cut short.
 pub(super) fn begun(plan: &PipePlan, stages: &Stages, started_at: String) -> PipeRecord {
     let count = stages.described.len();
     PipeRecord {
@@ -53,17 +53,17 @@ pub(super) fn begun(plan: &PipePlan, stages: &Stages, started_at: String) -> Pip
     }
 }
 
-/// Everything that was measured.
+/// All measurements.
 pub(super) struct Parts<'a> {
     pub plan: &'a PipePlan,
-    /// From [`begun`].
+    /// The record from [`begun`].
     pub record: PipeRecord,
     pub session: PipeSession,
     pub observed: Observed,
     pub interrupted: bool,
 }
 
-/// The record, with everything that follows from the rounds but its notes.
+/// Returns the record with everything that follows from the rounds, except its notes.
 pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
     let Parts {
         plan,
@@ -111,14 +111,14 @@ pub(super) fn conclude(parts: Parts<'_>) -> PipeRecord {
     }
 }
 
-/// The observed round with the median wall time.
+/// Returns the observed round with the median wall time.
 fn middle(rounds: &[ObservedRound]) -> Option<&ObservedRound> {
     let mut order: Vec<&ObservedRound> = rounds.iter().collect();
     order.sort_by_key(|one| one.round.wall_ns);
     order.get(order.len().saturating_sub(1) / 2).copied()
 }
 
-/// The observed rounds, that with the median wall time first: it is the one that is shown.
+/// Returns the observed rounds, starting with that of the median wall time, which is shown.
 fn sorted(rounds: Vec<ObservedRound>) -> Vec<PipeRound> {
     let shown = middle(&rounds).map(|one| one.round.clone());
     let mut all: Vec<PipeRound> = rounds.into_iter().map(|one| one.round).collect();
@@ -151,7 +151,7 @@ fn explaining(observed: &Observed, summary: &PipeSummary) -> Option<PipeExplaini
     })
 }
 
-/// Bytes as the trace counted them, or as the staging round did.
+/// Fills in bytes as counted by the trace, or else by the staging round.
 fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[StagedInput]) {
     for (index, stage) in summary.stages.iter_mut().enumerate() {
         let run = traced.map(|round| &round.stages[index]);
@@ -171,7 +171,7 @@ fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[S
     }
 }
 
-/// The model, and the own time of each stage in seconds.
+/// Returns the model, and the own time of each stage in seconds.
 fn model(
     plan: &PipePlan,
     observed: &Observed,
@@ -216,14 +216,14 @@ fn model(
     (Some(model), own)
 }
 
-/// The least that a pipeline with this stage can take, seconds: its own time, and its time alone
-/// unless it takes longer alone than here.
+/// Returns the minimum time in seconds of a pipeline with this stage: the larger of its own time and its time
+/// alone, the latter capped at its time in the pipeline.
 fn least((summary, own): (&StageSummary, &f64)) -> f64 {
     let alone = summary.alone.map_or(0.0, |alone| alone.value);
     own.max(alone.min(summary.wall.value))
 }
 
-/// What of a stage's own time is left when the CPU time that observing added is taken away.
+/// Returns the part of a stage's own time that remains without the CPU time that observing added.
 fn without_observing(phases: &Phases, cpu: f64) -> f64 {
     let added = (phases.cpu - cpu).clamp(0.0, phases.whole * 0.9);
     match phases.whole > 0.0 {

@@ -1,4 +1,4 @@
-//! The record on disk while it is measured.
+//! Keeps the record on disk during the measurement.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use fathom_model::{PipeRecord, PipeRound};
 
 use crate::{Event, Observer, record_file};
 
-/// The list of the record that grows.
+/// The list in the record that grows.
 const LIST: &str = "rounds";
 
-/// Keeps every run as soon as it has ended, and reports to the observer.
+/// Writes every run as soon as it ends, and reports to the observer.
 pub(super) struct Recorder<'o> {
     observer: &'o mut dyn Observer,
-    /// The file, if one was asked for, and the record without its rounds.
+    /// The file, if requested, and the record without its rounds.
     kept: Option<(Journal, PipeRecord)>,
 }
 
 impl<'o> Recorder<'o> {
-    /// Begins the file with a record without runs.
+    /// Starts the file with a record without runs.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn new(
         observer: &'o mut dyn Observer,
         path: Option<&Path>,
@@ -39,15 +39,15 @@ impl<'o> Recorder<'o> {
         Ok(Recorder { observer, kept })
     }
 
-    /// A round is going to be observed.
+    /// Reports that a round is about to be observed.
     pub(super) fn observes(&mut self, round: u32) {
         self.observer.on(Event::PipelineObserved(round));
     }
 
-    /// Keeps an observed round.
+    /// Writes an observed round.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn keep_observed(
         &mut self,
         late: bool,
@@ -64,10 +64,10 @@ impl<'o> Recorder<'o> {
         journal.update(None::<&PipeRound>, Frame::around(record, LIST))
     }
 
-    /// Puts the complete record in the file's place.
+    /// Replaces the file with the complete record.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn complete(self, record: &PipeRecord) -> Result<(), MeasureError> {
         match self.kept {
             Some((journal, _)) => record_file::complete(journal, record),

@@ -1,4 +1,4 @@
-//! `pipe`: a pipeline is timed, its stages alone are, and it is observed: who waits for whom.
+//! `pipe`: times a pipeline and each of its stages alone, and observes which stage waits for which.
 
 mod conclude;
 mod journal;
@@ -18,36 +18,36 @@ use observe::Observed;
 use crate::throttling::Throttling;
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 
-/// Enough for medians of short pipelines; what takes longer is run `FEWEST` times.
+/// Long enough for medians of short pipelines; longer ones are run `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FEWEST: u32 = 5;
 const MOST: u32 = 30;
-/// Most memory that staged inputs may take unless the user says more.
+/// The default memory limit for staged inputs, in bytes.
 const MOST_STAGED: u64 = 1 << 30;
 
-/// The stages, ready to be run.
+/// The stages, ready to run.
 #[derive(Debug, Clone)]
 pub struct Stages {
-    /// In the order of the pipeline.
+    /// The commands, in pipeline order.
     pub commands: Vec<CommandLine>,
-    /// For the record.
+    /// Their descriptions, for the record.
     pub described: Vec<PipeStage>,
-    /// Standard input of the first.
+    /// Standard input of the first stage.
     pub input: InputFrom,
-    /// Standard output of the last.
+    /// Standard output of the last stage.
     pub output: OutputTo,
-    /// The shell that interprets each, if any.
+    /// The shell that interprets each stage, if any.
     pub shell: Option<String>,
-    /// Run before each run, observed or not.
+    /// A hook to run before each run, observed or not.
     pub prepare: Option<Hook>,
 }
 
 impl Stages {
-    /// Of the stages' commands. Input and `--prepare` are those of the first, the output is that of
-    /// the last.
+    /// Builds a pipeline from the stages' commands. Input and `--prepare` are taken from the first, output
+    /// from the last.
     ///
     /// # Errors
-    /// When so few or so many are no pipeline that can be run.
+    /// If the number of stages is too small or too large.
     pub fn of(targets: Vec<Target>) -> Result<Stages, ConductError> {
         if !(2..=MOST_STAGES).contains(&targets.len()) {
             return Err(ConductError::Refused(format!(
@@ -74,7 +74,7 @@ impl Stages {
     }
 }
 
-/// File name of each program; with `#2` and so on where two stages would have the same.
+/// Returns the file name of each program, with `#2` and so on for duplicates.
 fn names(targets: &[Target]) -> Vec<String> {
     let plain: Vec<String> = targets
         .iter()
@@ -98,47 +98,47 @@ fn names(targets: &[Target]) -> Vec<String> {
     names
 }
 
-/// By which means rounds are observed.
+/// How to observe rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ObserveBy {
-    /// The best tier that is allowed.
+    /// With the best permitted tier.
     #[default]
     Best,
-    /// This one.
+    /// With this tier.
     Tier(Tier),
-    /// Not at all: only what the kernel says of ended processes.
+    /// Not at all: use only what the kernel reports about ended processes.
     Accounts,
 }
 
-/// How the inputs of the stages are kept, to run each stage alone.
+/// How to store the inputs of the stages, so that each stage can run alone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs {
-    /// Most bytes of all together; a quarter of the free memory, at most 1 GiB, if absent.
+    /// The maximum number of bytes in total; if absent, a quarter of the free memory, at most 1 GiB.
     pub limit_bytes: Option<u64>,
-    /// The folder in which they stay.
+    /// The folder in which they remain.
     pub folder: Option<PathBuf>,
 }
 
-/// What is to be measured, and how.
+/// What to measure, and how.
 #[derive(Debug, Clone)]
 pub struct PipePlan {
     /// The pipeline.
     pub stages: Stages,
-    /// Exactly this many timed rounds; 5 to 30, about 5 s, if absent.
+    /// The number of timed rounds; 5 to 30, about 5 s, if absent.
     pub rounds: Option<u32>,
-    /// This many observed rounds; 3, or 1 of a long pipeline, if absent.
+    /// The number of observed rounds; if absent, 3, or 1 for a long pipeline.
     pub observed_rounds: Option<u32>,
-    /// By which means.
+    /// How to observe.
     pub observe_by: ObserveBy,
-    /// Delay of each stage, if there is to be a comparison with a late start.
+    /// The delay of each stage, for a comparison with a late start.
     pub delays: Option<Vec<Duration>>,
-    /// How inputs are kept; `None`: they are not, and no stage is run alone.
+    /// How to store inputs; if `None`, they aren't stored and no stage is run alone.
     pub inputs: Option<Inputs>,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Failing stages are counted instead of ending everything.
+    /// Count failing stages instead of ending the measurement.
     pub ignore_failure: bool,
-    /// A file that holds the whole record after every run.
+    /// A file to which the whole record is written after every run.
     pub record: Option<PathBuf>,
     /// How the stages are run.
     pub terms: RunTerms,
@@ -176,8 +176,8 @@ impl PipePlan {
 /// Times the pipeline and each stage alone, then observes the pipeline.
 ///
 /// # Errors
-/// When a stage can't be run or observed, fails, or takes too long, and when there came a reason to
-/// stop before a round was finished.
+/// If a stage can't be run or observed, fails, or takes too long; or if it is stopped before a round is
+/// complete.
 pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let timed = plan.timed();
@@ -204,7 +204,7 @@ pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, 
     Ok(record)
 }
 
-/// A quarter of the memory that is free, at most 1 GiB.
+/// Returns a quarter of the free memory, at most 1 GiB.
 fn usual_limit() -> u64 {
     (fathom_machine::available_memory() / 4).min(MOST_STAGED)
 }

@@ -1,4 +1,4 @@
-//! The observed rounds.
+//! Runs the observed rounds.
 
 use fathom_diagnose::pipeline::{ObservedRound, observed_round};
 use fathom_measure::interrupt;
@@ -10,21 +10,21 @@ use super::{ObserveBy, PipePlan};
 use crate::ConductError;
 use crate::tiers::Tiers;
 
-/// Observed rounds of short pipelines; of longer ones, one.
+/// The number of observed rounds of short pipelines; longer ones get one.
 const ROUNDS: u32 = 3;
-/// A pipeline over this is long.
+/// A pipeline that takes longer is long, in nanoseconds.
 const LONG_NS: u64 = 1_000_000_000;
-/// A run that is stopped at each call is no pipeline any more: who waits for whom would be another.
+/// A tier that stops a run at each call isn't used: it would change which stage waits for which.
 const TIERS: [Tier; 3] = [Tier::Kernel, Tier::Perf, Tier::Sample];
 
-/// What was observed.
+/// The observed rounds.
 #[derive(Default)]
 pub(super) struct Observed {
-    /// By which means.
+    /// The tier used.
     pub tier: Option<Tier>,
-    /// Without delay.
+    /// Rounds without delay.
     pub rounds: Vec<ObservedRound>,
-    /// With a late stage.
+    /// Rounds with a late stage.
     pub delayed: Vec<ObservedRound>,
     /// Why nothing was observed, if the machine is the reason.
     pub why_not: Vec<String>,
@@ -33,10 +33,10 @@ pub(super) struct Observed {
 /// The tier, or why there is none.
 pub(super) type Means = Result<Tier, Vec<String>>;
 
-/// What will be used: the best tier that works here, or the one that was asked for.
+/// Returns the tier to use: the best that works here, or the requested one.
 ///
 /// # Errors
-/// When the one that was asked for does not work here.
+/// If the requested tier doesn't work here.
 pub(super) fn means(plan: &PipePlan) -> Result<Means, ConductError> {
     let none = |why: &str| Ok(Err(vec![format!("no round was observed: {why}")]));
     match plan.observe_by {
@@ -47,10 +47,10 @@ pub(super) fn means(plan: &PipePlan) -> Result<Means, ConductError> {
     }
 }
 
-/// Observes.
+/// Runs and observes the rounds.
 ///
 /// # Errors
-/// When a stage can't be started under observation, or a round not be kept.
+/// If a stage can't be started under observation, or a round can't be written.
 pub(super) fn observe(
     plan: &PipePlan,
     timed: &pipeline::PipePlan,
@@ -81,7 +81,7 @@ pub(super) fn observe(
             let traced = trace_round(timed, delays, tier, interrupt::flag())?;
             let one = observed_round(&traced);
             if one.cut_short {
-                let why = "an observed round was ended by --timeout or by Ctrl-C and is left out";
+                let why = "one observed round was ended by --timeout or Ctrl-C and is omitted";
                 observed.why_not.push(why.to_string());
                 return Ok(observed);
             }

@@ -1,7 +1,8 @@
-//! The key under which secrets are hashed: of a user, not of a store.
+//! The key with which secrets are hashed; it belongs to a user, not to a store.
 //!
-//! `FATHOM_REDACTION_KEY`, for machines that are made anew for each job and for teams that compare; else
-//! the file `fathom/redaction-key` in the user's configuration, made when it is first needed.
+//! It comes from `FATHOM_REDACTION_KEY`, for machines that are set up again for each job and for teams that
+//! compare results; otherwise from the file `fathom/redaction-key` in the user's configuration, which is
+//! created when first needed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -11,14 +12,14 @@ use std::sync::OnceLock;
 
 use fathom_store::variables;
 
-/// Of a file: 32 bytes as hexadecimal digits.
+/// The length of a key file: 32 bytes as hexadecimal digits.
 const LENGTH: usize = 64;
-/// A longer file is another one's.
+/// A longer file is not a key file.
 const LONGEST: u64 = 4096;
 
 static OWN: OnceLock<Option<Vec<u8>>> = OnceLock::new();
 
-/// The key, if there is one or one can be made.
+/// Returns the key, if one exists or can be created.
 pub(super) fn own() -> Option<&'static [u8]> {
     let find = || {
         let given = variables::get("FATHOM_REDACTION_KEY").filter(|key| !key.is_empty());
@@ -29,7 +30,7 @@ pub(super) fn own() -> Option<&'static [u8]> {
     OWN.get_or_init(find).as_deref()
 }
 
-/// The XDG rules: a relative folder is as good as none.
+/// Follows the XDG rules: a relative folder is ignored.
 fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name| {
         let path = variable(name).map(PathBuf::from);
@@ -43,23 +44,23 @@ fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 fn of_file(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("redaction-key");
     if !path.exists() {
-        // Another process may make it at the same time: the first one stays.
+        // Another process may create it at the same time: the first one stays.
         let _ = make(folder, &path);
     }
     read(&path)
 }
 
-/// A key counts only where it is this user's, and nobody else can read it.
+/// Reads the key, which is valid only if this user owns the file and no one else can read it.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
-    // A named pipe would wait for a writer.
+    // Opening a named pipe would otherwise wait for a writer.
     let file = options
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(path)
         .ok()?;
     let about = file.metadata().ok()?;
-    // SAFETY: takes nothing, can't fail.
+    // SAFETY: takes no arguments and can't fail.
     let own = unsafe { libc::geteuid() };
     if !about.is_file() || about.uid() != own || about.mode() & 0o077 != 0 {
         return None;
@@ -70,8 +71,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     (key.len() >= LENGTH).then(|| key.as_bytes().to_vec())
 }
 
-/// Makes it whole or not at all: written beside under a name of its own, then linked to its place,
-/// where nothing may be.
+/// Creates the file atomically: it is written under a temporary name, then linked to its final path, which
+/// must not exist yet.
 fn make(folder: &Path, path: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)

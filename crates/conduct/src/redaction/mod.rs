@@ -1,10 +1,10 @@
-//! Secrets in what the user gives by Fathom's own options: `--env`, headers, addresses, paths with
-//! queries. They are used as they were given and taken out here before a record is made, so that no
-//! output can have them. Which values are secrets is said by [`fathom_model::secret`].
+//! Removes secrets from values that the user passes with Fathom's own options: `--env`, headers, addresses,
+//! and paths with queries. The values are used as given and redacted here before a record is made, so that no
+//! output can contain them. [`fathom_model::secret`] decides which values are secrets.
 //!
-//! In place of a secret stands `redacted-` with a hash of it under a key that is not in the store (see
-//! `key`): measurements that differ only by a secret stay apart, and the secret can't be found by
-//! trying. Without a key it is `redacted` alone.
+//! A secret is replaced by `redacted-` with its hash under a key that is not in the store (see `key`):
+//! measurements that differ only by a secret stay distinct, and the secret can't be found by guessing.
+//! Without a key, the replacement is only `redacted`.
 
 mod key;
 mod typed;
@@ -14,26 +14,26 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 pub use typed::{assignment, line, typed_word, typed_words};
 
-/// Digits of the hash: 48 bits keep a thousand secrets apart.
+/// The number of hash digits: 48 bits keep a thousand secrets distinct.
 const DIGITS: usize = 12;
 
-/// The value of a variable or header.
+/// Redacts the value of a variable or header.
 pub fn value(name: &str, value: &str) -> String {
     secret::value(name, value, &|_, secret| mark(secret, key::own()))
 }
 
-/// An address, or a path with a query.
+/// Redacts an address, or a path with a query.
 pub fn text(text: &str) -> String {
     secret::text(text, &|_, secret| mark(secret, key::own()))
 }
 
-/// Names with their values.
+/// Redacts the values of name-value pairs.
 pub fn pairs(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let one = |(name, given): &(String, String)| (name.clone(), value(name, given));
     pairs.iter().map(one).collect()
 }
 
-/// A secret whole, whatever its name.
+/// Redacts the whole text, whatever its name.
 pub(crate) fn whole(secret: &str) -> String {
     mark(secret, key::own())
 }

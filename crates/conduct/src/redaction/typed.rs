@@ -1,11 +1,12 @@
-//! Commands that a user is advised to type: `$NAME` stands where a secret was.
+//! Commands that the user is advised to type: `$NAME` replaces each secret.
 
 use fathom_model::secret;
 
-/// Stands around the name of a variable until words are put into a line. No argument of ours has it.
+/// Surrounds the name of a variable until words are joined into a line. It occurs in no argument that Fathom
+/// writes.
 const MARK: char = '\u{1}';
 
-/// The value of a name in a word of a command that is to be typed; [`line`] writes it.
+/// Returns the value of a name for a word of a suggested command; [`line`] writes it.
 fn typed(name: &str, value: &str) -> String {
     secret::value(name, value, &variable)
 }
@@ -19,12 +20,12 @@ fn variable(name: &str, _: &str) -> String {
     format!("{MARK}{name}{MARK}")
 }
 
-/// An assignment as a shell takes it before a command.
+/// Formats an assignment as a shell accepts it before a command.
 pub fn assignment(name: &str, value: &str) -> String {
     format!("{name}={}", quoted(&typed(name, value)))
 }
 
-/// Assignments as the value of `--env`.
+/// Formats assignments as the value of `--env`.
 pub fn typed_words<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let one = |(name, value): (&str, &str)| {
         let assignment = format!("{name}={}", typed(name, value));
@@ -34,7 +35,7 @@ pub fn typed_words<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) 
     all.join(" ")
 }
 
-/// A word that the user typed, to be typed again: assignments, a header or an address, also behind
+/// Formats a word from the user for typing again: assignments, a header or an address, also after
 /// `--option=`.
 pub fn typed_word(word: &str) -> String {
     if let Some((option, value)) = word.split_once('=')
@@ -64,7 +65,7 @@ pub fn typed_word(word: &str) -> String {
     }
 }
 
-/// Words as a line for a shell.
+/// Joins words into a shell command line.
 pub fn line<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String {
     let all: Vec<String> = words
         .into_iter()

@@ -1,4 +1,4 @@
-//! Series and whole records from files.
+//! Reads series and whole records from files.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::compare::body::Body;
 use crate::compare::file::{LONGEST, own_records};
 use crate::history::{fits, rank};
 
-/// Adds what a file of Fathom holds.
+/// Adds the contents of a Fathom file.
 ///
 /// # Errors
 /// A file that can't be read, or is not a record written by Fathom.
@@ -35,8 +35,8 @@ pub(super) fn add(
     };
     if own.is_empty() {
         return Err(ConductError::Refused(format!(
-            "{} is not a record written by Fathom; one is written by --json FILE, and another tool's file becomes one with \
-             `fathom import FILE --json RECORD`",
+            "{} is not a record written by Fathom; --json FILE writes one, and `fathom import FILE --json RECORD` \
+             converts another tool's file",
             path.display()
         )));
     }
@@ -76,7 +76,7 @@ fn one(text: &str, metric: Option<&str>, report: &mut Report) -> Result<(), Stri
     }
 }
 
-/// Adds the points of a record; those of a benchmark that is there already come after its others.
+/// Adds the points of a record; points of a benchmark that already exists are appended to its others.
 fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     let key = draft.segment.key.clone();
     let known = report.environments.iter().position(|one| one.key == key);
@@ -107,7 +107,7 @@ fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     }
 }
 
-/// Where the series of a point stands: the metric that was asked for first.
+/// Returns the index of the series for a point; the requested metric comes first.
 fn place_of(benchmark: &mut ReportBenchmark, new: &NewPoint, metric: Option<&str>) -> usize {
     let mut known = benchmark.series.iter();
     if let Some(at) = known.position(|one| one.metric == new.metric) {
@@ -160,7 +160,7 @@ fn put(
     let benchmark = &mut report.benchmarks[place];
     let at = place_of(benchmark, &new, metric);
     let series = &mut benchmark.series[at];
-    // Files may be named in any order: points stand by time.
+    // Files may be named in any order; points are sorted by time.
     let time = |one: &ReportPoint| report.measurements[one.measurement].time;
     let index = series
         .points

@@ -1,4 +1,4 @@
-//! What changed: the newest point of each benchmark against others, and where levels changed for good.
+//! Finds what changed: the newest point of each benchmark against others, and lasting changes of level.
 
 use fathom_model::{
     Estimate, Metric, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSeries, Verdict,
@@ -10,14 +10,14 @@ use crate::compare::clock;
 use crate::compare::{drift, side};
 use crate::history::higher_is_better;
 
-/// Beside the metric that stands for a benchmark, so many more points are searched for changes: 20 ms
-/// for each 10,000.
+/// The maximum number of points, other than those of metrics that represent a benchmark, that are searched
+/// for changes: 10,000 take 20 ms.
 const MOST_SEARCHED: usize = 60_000;
 
-/// Fills in comparisons and changes, and puts what changed most first.
+/// Fills in comparisons and changes, and sorts the largest changes first.
 ///
 /// # Errors
-/// A baseline that no measurement has.
+/// A baseline that matches no measurement.
 pub(super) fn judge(
     report: &mut Report,
     base: Option<&str>,
@@ -33,7 +33,7 @@ pub(super) fn judge(
     }
     report.baseline = match base {
         Some(base) => base.to_owned(),
-        None => "the label before, or the first measurement".to_owned(),
+        None => "the previous label, or the first measurement".to_owned(),
     };
     let mut searched = 0;
     for benchmark in &mut report.benchmarks {
@@ -68,8 +68,8 @@ fn is_called(one: &fathom_model::Measurement, base: &str) -> bool {
         || (base.len() >= 4 && one.id.starts_with(base))
 }
 
-/// Where the level of a series changed for good, each found among the points of its environment: what
-/// lies between two environments is no change of the program.
+/// Returns where the level of a series changed for good. Each change is found among the points of one
+/// environment, because a difference between environments is not a change of the program.
 pub(super) fn changes(series: &ReportSeries) -> Vec<fathom_model::ChangePoint> {
     let mut environments: Vec<usize> = series.points.iter().map(|one| one.environment).collect();
     environments.sort_unstable();
@@ -89,13 +89,13 @@ pub(super) fn changes(series: &ReportSeries) -> Vec<fathom_model::ChangePoint> {
     all
 }
 
-/// The place of the point before in the same environment.
+/// Returns the index of the preceding point in the same environment.
 fn previous(points: &[ReportPoint], last: &ReportPoint) -> Option<usize> {
     let same = |one: &ReportPoint| one.environment == last.environment;
     points[..points.len() - 1].iter().rposition(same)
 }
 
-/// The place of the point that is named; else the newest with a label, else the first in this
+/// Returns the index of the named point; otherwise of the newest with a label, or else of the first in this
 /// environment.
 fn baseline(
     report: &Report,
@@ -119,7 +119,8 @@ fn baseline(
     }
 }
 
-/// The last point of each benchmark against the one that `choose` names, judged together.
+/// Compares the last point of each benchmark with the one that `choose` selects, and judges all of them
+/// together.
 fn compare(
     report: &Report,
     floors: &[Option<f64>],
@@ -145,7 +146,7 @@ fn compare(
     judged.collect()
 }
 
-/// The last point against the one at `base`, by the rule of `compare` without single runs.
+/// Compares the last point with the one at `base`, by the rule that `compare` uses without single runs.
 fn one(
     report: &Report,
     benchmark: &ReportBenchmark,
@@ -194,8 +195,8 @@ fn one(
     let floor = floors.get(last.environment).copied().flatten();
     let (between, drift) = drift::between(&measured, apart, floor);
     let besides = clock::besides(&waits, wait_free);
-    // The medians of the records and their intervals: every row rests on the same, whether its runs are
-    // at hand or not, and a page is the same live and as a file.
+    // Uses the medians of the records and their intervals, so that every row has the same basis, whether its
+    // runs are available or not, and a live page equals a file.
     let of = |point: &ReportPoint| {
         let point = on_clock(point)?;
         Some(Measured {
@@ -215,7 +216,8 @@ fn one(
     Some((comparison, ratio))
 }
 
-/// Slower first, then faster, then what differs from the baseline; within these the largest change.
+/// Sorts slower benchmarks first, then faster ones, then those that differ from the baseline; within each
+/// group, the largest change first.
 fn urgency(benchmark: &ReportBenchmark) -> (u8, f64) {
     let size = |ratio: &Estimate| ratio.value.ln().abs();
     let of = |comparison: &Option<ReportComparison>| {

@@ -1,4 +1,4 @@
-//! A store that stays open: an overview of it, and one series at a time as far as a screen shows it.
+//! A store that stays open: serves an overview of it, and one series at a time at screen resolution.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,14 +10,14 @@ use super::{MARGIN, judged, stored, thin};
 use crate::history::{matching, rank, shown};
 use crate::{ConductError, stores};
 
-/// Newest points of each benchmark that the overview rests on.
+/// The number of newest points of each benchmark in the overview.
 const NEWEST: usize = 60;
-/// Series that are kept in memory with all their points: 10,000 take 0.6 MB.
+/// The number of series kept in memory with all their points: 10,000 points take 0.6 MB.
 const KEPT: usize = 8;
-/// Newest records with a label, among which versions are sought.
+/// The number of newest labelled records searched for versions.
 const LABELLED: u32 = 200;
 
-/// An open store. It is only read, and again only once it has changed.
+/// An open store. It is only read, and read again only after it has changed.
 pub struct Live {
     store: Store,
     names: Vec<String>,
@@ -28,37 +28,37 @@ pub struct Live {
     kept: Vec<Kept>,
 }
 
-/// A series with what a picture of it needs.
+/// A series with what is needed to draw it.
 struct Kept {
     number: i64,
     points: Vec<Point>,
     changes: Vec<ChangePoint>,
-    /// Runs of the newest points.
+    /// The runs of the newest points.
     samples: Option<Vec<ReportSamples>>,
 }
 
-/// Which part of which series.
+/// Which part of which series to show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
-    /// The benchmark as [`ReportBenchmark::shown`] names it.
+    /// The benchmark, as in [`ReportBenchmark::shown`].
     pub benchmark: String,
-    /// The metric; the one that stands for the benchmark if absent.
+    /// The metric; if absent, the one that represents the benchmark.
     pub metric: Option<String>,
-    /// First position.
+    /// The first position.
     pub from: usize,
-    /// Position behind the last one.
+    /// The position after the last one.
     pub to: usize,
-    /// Points that the screen has room for.
+    /// The number of points that fit on the screen.
     pub most: usize,
-    /// A revision, record or label whose point is there in any case.
+    /// A revision, record or label whose point is always included.
     pub at: Option<String>,
 }
 
 impl Live {
-    /// Opens the store that is meant in `here`, to show benchmarks with these names, or all.
+    /// Opens the store that `asked` and `here` determine, to show benchmarks with these names, or all.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn open(asked: Option<&str>, here: &Path, names: &[String]) -> Result<Live, ConductError> {
         Ok(Live {
             store: stores::open(asked, here)?,
@@ -70,21 +70,21 @@ impl Live {
         })
     }
 
-    /// The store, without its password.
+    /// Returns the name of the store, without its password.
     pub fn name(&self) -> &str {
         self.store.name()
     }
 
-    /// What changes when anything in the store does.
+    /// Returns a value that changes whenever anything in the store changes.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn mark(&mut self) -> Result<String, ConductError> {
         Ok(self.store.mark()?)
     }
 
-    /// Forgets what was read if the store has changed. The mark is taken first: what is saved meanwhile
-    /// is read by the next call.
+    /// Discards cached data if the store has changed. The mark is taken first, so that data saved in the
+    /// meantime is read by the next call.
     fn renew(&mut self) -> Result<(), ConductError> {
         let mark = self.store.mark()?;
         if mark != self.mark {
@@ -96,10 +96,10 @@ impl Live {
         Ok(())
     }
 
-    /// All benchmarks by their newest points, and the mark of the store that this is of.
+    /// Returns all benchmarks by their newest points, and the mark of the store at that state.
     ///
     /// # Errors
-    /// A name that nothing has; those of the store.
+    /// A name that matches nothing; errors of the store.
     pub fn overview(&mut self) -> Result<(&Report, &str), ConductError> {
         self.renew()?;
         let report = match self.overview.take() {
@@ -120,14 +120,14 @@ impl Live {
         let floors = stored::read(&mut self.store, &self.series, &chosen, &mut report)?;
         judged::judge(&mut report, None, &floors)?;
         report.baseline =
-            format!("the label before, or the first of the last {NEWEST} measurements");
+            format!("the previous label, or the first of the last {NEWEST} measurements");
         Ok(report)
     }
 
-    /// The main metric of each benchmark where a record has a label, the newest of those.
+    /// Returns the main metric of each benchmark for the newest records with a label.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn versions(&mut self) -> Result<Report, ConductError> {
         self.renew()?;
         let mut report = self.empty();
@@ -156,11 +156,11 @@ impl Live {
         Ok(report)
     }
 
-    /// One benchmark: the points of one metric that a screen shows, the last two of the others.
-    /// `None` if the store has no such benchmark or metric.
+    /// Returns one benchmark: the points of one metric that fit on the screen, and the last two of each other
+    /// metric. `None` if the store has no such benchmark or metric.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn part(&mut self, window: &Window) -> Result<Option<Report>, ConductError> {
         self.renew()?;
         let of_name = |one: &&Series| shown(one) == window.benchmark;
@@ -211,7 +211,7 @@ impl Live {
             None => stored::samples(&mut self.store, &mut report)?,
         }
         self.kept[place].samples = Some(report.benchmarks[0].samples.clone());
-        // Whichever is asked for, metrics keep their order.
+        // Metrics keep their order, whichever is requested.
         report.benchmarks[0].series[..=chosen].rotate_left(1);
         Ok(Some(report))
     }
@@ -225,7 +225,7 @@ impl Live {
         }
     }
 
-    /// The place of a series among those that are kept.
+    /// Returns the index of a series in the cache, reading the series if needed.
     fn keep(&mut self, number: i64) -> Result<usize, ConductError> {
         if let Some(place) = self.kept.iter().position(|kept| kept.number == number) {
             return Ok(place);
@@ -245,7 +245,7 @@ impl Live {
     }
 }
 
-/// A benchmark of which nothing is known yet.
+/// Returns a benchmark without data.
 fn blank(one: &Series) -> ReportBenchmark {
     ReportBenchmark {
         name: one.benchmark.clone(),
@@ -257,8 +257,8 @@ fn blank(one: &Series) -> ReportBenchmark {
     }
 }
 
-/// Points that a screen shows, with their positions; and whatever part that is, the one that was asked
-/// for and the last two, which are compared.
+/// Returns the points to show, with their positions. The requested point and the last two, which are
+/// compared, are always included.
 fn in_window(points: &[Point], window: &Window, asked: Option<usize>) -> Vec<(usize, Point)> {
     let to = window.to.min(points.len());
     let from = window.from.min(to);

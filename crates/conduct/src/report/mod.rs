@@ -1,4 +1,4 @@
-//! `report`: what a store or record files say, ready to be shown.
+//! `report`: prepares the contents of a store or of record files for display.
 
 mod files;
 mod judged;
@@ -15,29 +15,29 @@ pub use live::{Live, Window};
 use crate::compare::file_of;
 use crate::{ConductError, stores};
 
-/// Differences up to this share count as none, as `compare` has it.
+/// Differences up to this share count as no difference, as in `compare`.
 const MARGIN: f64 = 0.01;
-/// A report carries so many points of metrics that don't stand for their benchmark: as JSON they take
-/// 18 bytes each, and a page is to stay below 1 MB.
+/// The maximum number of points of metrics that don't represent their benchmark: as JSON, a point takes 18
+/// bytes, and a page should stay below 1 MB.
 const MOST_OTHER_POINTS: usize = 24_000;
 
-/// What is shown.
+/// What to show.
 #[derive(Debug, Clone, Default)]
 pub struct ReportPlan {
-    /// The store as `--store` names it.
+    /// The store, as given to `--store`.
     pub store: Option<String>,
-    /// Record files, and names or parts of names of benchmarks; everything in the store if empty.
+    /// Record files, and names or partial names of benchmarks; if empty, everything in the store.
     pub asked: Vec<String>,
-    /// Name of the metric that stands for each benchmark; absent, the main one.
+    /// The name of the metric that represents each benchmark; if absent, the main one.
     pub metric: Option<String>,
-    /// A label or the beginning of a revision that the newest points are compared with.
+    /// A label or the beginning of a revision with which to compare the newest points.
     pub base: Option<String>,
 }
 
-/// Reads what is to be shown.
+/// Reads the data to show.
 ///
 /// # Errors
-/// A store or a file that can't be read; a name that nothing has.
+/// A store or a file that can't be read; a name that matches nothing.
 pub fn report(plan: &ReportPlan, here: &Path) -> Result<Report, ConductError> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -46,7 +46,7 @@ pub fn report(plan: &ReportPlan, here: &Path) -> Result<Report, ConductError> {
             Some(file) => files.push(file),
             None if asked.ends_with(".json") => {
                 return Err(ConductError::Refused(format!(
-                    "{asked} is not there; name a record file that a verb wrote with --json, or a benchmark"
+                    "{asked} does not exist; name a record file written with --json, or a benchmark"
                 )));
             }
             None => names.push(asked.clone()),

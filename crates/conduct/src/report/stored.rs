@@ -1,4 +1,4 @@
-//! Series from a store.
+//! Reads series from a store.
 
 use std::collections::HashMap;
 
@@ -11,29 +11,29 @@ use crate::ConductError;
 use crate::compare::stored::body;
 use crate::history::{environments, fits, matching, rank};
 
-/// Runs of a point that are shown: more hide each other, and make the page large.
+/// The maximum number of runs shown for a point: more would overlap and make the page large.
 const MOST_RUNS: usize = 200;
-/// Larger suites show no single runs: opening a record takes up to 10 ms.
+/// Larger suites show no single runs, because opening a record takes up to 10 ms.
 const MOST_BODIES: usize = 40;
 
-/// Which series, and how much of them.
+/// Which series to read, and how much of them.
 pub(super) struct Chosen<'a> {
     pub(super) names: &'a [String],
     pub(super) metric: Option<&'a str>,
-    /// Only so many of the newest points.
+    /// Only this many of the newest points.
     pub(super) newest: Option<usize>,
-    /// Metrics that don't stand for their benchmark have all of their points while they are no more
-    /// than this together; else the last two.
+    /// Metrics that don't represent their benchmark keep all of their points if that is at most this many in
+    /// total; otherwise only the last two.
     pub(super) others: usize,
 }
 
-/// The noise floor that was measured last in each environment.
+/// The latest noise floor of each environment.
 pub(super) type Floors = Vec<Option<f64>>;
 
-/// Adds those of `all` series of a store that are chosen to a report.
+/// Adds the chosen series among `all` to a report.
 ///
 /// # Errors
-/// A name that nothing has; those of the store.
+/// A name that matches nothing; errors of the store.
 pub(super) fn read(
     store: &mut Store,
     all: &[Series],
@@ -84,7 +84,7 @@ pub(super) fn read(
     Ok(places.floors(&floors, report.environments.len()))
 }
 
-/// The series of each benchmark, the one that stands for it first.
+/// Groups series by benchmark, each starting with the series that represents it.
 pub(super) fn grouped(
     named: Vec<Series>,
     metric: Option<&str>,
@@ -125,7 +125,7 @@ pub(super) fn grouped(
     Ok(groups)
 }
 
-/// The newest noise floor by number of the environment.
+/// Returns the newest noise floor by number of the environment.
 fn noise_floors(store: &mut Store, all: &[Series]) -> Result<HashMap<i64, f64>, ConductError> {
     let is = |one: &&Series| one.benchmark == "machine" && one.metric == NOISE_FLOOR;
     let Some(series) = all.iter().find(is) else {
@@ -138,17 +138,17 @@ fn noise_floors(store: &mut Store, all: &[Series]) -> Result<HashMap<i64, f64>, 
         .collect())
 }
 
-/// Where measurements and environments of a store stand in the report.
+/// The indexes in the report of the store's measurements and environments.
 pub(super) struct Places {
     measurements: HashMap<i64, usize>,
     environments: HashMap<i64, usize>,
 }
 
 impl Places {
-    /// Adds them to the report.
+    /// Adds measurements and environments to the report.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub(super) fn new(
         store: &mut Store,
         mut heads: Vec<Head>,
@@ -197,7 +197,7 @@ impl Places {
         }
     }
 
-    /// Points with their positions in the whole series.
+    /// Converts points with their positions in the whole series.
     pub(super) fn points(&self, numbered: &[(usize, Point)]) -> Vec<ReportPoint> {
         let of = |(index, point): &(usize, Point)| {
             Some(ReportPoint {
@@ -213,7 +213,7 @@ impl Places {
         numbered.iter().filter_map(of).collect()
     }
 
-    /// By the place of an environment in a report that has so many of them.
+    /// Returns the floors by index of the environment in a report with `count` environments.
     fn floors(&self, by_number: &HashMap<i64, f64>, count: usize) -> Floors {
         let mut floors = vec![None; count];
         for (number, place) in &self.environments {
@@ -226,10 +226,10 @@ impl Places {
     }
 }
 
-/// Adds the runs of the last two points of each benchmark, where the records still have them.
+/// Adds the runs of the last two points of each benchmark, if the records still have them.
 ///
 /// # Errors
-/// Those of the store, a record that is damaged.
+/// Errors of the store; a damaged record.
 pub(super) fn samples(store: &mut Store, report: &mut Report) -> Result<(), ConductError> {
     let renamed = store.renamed()?;
     let mut bodies = HashMap::new();
@@ -262,7 +262,7 @@ pub(super) fn samples(store: &mut Store, report: &mut Report) -> Result<(), Cond
     Ok(())
 }
 
-/// Sorted, and of many every n-th with both ends.
+/// Sorts the values; if there are many, keeps every n-th and both ends.
 pub(super) fn thinned(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     if values.len() <= MOST_RUNS {

@@ -1,7 +1,7 @@
-//! Fewer points for a picture: of each stretch the least and the largest.
+//! Reduces the points of a chart: keeps the smallest and the largest value of each stretch.
 
-/// Positions of at most about `most` of `values`: both ends, and of equal stretches the least and the
-/// largest value, so that no spike is lost.
+/// Returns about `most` positions of `values`: both ends, and the smallest and largest value of each equal
+/// stretch, so that no spike is lost.
 pub(super) fn thin(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most.max(4) {
         return (0..values.len()).collect();

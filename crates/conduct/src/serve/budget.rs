@@ -1,10 +1,10 @@
-//! Does what was asked for hold?
+//! Checks the limits of the budget.
 
 use fathom_model::{LoadResult, ServeBudget, ServedServer};
 
 use super::plan::{Limit, Limited};
 
-/// Every limit against every server.
+/// Checks every limit against every server.
 pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBudget> {
     let pairs = servers.iter().enumerate();
     pairs
@@ -17,7 +17,7 @@ pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBud
                     Some(along) if is_alone => along.worst,
                     _ => value(limit.of, served),
                 };
-                // What isn't known doesn't hold; along a ramp it does where it is kept up to its end.
+                // An unknown value doesn't hold; along a ramp, a limit holds if it is kept up to the end.
                 let kept = along.is_none_or(|along| along.left_in.is_none());
                 ServeBudget {
                     server,
@@ -30,7 +30,7 @@ pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBud
         .collect()
 }
 
-/// The worst of a server: over the open loops where there are some, else over the closed ones.
+/// Returns the worst value of a server: over the open loops if there are any, otherwise over the closed ones.
 fn value(of: Limited, server: &ServedServer) -> Option<f64> {
     let open = |load: &&LoadResult| load.rate_per_second.is_some();
     let has_open = server.load.iter().any(|load| open(&load));
@@ -54,7 +54,7 @@ fn value(of: Limited, server: &ServedServer) -> Option<f64> {
     }
 }
 
-/// In milliseconds; `None` where too few values lie beyond it.
+/// Returns a percentile in milliseconds; `None` if too few values lie beyond it.
 pub(super) fn percentile(histogram: &[(u64, u64)], share: f64) -> Option<f64> {
     fathom_stats::percentile_of_steps(histogram, share).map(|ns| ns as f64 / 1e6)
 }

@@ -1,5 +1,5 @@
-//! How many system calls does a server make for each request? In a round of its own: counting
-//! slows it.
+//! Counts the system calls a server makes for each request, in a separate round because counting slows the
+//! server down.
 
 use fathom_measure::interrupt;
 use fathom_measure::server::Server;
@@ -7,16 +7,16 @@ use fathom_model::ServerCalls;
 use fathom_trace::CallCount;
 
 use super::rounds::{Load, Rounds};
-use super::running::Up;
+use super::running::RunningServer;
 use crate::{ConductError, Observer};
 
-/// One step with this load; `None` for a server that isn't Fathom's.
+/// Runs one step with this load; returns `None` for a server that Fathom didn't start.
 ///
 /// # Errors
-/// When the server ends.
+/// If the server ends.
 pub(super) fn count(
     rounds: &Rounds<'_>,
-    up: &mut Up,
+    up: &mut RunningServer,
     load: Load,
     observer: &mut dyn Observer,
 ) -> Result<Option<ServerCalls>, ConductError> {
@@ -44,17 +44,17 @@ pub(super) fn count(
 
 type Counted = Result<Option<(u64, u64)>, String>;
 
-/// Requests and calls; nothing if it was interrupted.
+/// Returns the numbers of requests and calls; `None` if it was interrupted.
 fn counted(
     rounds: &Rounds<'_>,
-    up: &Up,
+    up: &RunningServer,
     server: &Server,
     load: Load,
     observer: &mut dyn Observer,
 ) -> Result<Counted, ConductError> {
     let not_allowed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::PermissionDenied => {
-            "counting them takes root or CAP_PERFMON".to_string()
+            "counting them needs root or CAP_PERFMON".to_string()
         }
         _ => format!("the kernel doesn't count them: {error}"),
     };
@@ -62,7 +62,7 @@ fn counted(
         Ok(count) => count,
         Err(error) => return Ok(Err(not_allowed(error))),
     };
-    // No warm-up: its calls would be counted too.
+    // Without a warm-up, whose calls would be counted too.
     let done = rounds.unwarmed(up, load, observer)?;
     if done.outcome.stopped || interrupt::stopped() {
         return Ok(Ok(None));

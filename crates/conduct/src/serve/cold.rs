@@ -1,4 +1,4 @@
-//! Launches of all servers in turn, and what they took.
+//! Launches all servers in turn, and measures the launches.
 
 use fathom_load::{LaunchCosts, SlowBy, why_slow};
 use fathom_measure::interrupt;
@@ -10,15 +10,15 @@ use super::launch;
 use super::plan::{ServePlan, Served};
 use crate::{ConductError, Event, Observer, Target};
 
-/// Fewer launches than this have no 99th percentile but their largest.
+/// With fewer launches, the 99th percentile would be the largest value.
 const LAUNCHES_FOR_P99: usize = 100;
-/// With fewer the 95th percentile is the slowest launch.
+/// With fewer launches, the 95th percentile would be the slowest one.
 const LAUNCHES_FOR_P95: usize = 20;
 
-/// One launch, measured and ended.
+/// Measures one launch, then stops the server.
 ///
 /// # Errors
-/// When the server fails.
+/// If the server fails.
 pub(super) fn measure(
     plan: &ServePlan,
     target: &Target,
@@ -26,7 +26,7 @@ pub(super) fn measure(
     evicted: bool,
 ) -> Result<(Launch, About), ConductError> {
     let launched = launch::launch(plan, target, &plan.terms.pin)?;
-    // Right away: what it does after its first answer is not part of the launch.
+    // Taken right away: work after the first answer is not part of the launch.
     let usage = launched.server.usage();
     if position == 0 {
         launch::check_alone(&launched)?;
@@ -71,7 +71,7 @@ pub(super) fn measure(
     Ok((launch, about))
 }
 
-/// What a launch shows of a server beside times.
+/// Facts about a server from its launch, other than times.
 pub(super) struct About {
     pub(super) address: String,
     pub(super) status: u16,
@@ -79,13 +79,13 @@ pub(super) struct About {
     pub(super) daemonised: bool,
 }
 
-/// The launches of one server, and what is known of it.
+/// The launches of one server, and the facts about it.
 pub(super) type Launched = (Vec<Launch>, Option<About>);
 
-/// All launches, in random order within each round; what was made before an interruption.
+/// Runs all launches, in random order within each round; after an interrupt, returns those completed.
 ///
 /// # Errors
-/// When a server fails.
+/// If a server fails.
 pub(super) fn launches(
     plan: &ServePlan,
     orders: &mut super::order::Orders,
@@ -130,7 +130,7 @@ pub(super) fn launches(
     Ok(all)
 }
 
-/// The distribution over some launches; `None` if there are none.
+/// Returns the distribution over the launches; `None` if there are none.
 pub(super) fn summary(mut runs: Vec<Launch>) -> Option<ColdStart> {
     let costs: Vec<LaunchCosts> = runs
         .iter()

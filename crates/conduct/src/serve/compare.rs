@@ -1,4 +1,4 @@
-//! Each server against the first, paired by round.
+//! Compares each server with the first, paired by round.
 
 use fathom_model::{LoadResult, Metric, ServeComparison, ServeMetric, ServedServer, Verdict};
 use fathom_stats::{PairData, judge, sequential};
@@ -14,7 +14,7 @@ struct Pair {
     subject_values: Vec<f64>,
 }
 
-/// All comparisons, judged together so that of all differences claimed few are false.
+/// Returns all comparisons, judged together to limit the share of false claims.
 pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeComparison> {
     let Some((reference, others)) = servers.split_first() else {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
         .map(|pair| PairData {
             reference_index: 0,
             subject_index: pair.subject,
-            // All are durations: less is faster.
+            // All are durations: shorter is faster.
             metric: Metric::Wall,
             reference: &pair.reference_values,
             subject: &pair.subject_values,
@@ -36,7 +36,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
         })
         .collect();
     let judged = judge(&data, sequential::last(ALPHA, &[]));
-    // Pairs without a usable round have been left out of both.
+    // Pairs without a usable round are missing from both.
     pairs
         .iter()
         .zip(judged)
@@ -52,7 +52,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
                 claim_level: judged.claim_level,
                 verdict: match doubts.is_empty() {
                     true => judged.verdict,
-                    // A server that answers less, or something else, is not faster for it.
+                    // A server that answers less, or something else, is not faster.
                     false => Verdict::Undecided,
                 },
                 more_rounds: judged.more_rounds.filter(|_| doubts.is_empty()),
@@ -113,7 +113,7 @@ fn by_round(
     a.rounds.iter().filter_map(pair).collect()
 }
 
-/// What makes a comparison one of two different things.
+/// Returns the reasons why a comparison may be between two different things.
 fn doubts(reference: &ServedServer, subject: &ServedServer, load: Option<usize>) -> Vec<String> {
     let mut found = Vec::new();
     let share = |server: &ServedServer| {

@@ -1,4 +1,4 @@
-//! Messages of two WebSocket clients through each server, in rounds.
+//! Exchanges messages between two WebSocket clients through each server, in rounds.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,13 +12,13 @@ use fathom_stats::median_interval;
 use super::neighbours::Busy;
 use super::results::percentiles;
 use super::rounds::Rounds;
-use super::running::Up;
+use super::running::RunningServer;
 use super::words;
 use crate::{ConductError, Event, Observer};
 
 const CLIENTS: [Client; 2] = [Client::Blocking, Client::Spinning];
 
-/// One step.
+/// The result of one step.
 struct Exchanged {
     server: usize,
     client: Client,
@@ -30,13 +30,13 @@ struct Exchanged {
     extensions: Option<String>,
 }
 
-/// All rounds: each server once by each client, in random order. Results by server.
+/// Runs all rounds: each server once with each client, in random order. Returns results by server.
 ///
 /// # Errors
-/// When a server loses a message.
+/// If a server loses a message.
 pub(super) fn make(
     rounds: &mut Rounds<'_>,
-    up: &mut [Up],
+    up: &mut [RunningServer],
     observer: &mut dyn Observer,
 ) -> Result<Vec<Vec<WebSocketResult>>, ConductError> {
     let mut steps: Vec<(usize, Client)> = (0..up.len())
@@ -87,10 +87,10 @@ pub(super) fn make(
     Ok((0..up.len()).map(results).collect())
 }
 
-fn failed(up: &mut Up, what: String) -> ConductError {
+fn failed(up: &mut RunningServer, what: String) -> ConductError {
     MeasureError::ServerFailed {
         server: words::short(&up.name),
-        what: format!("can't be measured by WebSocket: {what}"),
+        what: format!("can't be measured over WebSocket: {what}"),
         stderr: up
             .server
             .as_mut()
@@ -101,16 +101,19 @@ fn failed(up: &mut Up, what: String) -> ConductError {
 
 type Step = (Exchange, Option<TreeUsage>, f64, Link, Option<String>);
 
-/// Connects, warms up, exchanges; on a thread that is where the generator is.
-fn step(rounds: &Rounds<'_>, up: &Up, client: Client) -> Result<Step, String> {
+/// Connects, warms up and exchanges messages, on a thread on the generator's CPU.
+fn step(rounds: &Rounds<'_>, up: &RunningServer, client: Client) -> Result<Step, String> {
     let plan = rounds.plan;
     let Request::Http1(handshake) = &up.task.requests[0] else {
-        return Err("WebSocket is spoken over HTTP/1.1 only".to_string());
+        return Err("WebSocket works over HTTP/1.1 only".to_string());
     };
     let task = PairTask {
         address: up.address.clone(),
         handshake: handshake.clone(),
-        extensions: plan.requests.websocket.ok_or("no WebSocket is asked for")?,
+        extensions: plan
+            .requests
+            .websocket
+            .ok_or("no WebSocket was requested")?,
         bytes: plan.message_bytes,
         timeout: plan.request_timeout.as_nanos() as u64,
     };
@@ -119,7 +122,7 @@ fn step(rounds: &Rounds<'_>, up: &Up, client: Client) -> Result<Step, String> {
     let (server, stop) = (up.server.as_ref(), rounds.stop);
     let on_its_cpu = move || -> Result<Step, String> {
         if let Some(cpu) = cpu {
-            // On another CPU it works as well.
+            // On failure it runs on another CPU, which works as well.
             fathom_trace::run_on(&[cpu]);
         }
         exchange(task, client, warmup, length, server, stop)

@@ -1,4 +1,4 @@
-//! The highest rate at which a server keeps a limit.
+//! Finds the highest rate at which a server keeps a limit.
 
 use fathom_measure::interrupt;
 use fathom_model::{HighestRate, TriedRate};
@@ -6,22 +6,22 @@ use fathom_model::{HighestRate, TriedRate};
 use super::budget::percentile;
 use super::plan::{Limit, Limited};
 use super::rounds::{Load, Rounds};
-use super::running::Up;
+use super::running::RunningServer;
 use crate::{ConductError, Event, Observer};
 
-/// The rate is known well enough when the last good and the first bad one are this near.
+/// The search ends when the highest good and the lowest bad rate are within this factor.
 const NEAR: f64 = 1.05;
-/// Most rates that are tried.
+/// The maximum number of rates to try.
 const MOST_TRIES: usize = 12;
 
-/// Halves the way between a rate that keeps the limit and one that doesn't, from `best`, the
-/// throughput of the closed loop, downwards.
+/// Bisects between a rate that keeps the limit and one that doesn't, starting downwards from `best`, the
+/// throughput of the closed loop.
 ///
 /// # Errors
-/// When the server ends.
+/// If the server ends.
 pub(super) fn find(
     rounds: &Rounds<'_>,
-    up: &mut Up,
+    up: &mut RunningServer,
     server: usize,
     limit: &Limit,
     best: f64,
@@ -80,8 +80,8 @@ pub(super) fn find(
     })
 }
 
-/// The geometric middle between both; else a quarter or one and a half of the one that is
-/// known: a closed loop's best may lie orders of magnitude above what keeps a limit.
+/// Returns the geometric mean of both rates; if only one is known, a quarter of the bad one or one and a half
+/// times the good one, because a closed loop's best rate may be orders of magnitude above what keeps a limit.
 fn next_rate(good: Option<f64>, bad: Option<f64>, best: f64) -> f64 {
     let rate = match (good, bad) {
         (Some(good), Some(bad)) => (good * bad).sqrt(),

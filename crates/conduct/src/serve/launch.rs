@@ -1,4 +1,4 @@
-//! One launch of a server: from its start to its first good answer.
+//! Launches a server once: from its start to its first good answer.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,8 +13,7 @@ use fathom_measure::server::{
 use super::plan::ServePlan;
 use crate::{ConductError, Target};
 
-/// A server that is not ready is asked again after this time, and then in steps of a share of the
-/// time that has passed.
+/// A server that is not ready is probed again after this time, and later after a share of the elapsed time.
 const FIRST_PAUSE_NS: u64 = 50_000;
 const PAUSE_SHARE: u64 = 33;
 
@@ -24,16 +23,16 @@ pub(super) struct Launched {
     pub(super) address: Address,
     pub(super) listening: Option<Listening>,
     pub(super) first: First,
-    /// Answers before the first good one.
+    /// The number of answers before the first good one.
     pub(super) answers_before: u32,
-    /// The process that was started has ended, and others go on.
+    /// Whether the started process has ended while others continue.
     pub(super) daemonised: bool,
 }
 
-/// Starts a server and asks it until it gives a good answer.
+/// Starts a server and probes it until it gives a good answer.
 ///
 /// # Errors
-/// When it doesn't, with what it did instead.
+/// If it doesn't, with what it did instead.
 pub(super) fn launch(
     plan: &ServePlan,
     target: &Target,
@@ -82,11 +81,11 @@ pub(super) fn launch(
     })
 }
 
-/// Refuses a server whose port is also listened at by somebody else: he would get some of the
+/// Refuses a server if another process listens on its port too, because that process would get some of the
 /// requests.
 ///
 /// # Errors
-/// [`ConductError::Refused`], naming him.
+/// [`ConductError::Refused`], naming the other process.
 pub(super) fn check_alone(launched: &Launched) -> Result<(), ConductError> {
     let Address::Tcp(address) = &launched.address else {
         return Ok(());
@@ -112,13 +111,13 @@ struct Launching<'l> {
     server: Server,
     wanted_port: Option<u16>,
     until: u64,
-    /// Where it listens, in the order in which it began to.
+    /// Its listening addresses, in the order in which they appeared.
     seen: Vec<Listening>,
-    /// Which of them is asked next.
+    /// The index of the address to probe next.
     next: usize,
     line_came: bool,
     answers_before: u32,
-    /// The last answer that was no good one, or why there was none.
+    /// The last answer that was not good, or why there was no answer.
     last: Option<Result<u16, NoAnswer>>,
     daemonised: bool,
 }
@@ -202,11 +201,11 @@ impl Launching<'_> {
             }
             ServerEvent::WroteLine(_) => self.line_came = true,
             ServerEvent::Ended(exit) => {
-                // A program that daemonises exits with success and leaves others running.
+                // A program that daemonizes exits successfully and leaves other processes running.
                 if !exit.is_success() || self.server.processes().is_empty() {
                     let when = match (&self.last, self.seen.is_empty()) {
                         (_, true) => "before it listened",
-                        (Some(Ok(_)), false) => "before it gave a good answer",
+                        (Some(Ok(_)), false) => "before it gave a valid answer",
                         (_, false) => "before it answered",
                     };
                     return Err(self.failure(format!("{} {when}", super::words::ended(exit))));
@@ -234,7 +233,7 @@ impl Launching<'_> {
     }
 
     fn failed(&mut self, why: NoAnswer) {
-        // Between the report that it is going to listen and the call's end nobody is there yet.
+        // A listening port is reported shortly before it accepts connections.
         if why.0 != Failing::Connect {
             self.answers_before += 1;
             // Not every port of a server speaks HTTP.
@@ -259,8 +258,8 @@ impl Launching<'_> {
         }
     }
 
-    /// Whether it answered the handshake of a WebSocket as another request, and not with an error of its
-    /// own, as one that is still starting does.
+    /// Reports whether the server answered a WebSocket handshake like any other request, rather than with a
+    /// server error, as it may while starting.
     fn speaks_no_websocket(&self, status: u16) -> bool {
         let is_asked = self.plan.requests.websocket.is_some() && self.plan.ready.path.is_none();
         is_asked && status < 500
@@ -272,11 +271,11 @@ impl Launching<'_> {
         let path = path.unwrap_or(&self.plan.requests.paths[0]).clone();
         let what = match (&self.last, self.seen.is_empty(), self.wanted_port) {
             (_, true, Some(port)) => format!(
-                "doesn't listen at port {port} after {seconds} s: give it its port as {{port}} or by the \
-                 variable PORT, or say with --port where it listens"
+                "doesn't listen on port {port} after {seconds} s: pass the port as {{port}} or through the variable \
+                 PORT, or name the port it listens on with --port"
             ),
             (_, true, None) => {
-                format!("does not listen within {seconds} s; --timeout gives it more time")
+                format!("does not listen within {seconds} s; --timeout allows more time")
             }
             (_, false, _) if !self.line_came => format!(
                 "doesn't write '{}' within {seconds} s",
@@ -284,10 +283,10 @@ impl Launching<'_> {
             ),
             (Some(Ok(status)), ..) => super::words::wrong_status(*status, &path),
             (Some(Err(why)), ..) => format!(
-                "gives no answer within {seconds} s: {}",
+                "does not answer within {seconds} s: {}",
                 super::words::no_answer(*why)
             ),
-            (None, ..) => format!("listens, but gives no whole answer within {seconds} s"),
+            (None, ..) => format!("listens, but gives no complete answer within {seconds} s"),
         };
         self.failure(what)
     }
@@ -303,13 +302,13 @@ impl Launching<'_> {
     }
 }
 
-/// The port for this launch, which nobody else listens at.
+/// Returns the port for this launch, on which no other process listens.
 fn port(plan: &ServePlan, target: &Target) -> Result<u16, ConductError> {
     let Some(port) = plan.port else {
         return free_port().map_err(|error| {
             MeasureError::Spawn {
                 name: format!(
-                    "{}: there is no free port",
+                    "{}: no port is free",
                     super::words::short(&target.benchmark.name)
                 ),
                 error,
@@ -330,7 +329,7 @@ fn taken(port: u16, inode: u64) -> ConductError {
         None => "a process of another user".to_string(),
     };
     ConductError::Refused(format!(
-        "port {port} is taken by {by}: it would be measured instead; end it, or name another port"
+        "port {port} is already used by {by}, which would be measured instead; end it, or choose another port"
     ))
 }
 
@@ -349,7 +348,7 @@ fn find(word: &[u8], from: usize) -> Option<usize> {
     Some(from + at)
 }
 
-/// The word with the port where its place is.
+/// Returns the word with its placeholder replaced by the port.
 fn with_port(word: &OsStr, port: u16) -> OsString {
     let bytes = word.as_bytes();
     let (mut filled, mut from) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! `serve`: cold start, load and latency of servers.
+//! `serve`: measures cold start, load and latency of servers.
 
 mod budget;
 mod calls;
@@ -31,15 +31,15 @@ pub use plan::{
     ROUNDS_TO_COMPARE, Ramp, Ready, SHARE_OF_BEST, STEP, ServePlan, Served,
 };
 use rounds::{Load, Rounds};
-use running::Up;
+use running::RunningServer;
 
 use crate::{ConductError, Conducted, Observer, fingerprint, redaction};
 
 /// Launches the servers in rounds, then loads them in rounds.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A server that fails ends measuring; the record then
-/// has what was measured before.
+/// If nothing can be measured at all. A failing server ends the measurement; the record then holds what was
+/// measured before it.
 pub fn serve(
     plan: &ServePlan,
     observer: &mut dyn Observer,
@@ -60,7 +60,7 @@ pub fn serve(
     Ok(Conducted { record, failure })
 }
 
-/// What was measured so far.
+/// The measurements so far.
 #[derive(Clone)]
 struct Measured {
     started_at: String,
@@ -187,11 +187,11 @@ impl Measured {
         Ok(())
     }
 
-    /// Closed loops, then open ones at what they showed.
+    /// Runs closed loops, then open ones at rates derived from them.
     fn load(
         &mut self,
         rounds: &mut Rounds<'_>,
-        up: &mut [Up],
+        up: &mut [RunningServer],
         observer: &mut dyn Observer,
     ) -> Result<(), ConductError> {
         let plan = rounds.plan;
@@ -233,7 +233,7 @@ impl Measured {
                 server.ramp = result;
             }
         }
-        // At a rate, or else on the most connections.
+        // At a rate, or otherwise with the most connections.
         if let Some(load) = open.last().or(closed.last()).copied() {
             for (server, up) in self.servers.iter_mut().zip(up.iter_mut()) {
                 if !interrupt::stopped() {
@@ -247,7 +247,7 @@ impl Measured {
                 match why::observe(rounds, up, index, load, observer) {
                     Ok(why) => self.servers[index].why = why,
                     Err(ended @ ConductError::Measure(_)) => return Err(ended),
-                    // What was measured before holds without it.
+                    // The earlier measurements are valid without it.
                     Err(why_not) => self.warnings.push(warnings::unobserved(index, &why_not)),
                 }
             }
@@ -273,7 +273,7 @@ impl Measured {
         }
     }
 
-    /// A rate that the slowest can keep, so that all get the same load.
+    /// Returns a rate that the slowest server can keep, so that all get the same load.
     fn share_of_best(&self) -> Option<f64> {
         let bests: Option<Vec<f64>> = self.servers.iter().map(best).collect();
         let slowest = bests?.into_iter().reduce(f64::min)?;
@@ -281,7 +281,7 @@ impl Measured {
         (rate >= 1.0).then_some(rate)
     }
 
-    /// Puts the record as it is into the file that was asked for.
+    /// Writes the current record to the requested file.
     fn keep(&self, plan: &ServePlan, failed: bool) -> Result<(), ConductError> {
         let Some(path) = &plan.record else {
             return Ok(());
@@ -341,7 +341,7 @@ impl Measured {
     }
 }
 
-/// The highest throughput of the closed loops.
+/// Returns the highest throughput of the closed loops.
 fn best(server: &ServedServer) -> Option<f64> {
     let closed = server
         .load
@@ -350,8 +350,9 @@ fn best(server: &ServedServer) -> Option<f64> {
     closed.map(|load| load.requests_per_second).reduce(f64::max)
 }
 
-/// The CPUs of the servers and those of the generator's threads, which must not take theirs: the last
-/// ones, if there are enough. `pinned` are those that the user gives to the servers.
+/// Returns the CPUs for the servers and those for the generator's threads, which must not overlap: the
+/// generator gets the last ones, if there are enough. `pinned` are the CPUs that the user gives to the
+/// servers.
 fn shares(pinned: &[usize], allowed: &[usize], threads: usize) -> (Vec<usize>, Vec<usize>) {
     if !pinned.is_empty() {
         let free = allowed.iter().rev().filter(|cpu| !pinned.contains(cpu));
@@ -366,7 +367,7 @@ fn shares(pinned: &[usize], allowed: &[usize], threads: usize) -> (Vec<usize>, V
     }
 }
 
-/// The program and its interpreter.
+/// Returns the program and its interpreter.
 fn cold_files(plan: &ServePlan) -> Vec<ColdFiles> {
     plan.servers
         .iter()
@@ -375,7 +376,7 @@ fn cold_files(plan: &ServePlan) -> Vec<ColdFiles> {
                 let folder = std::path::absolute(target.command.folder());
                 let folder = folder.unwrap_or_else(|_| "/".into());
                 let mut found = files::files_of(&target.command.program, &folder);
-                // A script that is handed to its interpreter.
+                // A script passed to its interpreter.
                 let words = target.command.arguments.iter().skip(1);
                 let named = words
                     .map(|word| folder.join(word))

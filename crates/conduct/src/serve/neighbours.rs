@@ -1,4 +1,4 @@
-//! How much of the CPUs did other programs take?
+//! Measures how much CPU time other programs took.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,23 +8,23 @@ use fathom_load::clock::{now, process_cpu};
 use fathom_measure::server::{listening, owner};
 use fathom_trace::allowed_cpus;
 
-/// The CPU time of everybody up to a moment.
+/// The total CPU time up to a moment.
 pub(super) struct Busy {
     at: u64,
     busy_ns: u64,
     own_ns: u64,
     cpus: Vec<usize>,
-    /// A measured server that Fathom did not start: the first process of its tree, and the tree's CPU time.
+    /// A measured server that Fathom didn't start: the first process of its tree, and the tree's CPU time.
     measured: Option<(u32, u64)>,
 }
 
 impl Busy {
-    /// `address` is that of a server that runs already: if it is on this machine and may be seen, what
-    /// it takes is not the neighbours'.
+    /// Takes a snapshot. `address` is that of a server that is already running: if it is on this machine and
+    /// visible, its CPU time isn't counted as that of other programs.
     pub(super) fn now(address: Option<&Address>) -> Busy {
         let listener = address.and_then(listener);
         let measured = listener.map(|pid| (pid, tree_ns(pid)));
-        // Of the whole machine: servers may use other CPUs than this thread.
+        // All CPUs of the machine: servers may use other CPUs than this thread.
         let cpus = machine_cpus();
         Busy {
             at: now(),
@@ -35,12 +35,13 @@ impl Busy {
         }
     }
 
-    /// CPU time of this process since then.
+    /// Returns the CPU time of this process since the snapshot.
     pub(super) fn own_since(&self) -> u64 {
         process_cpu().saturating_sub(self.own_ns)
     }
 
-    /// CPU time of all but those who used `own_ns` since then, as a share of all CPUs' time.
+    /// Returns the CPU time since the snapshot of everything except the `own_ns` used here, as a share of all
+    /// CPUs' time.
     pub(super) fn others_since(&self, own_ns: u64) -> f64 {
         let busy = busy_ns(&self.cpus).saturating_sub(self.busy_ns);
         let time = now().saturating_sub(self.at) * self.cpus.len() as u64;
@@ -51,7 +52,7 @@ impl Busy {
     }
 }
 
-/// The process that listens there.
+/// Returns the process that listens on the address.
 fn listener(address: &Address) -> Option<u32> {
     let Address::Tcp(address) = address else {
         return None;
@@ -64,8 +65,8 @@ fn listener(address: &Address) -> Option<u32> {
     Some(owner(socket.inode)?.0)
 }
 
-/// CPU time of a process and of all that descend from it, those that have ended included, as the
-/// kernel counts it: in ticks.
+/// Returns the CPU time of a process and all its descendants, including ended ones, with the resolution of
+/// kernel ticks.
 fn tree_ns(root: u32) -> u64 {
     let listing = fs::read_dir("/proc").into_iter().flatten();
     let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -80,10 +81,10 @@ fn tree_ns(root: u32) -> u64 {
     own.map(|(_, (_, ticks))| ticks * 10_000_000).sum()
 }
 
-/// Its parent, and its ticks with those of the children that it reaped.
+/// Returns the process's parent, and its ticks including those of the children it reaped.
 fn stat(pid: u32) -> Option<(u32, u64)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, blanks and brackets too.
+    // The name may contain any characters, including spaces and parentheses.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let ticks = fields
         .get(11..15)?
@@ -105,7 +106,7 @@ fn machine_cpus() -> Vec<usize> {
     }
 }
 
-/// Time in which these CPUs were not idle, as the kernel counts it: in ticks.
+/// Returns the time in which these CPUs were not idle, with the resolution of kernel ticks.
 fn busy_ns(cpus: &[usize]) -> u64 {
     let text = fs::read_to_string("/proc/stat").unwrap_or_default();
     let of = |cpu: &usize| -> u64 {
@@ -118,7 +119,7 @@ fn busy_ns(cpus: &[usize]) -> u64 {
             .split_ascii_whitespace()
             .filter_map(|word| word.parse().ok())
             .collect();
-        // user, nice, system, idle, iowait, irq, softirq, steal; guests are in user.
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in user.
         let busy = [0, 1, 2, 5, 6, 7];
         busy.iter().filter_map(|field| fields.get(*field)).sum()
     };

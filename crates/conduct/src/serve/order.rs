@@ -1,6 +1,6 @@
-//! The random order of launches and steps, from the seed.
+//! Derives the random order of launches and steps from the seed.
 
-/// Draws orders; the same ones for the same seed.
+/// Generates random orders; the same seed gives the same orders.
 pub(super) struct Orders(u64);
 
 impl Orders {
@@ -8,7 +8,7 @@ impl Orders {
         Orders(seed)
     }
 
-    /// Fisher and Yates' shuffle with SplitMix64.
+    /// Shuffles the items (Fisher-Yates with SplitMix64).
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, (self.next() % (last as u64 + 1)) as usize);

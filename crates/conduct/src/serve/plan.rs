@@ -1,4 +1,4 @@
-//! What is to be served, and how it is asked.
+//! What `serve` measures, and with which requests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,37 +7,39 @@ use fathom_load::{Arrivals, Checks, Rate, RequestPlan, Tls, Url};
 
 use crate::{RunTerms, Target, redaction};
 
-/// Launches of each server, unless something else is said: enough for a p90.
+/// The default number of launches of each server: enough for a p90.
 pub const LAUNCHES: u32 = 30;
-/// Connections of the closed loops, unless something else is said.
+/// The default numbers of connections of the closed loops.
 pub const CONNECTIONS: [u32; 3] = [1, 16, 64];
-/// Rounds of load for one server, unless something else is said.
+/// The default number of load rounds for one server.
 pub const ROUNDS: u32 = 5;
-/// For several: fewer support no verdict at the level of claims.
+/// The default number of load rounds for several servers: fewer can't support a verdict at the level required
+/// for claims.
 pub const ROUNDS_TO_COMPARE: u32 = 8;
-/// Rounds of a ramp alone, unless something else is said: how far its answers lie apart is to be seen.
+/// The default number of rounds for a ramp alone: enough to show how much its results vary.
 pub const RAMP_ROUNDS: u32 = 3;
-/// Length of a step, unless something else is said.
+/// The default length of a step.
 pub const STEP: Duration = Duration::from_secs(3);
-/// The share of the highest throughput at which the open loop runs, unless a rate is given.
+/// The share of the highest throughput at which the open loop runs if no rate is given.
 pub const SHARE_OF_BEST: f64 = 0.7;
 
-/// A launch that takes longer has failed, unless something else is said.
+/// The default time after which a launch has failed.
 pub const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// Length of a WebSocket message, unless something else is said: who sends and a number.
+/// The default length of a WebSocket message in bytes: the sender and a number.
 pub const MESSAGE_BYTES: usize = 9;
 
 /// A server.
 #[derive(Debug, Clone)]
 pub enum Served {
-    /// It is started here.
+    /// A server to start here.
     Started(Box<Target>),
-    /// It runs already; [`Served::running`] makes it.
+    /// A server that is already running; made by [`Served::running`].
     Running(Url),
 }
 
 impl Served {
-    /// One that runs already. From here on its text has no secrets; what is sent keeps them.
+    /// Returns a server that is already running. Its text no longer contains secrets; what is sent still
+    /// does.
     pub fn running(url: Url) -> Served {
         Served::Running(Url {
             text: redaction::text(&url.text),
@@ -45,7 +47,7 @@ impl Served {
         })
     }
 
-    /// As it was given, without secrets.
+    /// Returns the server as given, without secrets.
     pub fn name(&self) -> &str {
         match self {
             Served::Started(target) => &target.benchmark.name,
@@ -54,111 +56,112 @@ impl Served {
     }
 }
 
-/// An open loop whose rate grows.
+/// An open loop with a growing rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ramp {
-    /// Requests per second, at the begin and at the end.
+    /// Requests per second, at the beginning and at the end.
     pub rate: Rate,
-    /// How long it grows.
+    /// The duration of the growth.
     pub length: Duration,
 }
 
 /// When a started server counts as ready.
 #[derive(Debug, Clone, Default)]
 pub struct Ready {
-    /// What it is asked for; the first of the paths if absent.
+    /// The path to probe; the first of the paths if absent.
     pub path: Option<String>,
-    /// Status codes that are good answers to that; those of the requests if empty.
+    /// Status codes that count as good for this path; those of the requests if empty.
     pub status: Vec<u16>,
-    /// It isn't asked before it has written this.
+    /// The server isn't probed before it has written this.
     pub line: Option<String>,
 }
 
-/// What must hold.
+/// A limit that must hold; the plan's budget is a list of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// As it was given.
+    /// The limit as given.
     pub text: String,
-    /// Of what.
+    /// The limited quantity.
     pub of: Limited,
-    /// At most this: milliseconds, microseconds of CPU time, or a count.
+    /// The upper limit: milliseconds, microseconds of CPU time, or a count.
     pub most: f64,
 }
 
 /// A quantity that can have a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limited {
-    /// A percentile of the response time, as a share; 1 is the largest.
+    /// A percentile of the response time, as a share; 1 is the maximum.
     Response(f64),
     /// Requests that failed or were dropped.
     Errors,
-    /// 90th percentile of the time from launch to first answer.
+    /// The 90th percentile of the time from launch to first answer.
     Ready,
-    /// CPU time of the server for each request.
+    /// The server's CPU time for each request.
     Cpu,
 }
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug, Clone)]
 pub struct ServePlan {
     /// The servers.
     pub servers: Vec<Served>,
-    /// The port on which they are to listen; a free one if absent.
+    /// The port on which they listen; a free one if absent.
     pub port: Option<u16>,
-    /// Launches of each.
+    /// The number of launches of each server.
     pub launches: u32,
-    /// Also launches with the server's files taken out of memory.
+    /// Also launch with the server's files evicted from memory.
     pub cold: bool,
-    /// Connections of the closed loops.
+    /// The numbers of connections of the closed loops.
     pub connections: Vec<u32>,
-    /// Rates of the open loop; a share of the highest throughput if absent, none if empty.
+    /// The rates of the open loop; if absent, a share of the highest throughput; if empty, there is no open
+    /// loop.
     pub rates: Option<Vec<f64>>,
-    /// How the moments of the open loop follow each other.
+    /// Whether requests of the open loop arrive at random (Poisson) rather than constant intervals.
     pub poisson: bool,
     /// Find the highest rate that keeps this limit.
     pub find_rate: Option<Limit>,
-    /// Let the rate grow.
+    /// Increase the rate as this ramp says.
     pub ramp: Option<Ramp>,
-    /// Length of a step.
+    /// The length of a step.
     pub step: Duration,
-    /// Rounds.
+    /// The number of rounds.
     pub rounds: u32,
     /// The requests.
     pub requests: RequestPlan,
-    /// How TLS is spoken: with all servers that are started here, and those whose address says so.
+    /// How to speak TLS: with all servers started here, and those whose address requires it.
     pub tls: Option<Tls>,
-    /// Requests under way at a time on a connection of HTTP/2.
+    /// The number of concurrent requests on an HTTP/2 connection.
     pub streams: u32,
-    /// Threads of the generator.
+    /// The number of generator threads.
     pub generator_threads: u32,
-    /// Length of a WebSocket message.
+    /// The length of a WebSocket message in bytes.
     pub message_bytes: usize,
     /// Which answers are good.
     pub checks: Checks,
-    /// When a request has failed.
+    /// The time after which a request has failed.
     pub request_timeout: Duration,
-    /// When a launch has failed.
+    /// The time after which a launch has failed.
     pub launch_timeout: Duration,
     /// When a server is ready.
     pub ready: Ready,
-    /// Time that a server has to end by itself.
+    /// The time in which a server may end by itself.
     pub stop_timeout: Duration,
-    /// Observe each server once more, under a load of its own.
+    /// Observe each server once more, under a separate load.
     pub why: bool,
-    /// What must hold.
+    /// A limit that must hold; the plan's budget is a list of them.
     pub budget: Vec<Limit>,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Seed of all orders.
+    /// The seed of all random orders.
     pub seed: u64,
-    /// A file that gets the record.
+    /// A file to which the record is written.
     pub record: Option<PathBuf>,
     /// How the servers are run.
     pub terms: RunTerms,
 }
 
 impl ServePlan {
-    /// What is measured of these servers where nothing else is said.
+    /// Returns the default plan for these servers.
     pub fn usual(servers: Vec<Served>, seed: u64) -> ServePlan {
         ServePlan {
             rounds: match servers.len() {
@@ -194,12 +197,12 @@ impl ServePlan {
         }
     }
 
-    /// Time before a step that doesn't count: a third of it, at most a second.
+    /// Returns the duration of the uncounted warm-up before a step: a third of the step, at most a second.
     pub(super) fn warmup(&self) -> Duration {
         (self.step / 3).min(Duration::from_secs(1))
     }
 
-    /// Longest time after a step in which answers are waited for.
+    /// Returns how long to wait for outstanding answers after a step.
     pub(super) fn drain(&self) -> Duration {
         self.request_timeout.min(Duration::from_secs(10))
     }
@@ -211,7 +214,7 @@ impl ServePlan {
         }
     }
 
-    /// As it is written in records.
+    /// Returns the name used in records.
     pub(super) fn arrivals_name(&self) -> &'static str {
         if self.poisson { "poisson" } else { "constant" }
     }

@@ -1,7 +1,7 @@
-//! A rate that grows: up to which one does a server keep its limits?
+//! Ramps: up to which rate does a server keep its limits?
 //!
-//! The loop is open: the moments of all requests are fixed beforehand, and times count from them. A
-//! request without a good answer counts as slower than any.
+//! The loop is open: the times of all requests are fixed in advance, and latencies count from them. A request
+//! without a good answer counts as slower than any other.
 
 use fathom_load::{Observed, Second, doubts, needed_for};
 use fathom_measure::interrupt;
@@ -11,30 +11,30 @@ use fathom_stats::median_interval;
 use super::plan::{Limit, Limited, Ramp, ServePlan};
 use super::results::percentiles;
 use super::rounds::Rounds;
-use super::running::Up;
+use super::running::RunningServer;
 use super::step::Done;
 use crate::{ConductError, Event, Observer};
 
-/// Parts of a ramp at most: each is a row.
+/// The maximum number of parts of a ramp: each is a row.
 const MOST_WINDOWS: usize = 20;
-/// Parts at least, however few answers each has.
+/// The minimum number of parts, however few answers each has.
 const FEWEST_WINDOWS: usize = 3;
-/// So large a share of the parts has enough answers for what is asked of them.
+/// The share of the parts that must have enough answers for the requested limits.
 const JUDGED: f64 = 0.75;
-/// What is judged where no limit is given: the response time that nine in ten don't exceed...
+/// The default criterion without a limit: the response time at this percentile...
 const KNEE_PERCENTILE: f64 = 0.9;
-/// ...is so many times its least.
+/// ...exceeds its minimum by this factor.
 const KNEE_FACTOR: f64 = 3.0;
 
-/// Makes the ramp of each server in rounds, in random order. Results by server; fewer rounds where it was
-/// interrupted.
+/// Runs the ramp of each server in rounds, in random order. Returns results by server; fewer rounds after an
+/// interrupt.
 ///
 /// # Errors
-/// When a server ends.
+/// If a server ends.
 pub(super) fn make(
     rounds: &mut Rounds<'_>,
     ramp: Ramp,
-    up: &mut [Up],
+    up: &mut [RunningServer],
     observer: &mut dyn Observer,
 ) -> Result<Vec<Option<RampResult>>, ConductError> {
     let plan = rounds.plan;
@@ -64,7 +64,7 @@ pub(super) fn make(
     Ok(made.iter().map(|done| result(plan, ramp, done)).collect())
 }
 
-/// All rounds of a server; `None` if there are none.
+/// Returns the result of all rounds of a server; `None` if there are none.
 fn result(plan: &ServePlan, ramp: Ramp, done: &[Done]) -> Option<RampResult> {
     if done.is_empty() {
         return None;
@@ -104,8 +104,8 @@ fn result(plan: &ServePlan, ramp: Ramp, done: &[Done]) -> Option<RampResult> {
     })
 }
 
-/// What makes all of it doubtful. A generator that is late only where no limit was kept any more changes
-/// no answer.
+/// Returns the doubts about the whole ramp. A generator that is late only after every limit was exceeded
+/// doesn't affect the result.
 fn verdicts(done: &[Done], windows: &[RampWindow], limits: &[RampLimit]) -> Vec<Doubt> {
     let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
     let shares: Vec<f64> = done.iter().map(|done| done.neighbours_share).collect();
@@ -127,7 +127,7 @@ fn verdicts(done: &[Done], windows: &[RampWindow], limits: &[RampLimit]) -> Vec<
     verdicts
 }
 
-/// What is judged along a ramp.
+/// A limit to judge along a ramp.
 struct Asked<'p> {
     text: &'p str,
     of: Of,
@@ -135,14 +135,14 @@ struct Asked<'p> {
 
 #[derive(Clone, Copy)]
 enum Of {
-    /// A percentile of the response time, in milliseconds at most.
+    /// A percentile of the response time, and its limit in milliseconds.
     Response(f64, f64),
-    /// Requests without a good answer, at most.
+    /// The maximum number of requests without a good answer.
     Errors(f64),
     Knee,
 }
 
-/// The limits of the budget that say something of a rate; the knee where none is of response times.
+/// Returns the limits of the budget that depend on a rate, and the knee if none limits response times.
 fn asked(budget: &[Limit]) -> Vec<Asked<'_>> {
     let limits = budget.iter().filter_map(|limit| {
         let of = match limit.of {
@@ -162,7 +162,7 @@ fn asked(budget: &[Limit]) -> Vec<Asked<'_>> {
 }
 
 impl Asked<'_> {
-    /// The percentile that it takes.
+    /// Returns the percentile that the limit needs.
     fn share(&self) -> Option<f64> {
         match self.of {
             Of::Response(share, _) => Some(share),
@@ -171,7 +171,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Its value in a part: milliseconds, or a number of requests; `None` where too few support it.
+    /// Returns the value in a part: milliseconds, or a number of requests; `None` if too few requests support
+    /// it.
     fn value(&self, part: &Part) -> Option<f64> {
         match self.share() {
             Some(share) => part.percentile_ms(share),
@@ -179,7 +180,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Where it is left, to the end.
+    /// Finds the part from which the limit is exceeded until the end.
     fn judge(&self, parts: &[Part], ramp: Ramp, longest_ms: f64) -> RampLimit {
         let values: Vec<Option<f64>> = parts.iter().map(|part| self.value(part)).collect();
         let known = || values.iter().copied().flatten();
@@ -188,7 +189,7 @@ impl Asked<'_> {
             Of::Knee => KNEE_FACTOR * known().fold(f64::INFINITY, f64::min),
         };
         let kept: Vec<Option<bool>> = values.iter().map(|one| Some((*one)? <= most)).collect();
-        // From the last part that could be judged backwards, as long as it is broken.
+        // Goes backwards from the last part that could be judged, while the limit is exceeded.
         let judged = || {
             kept.iter()
                 .enumerate()
@@ -210,7 +211,7 @@ impl Asked<'_> {
             left_in,
             kept_up_to_per_second: kept_up_to,
             kept_up_to_by_round: Vec::new(),
-            // A request without an answer was waited for as long as one may take.
+            // A request without an answer counts with the longest possible time.
             worst: known().reduce(f64::max).map(|worst| match is_time {
                 true => worst.min(longest_ms),
                 false => worst,
@@ -223,12 +224,12 @@ impl Asked<'_> {
     }
 }
 
-/// Some seconds of a ramp, of one round or of all.
+/// Some seconds of a ramp, from one round or from all.
 struct Part {
-    /// From the begin, in seconds.
+    /// The offset from the beginning, in seconds.
     begin: f64,
     end: f64,
-    /// Of the ramp.
+    /// The length of the ramp.
     length: f64,
     all: Second,
 }
@@ -242,7 +243,7 @@ impl Part {
         self.all.response.count()
     }
 
-    /// Of all requests that were to be sent; those without a good answer come last, as infinity.
+    /// Returns the percentile over all scheduled requests; those without a good answer count as infinity.
     fn percentile_ms(&self, share: f64) -> Option<f64> {
         let scheduled = self.all.scheduled;
         if scheduled == 0 || (share < 1.0 && scheduled < needed_for(share)) {
@@ -286,7 +287,7 @@ impl Part {
     }
 }
 
-/// As many parts as have enough answers for what is asked of them.
+/// Splits the ramp into as many parts as have enough answers for the limits.
 fn parts(rounds: &[&[Second]], ramp: Ramp, limits: &[Asked<'_>]) -> Vec<Part> {
     let seconds = rounds.iter().map(|round| round.len()).max().unwrap_or(0);
     let finest = seconds.div_ceil(MOST_WINDOWS).max(1);
@@ -308,13 +309,13 @@ fn parts(rounds: &[&[Second]], ramp: Ramp, limits: &[Asked<'_>]) -> Vec<Part> {
     Vec::new()
 }
 
-/// Seconds of a part.
+/// Returns the length of a part in seconds.
 fn width(parts: &[Part]) -> usize {
     let first = parts.first().map_or(1.0, |part| part.end - part.begin);
     first.ceil().max(1.0) as usize
 }
 
-/// Parts of so many seconds, each over all rounds.
+/// Splits the ramp into parts of `width` seconds, each over all rounds.
 fn cut(rounds: &[&[Second]], ramp: Ramp, width: usize) -> Vec<Part> {
     let seconds = rounds.iter().map(|round| round.len()).max().unwrap_or(0);
     let length = ramp.length.as_secs_f64();
@@ -352,7 +353,7 @@ mod tests {
         length: Duration::from_secs(20),
     };
 
-    /// A second of a server that answers in `ms`, and loses so many.
+    /// Returns a second of a server that answers in `ms`, and loses `lost` requests.
     fn second(number: usize, ms: f64, lost: u64) -> Second {
         let mut second = Second {
             scheduled: 100 * number as u64 + 50,
@@ -366,7 +367,8 @@ mod tests {
         second
     }
 
-    /// 1 ms below a rate of 1200, 40 ms more for each second beyond it, and lost requests from 1600 on.
+    /// Answers in 1 ms below a rate of 1200 and 40 ms more for each second beyond it; loses requests from
+    /// 1600 on.
     fn overloaded(number: usize) -> Second {
         let beyond = number.saturating_sub(11) as f64;
         second(
@@ -406,7 +408,7 @@ mod tests {
             .iter()
             .map(|one| (one.limit.as_str(), one.kept_up_to_per_second))
             .collect();
-        // A part is a second: 100 requests per second more.
+        // Each part is a second, with a rate 100 requests per second higher.
         assert_eq!(
             kept,
             [
@@ -417,7 +419,7 @@ mod tests {
         );
         assert_eq!(found[0].left_in, Some(12));
         assert_eq!(found[2].worst, Some(400.0));
-        // 50 requests support no p90 with ten beyond it.
+        // 50 requests don't support a p90, which needs ten values beyond it.
         assert_eq!((found[0].not_judged, found[1].not_judged), (1, 0));
     }
 
@@ -464,7 +466,7 @@ mod tests {
             parts(&rounds, RAMP, &asked(&limits)).len()
         };
         assert_eq!(count(0.9), 20);
-        // A p99 takes 1000 requests: two seconds of the upper half have them.
+        // A p99 needs 1000 requests: two seconds of the upper half have that many.
         assert!((5..=10).contains(&count(0.99)), "{}", count(0.99));
         assert_eq!(count(0.9999), 4, "six seconds each, however few");
     }

@@ -1,4 +1,4 @@
-//! From the steps of a server under one load to what the record says of it.
+//! Turns the steps of a server under one load into a result for the record.
 
 use fathom_load::{Failing, Latencies, Making, Observed, Totals, doubts, is_steady};
 use fathom_measure::server::TreeUsage;
@@ -8,10 +8,10 @@ use fathom_stats::median_interval;
 use super::plan::ServePlan;
 use super::rounds::{Load, Made};
 
-/// The level of intervals.
+/// The confidence level of intervals.
 const LEVEL: f64 = 0.95;
 
-/// All steps of one server under one load; `None` if there are none.
+/// Returns the result of all steps of one server under one load; `None` if there are none.
 pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<LoadResult> {
     let mut all = Totals::default();
     for step in steps {
@@ -87,7 +87,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
     })
 }
 
-/// What makes the figures doubtful.
+/// Returns the reasons to doubt the figures.
 fn verdicts(
     all: &Totals,
     rounds: &[LoadRound],
@@ -149,7 +149,7 @@ fn seconds(step: &Made) -> Vec<LoadSecond> {
         .collect()
 }
 
-/// In units of so many nanoseconds.
+/// Returns the percentiles in multiples of `unit` nanoseconds.
 pub(super) fn percentiles(latencies: &Latencies, unit: f64) -> Percentiles {
     let of = |q| latencies.percentile(q).map(|ns| ns as f64 / unit);
     Percentiles {

@@ -1,4 +1,4 @@
-//! Rounds of load over all servers: each step of each server once a round, in random order.
+//! Rounds of load over all servers: each step of each server runs once per round, in random order.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use fathom_measure::interrupt;
 
 use super::order::Orders;
 use super::plan::{Ramp, ServePlan};
-use super::running::Up;
+use super::running::RunningServer;
 use super::step::{self, Done, StepPlan};
 use crate::{ConductError, Event, Observer};
 
@@ -19,7 +19,7 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
 }
 
-/// A step that was made.
+/// A completed step.
 pub(super) struct Made {
     pub(super) server: usize,
     pub(super) load: Load,
@@ -28,10 +28,10 @@ pub(super) struct Made {
     pub(super) done: Done,
 }
 
-/// What all rounds of a measurement share.
+/// State that all rounds of a measurement share.
 pub(super) struct Rounds<'r> {
     pub(super) plan: &'r ServePlan,
-    /// Of the generator's threads, where they have CPUs of their own.
+    /// The CPUs of the generator's threads, if CPUs are reserved for them.
     pub(super) cpus: Vec<usize>,
     pub(super) stop: &'r AtomicBool,
     pub(super) orders: Orders,
@@ -39,13 +39,13 @@ pub(super) struct Rounds<'r> {
 }
 
 impl Rounds<'_> {
-    /// Makes all rounds with these loads.
+    /// Runs all rounds with these loads.
     ///
     /// # Errors
-    /// When a server ends.
+    /// If a server ends.
     pub(super) fn make(
         &mut self,
-        up: &mut [Up],
+        up: &mut [RunningServer],
         loads: &[Load],
         observer: &mut dyn Observer,
     ) -> Result<(), ConductError> {
@@ -82,13 +82,13 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// One step, which is not kept.
+    /// Runs one step without storing it.
     ///
     /// # Errors
-    /// When there can be no such client.
+    /// If no such client can be created.
     pub(super) fn step(
         &self,
-        up: &Up,
+        up: &RunningServer,
         load: Load,
         round: u32,
         observer: &mut dyn Observer,
@@ -96,14 +96,14 @@ impl Rounds<'_> {
         self.step_of(self.plan.step, up, load, round, observer)
     }
 
-    /// One of this length.
+    /// Runs one step of this length.
     ///
     /// # Errors
-    /// As [`Rounds::step`].
+    /// As for [`Rounds::step`].
     pub(super) fn step_of(
         &self,
         length: Duration,
-        up: &Up,
+        up: &RunningServer,
         load: Load,
         round: u32,
         observer: &mut dyn Observer,
@@ -113,13 +113,13 @@ impl Rounds<'_> {
         self.run(up, load, warmup, step, observer)
     }
 
-    /// One step as long as a warm-up and without one, which is not kept.
+    /// Runs one step that is as long as a warm-up and has none, without storing it.
     ///
     /// # Errors
-    /// When there can be no such client.
+    /// If no such client can be created.
     pub(super) fn unwarmed(
         &self,
-        up: &Up,
+        up: &RunningServer,
         load: Load,
         observer: &mut dyn Observer,
     ) -> Result<Done, ConductError> {
@@ -127,14 +127,14 @@ impl Rounds<'_> {
         self.run(up, load, None, step, observer)
     }
 
-    /// A rate that grows, after a warm-up at its begin; not kept.
+    /// Runs a growing rate, after a warm-up at its initial rate, without storing it.
     ///
     /// # Errors
-    /// As [`Rounds::step`].
+    /// As for [`Rounds::step`].
     pub(super) fn ramp(
         &self,
         ramp: Ramp,
-        up: &Up,
+        up: &RunningServer,
         round: u32,
         observer: &mut dyn Observer,
     ) -> Result<Done, ConductError> {
@@ -165,7 +165,7 @@ impl Rounds<'_> {
 
     fn run(
         &self,
-        up: &Up,
+        up: &RunningServer,
         load: Load,
         warmup: Option<Step>,
         step: Step,

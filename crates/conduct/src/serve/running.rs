@@ -1,4 +1,4 @@
-//! Servers that are up, each with what it is asked.
+//! Running servers, each with the requests to send.
 
 use std::sync::Arc;
 
@@ -14,27 +14,30 @@ use super::words;
 use crate::ConductError;
 
 /// A server under load.
-pub(super) struct Up {
+pub(super) struct RunningServer {
     pub(super) name: String,
-    /// Absent where it isn't Fathom's.
+    /// Absent if Fathom didn't start it.
     pub(super) server: Option<Server>,
     pub(super) task: Arc<Task>,
     pub(super) address: Address,
     pub(super) daemonised: bool,
 }
 
-/// Starts those that are to be started, and asks each for its answers.
+/// Starts the servers that need starting, and fetches each server's expected answers.
 ///
 /// # Errors
-/// When one doesn't give them.
-pub(super) fn bring_up(plan: &ServePlan, cpus: &[usize]) -> Result<Vec<Up>, ConductError> {
+/// If a server doesn't give them.
+pub(super) fn bring_up(
+    plan: &ServePlan,
+    cpus: &[usize],
+) -> Result<Vec<RunningServer>, ConductError> {
     plan.servers
         .iter()
         .map(|served| up(plan, served, cpus))
         .collect()
 }
 
-fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductError> {
+fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<RunningServer, ConductError> {
     let name = served.name().to_string();
     let mut requests = plan.requests.clone();
     let (mut server, address, host, tls, daemonised) = match served {
@@ -85,7 +88,7 @@ fn up(plan: &ServePlan, served: &Served, cpus: &[usize]) -> Result<Up, ConductEr
             }
         }
     }
-    Ok(Up {
+    Ok(RunningServer {
         name,
         server,
         daemonised,
@@ -115,7 +118,7 @@ fn first_answer(
     let first =
         ask(address, tls, request.clone(), plan.requests.reader(), until).map_err(|why| {
             format!(
-                "gives no answer to {}: {}",
+                "does not answer {}: {}",
                 hidden(path),
                 words::no_answer(why)
             )
@@ -131,7 +134,7 @@ fn first_answer(
     if !plan.checks.body_is_good(&expected.body) {
         let wanted = plan.checks.contains.as_deref().unwrap_or_default();
         return Err(format!(
-            "answers {} without '{}' in it, which --body-contains asks for",
+            "its answer to {} does not contain '{}', which --body-contains requires",
             hidden(path),
             String::from_utf8_lossy(wanted)
         ));
@@ -139,15 +142,15 @@ fn first_answer(
     Ok(expected)
 }
 
-impl Up {
-    /// Whether the process that was started has ended and others go on. On a busy machine they have
-    /// answered before it ends.
+impl RunningServer {
+    /// Reports whether the started process has ended while others continue. On a busy machine, those may
+    /// answer before it ends.
     pub(super) fn has_daemonised(&self) -> bool {
         let ended = |server: &Server| server.ended().is_some() && !server.processes().is_empty();
         self.daemonised || self.server.as_ref().is_some_and(ended)
     }
 
-    /// The server ended under load: what is said.
+    /// Returns an error if the server ended under load.
     pub(super) fn check_alive(&mut self) -> Result<(), ConductError> {
         let Some(server) = &mut self.server else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! One step of load on one server: clients on threads of their own, and what both sides spent.
+//! One step of load on one server: runs clients on their own threads, and measures what both sides used.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
@@ -12,36 +12,35 @@ use fathom_measure::server::{Server, TreeUsage};
 use super::neighbours::Busy;
 use crate::{ConductError, Event, Observer};
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Done {
     pub(super) outcome: Outcome,
-    /// What the server's processes used in the step, drain included; `None` where they aren't
-    /// Fathom's.
+    /// What the server's processes used in the step, drain included; `None` if Fathom didn't start them.
     pub(super) used: Option<TreeUsage>,
-    /// What they had used in all at its end.
+    /// What they had used in total at the end of the step.
     pub(super) total: Option<TreeUsage>,
-    /// CPU time of others as a share of all CPUs.
+    /// The CPU time of other programs as a share of all CPUs.
     pub(super) neighbours_share: f64,
-    /// From the begin to the end of the step, drain included, nanoseconds.
+    /// The duration of the step, drain included, in nanoseconds.
     pub(super) lasted: u64,
     /// How long it took to make connections, warm-up included.
     pub(super) making: Making,
-    /// Why not all connections could be made beforehand.
+    /// Why not all connections could be established in advance.
     pub(super) unconnected: Option<Failing>,
 }
 
-/// How a step is made.
+/// How to run a step.
 pub(super) struct StepPlan<'p> {
     pub(super) connections: u32,
     pub(super) warmup: Option<Step>,
     pub(super) step: Step,
-    /// Threads of the generator, and their CPUs where they have such.
+    /// The number of generator threads, and their CPUs if reserved.
     pub(super) threads: u32,
     pub(super) cpus: &'p [usize],
 }
 
-/// What one thread of the generator does.
+/// The work of one generator thread.
 struct Part {
     connections: u32,
     warmup: Option<Step>,
@@ -50,7 +49,7 @@ struct Part {
 }
 
 impl StepPlan<'_> {
-    /// No thread is without a connection.
+    /// Splits the work so that every thread has a connection.
     fn parts(&self) -> Vec<Part> {
         let threads = self.threads.clamp(1, self.connections.max(1));
         let of = |thread: u32| Part {
@@ -64,7 +63,7 @@ impl StepPlan<'_> {
     }
 }
 
-/// The part of a rate that one of several threads sends: they take turns.
+/// Returns one thread's part of a rate: the threads take turns.
 fn share(step: Step, thread: u32, threads: u32) -> Step {
     let part = |open: Open| Open {
         rate: open.rate.among(threads),
@@ -80,10 +79,10 @@ fn share(step: Step, thread: u32, threads: u32) -> Step {
     }
 }
 
-/// Connects, warms up, measures.
+/// Connects, warms up and measures.
 ///
 /// # Errors
-/// When there can be no such client.
+/// If no such client can be created.
 pub(super) fn run(
     plan: &StepPlan<'_>,
     task: &Arc<Task>,
@@ -91,7 +90,7 @@ pub(super) fn run(
     stop: &AtomicBool,
     observer: &mut dyn Observer,
 ) -> Result<Done, ConductError> {
-    // Beside the sockets some for everything else. All servers have been started.
+    // A few descriptors in addition to the sockets. All servers are already running.
     fathom_load::allow_descriptors(u64::from(plan.connections) + 128);
     let parts = plan.parts();
     let together = Barrier::new(parts.len());
@@ -101,10 +100,10 @@ pub(super) fn run(
         for (number, part) in parts.iter().enumerate() {
             let (ticks, together) = (ticks.clone(), &together);
             let tick = move |tick| {
-                // Nobody may want to hear of it.
+                // The receiver may be gone.
                 let _ = ticks.send((number, tick));
             };
-            // The first one looks at the server.
+            // Only the first client watches the server.
             let server = server.filter(|_| number == 0);
             clients.push(scope.spawn(move || client(part, task, server, together, stop, tick)));
         }
@@ -129,7 +128,7 @@ pub(super) fn run(
     Ok(all.unwrap_or_default())
 }
 
-/// Hands on what all clients have done, as often as the first reports; until all have ended.
+/// Passes on the totals of all clients, whenever the first one reports, until all have ended.
 fn watch(seen: &Receiver<(usize, Tick)>, clients: usize, observer: &mut dyn Observer) {
     let mut last = vec![None::<Tick>; clients];
     for (number, tick) in seen {
@@ -154,12 +153,12 @@ fn client(
     mut tick: impl FnMut(Tick),
 ) -> std::io::Result<Done> {
     if let Some(cpu) = part.cpu {
-        // On another CPU it works as well.
+        // On failure it runs on another CPU, which works as well.
         fathom_trace::run_on(&[cpu]);
     }
     fathom_load::clock::be_punctual();
     let ready = ready(part, task, stop);
-    // Who can't go on waits for the others all the same: they do for him.
+    // A client that failed still waits, because the others wait for it.
     together.wait();
     let before = server.map(Server::usage);
     let running = server.is_none().then_some(&task.address);
@@ -188,14 +187,14 @@ fn client(
     })
 }
 
-/// A client that is connected and warm; and why not all connections could be made.
+/// Returns a connected and warmed-up client, and why not all connections could be established.
 fn ready(
     part: &Part,
     task: &Arc<Task>,
     stop: &AtomicBool,
 ) -> std::io::Result<(Client, Option<Failing>)> {
     let mut client = Client::new(Arc::clone(task), part.connections as usize)?;
-    // Whoever shares its CPU with the servers would take theirs.
+    // A spinning client would take CPU time from servers on the same CPU.
     client.spins = part.cpu.is_some();
     let unconnected = client.connect(stop)?.err();
     if let Some(warmup) = &part.warmup {

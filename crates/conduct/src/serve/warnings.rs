@@ -1,4 +1,4 @@
-//! What must be known to trust the numbers of a server.
+//! Warnings about how far the numbers of a server can be trusted.
 
 use fathom_model::{ListeningBy, ServedServer, Warning};
 
@@ -19,7 +19,7 @@ pub(super) fn daemonised(server: usize) -> Warning {
     warning(
         server,
         "daemonised",
-        "the process that was started ended and left others, which were measured; most servers have an \
+        "the process that was started ended and left others running, which were measured; most servers have an \
          option to stay in the foreground"
             .to_string(),
     )
@@ -29,7 +29,7 @@ pub(super) fn left(server: usize, count: u32) -> Warning {
     warning(
         server,
         "left_behind",
-        format!("{count} of its processes can't be ended and are still there"),
+        format!("{count} of its processes could not be ended and are still running"),
     )
 }
 
@@ -37,7 +37,7 @@ pub(super) fn unobserved(server: usize, why_not: &ConductError) -> Warning {
     warning(
         server,
         "unobserved",
-        format!("where its time goes is not known: {why_not}"),
+        format!("the account of its time is missing: {why_not}"),
     )
 }
 
@@ -52,8 +52,8 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
             index,
             "listening_looked_for",
             format!(
-                "that it listens was not reported by the kernel but looked for: it may have been up to \
-                 {us:.0} µs earlier"
+                "the kernel did not report when it began to listen, so the port was polled: the time may be up to \
+                 {us:.0} µs too late"
             ),
         ));
     }
@@ -63,7 +63,7 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
             index,
             "killed",
             format!(
-                "it did not end by SIGTERM in time in {killed} of {} launches, and was killed",
+                "it did not end after SIGTERM in {killed} of {} launches, and was killed",
                 cold.launches
             ),
         ));
@@ -74,7 +74,7 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
             index,
             "not_ready_answers",
             format!(
-                "it answered before it was ready: {early} answers in {} launches were no good ones",
+                "it answered before it was ready: {early} answers in {} launches were invalid",
                 cold.launches
             ),
         ));
@@ -91,7 +91,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
                 index,
                 "unconnected",
                 format!(
-                    "not all connections could be made beforehand: {}",
+                    "some connections could not be opened beforehand: {}",
                     words::failure(why)
                 ),
             ));
@@ -106,7 +106,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             found.push(warning(
                 index,
                 "bad_answers",
-                format!("of a bad answer, {what}{example}"),
+                format!("one bad answer: {what}{example}"),
             ));
         }
         let (other, all): (u64, u64) = server
@@ -118,7 +118,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             found.push(warning(
                 index,
                 "other_bodies",
-                format!("{other} of {all} good answers had another body than the first"),
+                format!("{other} of {all} good answers had a different body than the first"),
             ));
         }
         let most = mine()
@@ -129,8 +129,8 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
                 index,
                 "fewer_streams",
                 format!(
-                    "it allows {most} requests at a time on a connection: of --streams {} the others waited, \
-                     which counts as service time",
+                    "it allows {most} requests at a time on a connection: of --streams {}, the others waited, which \
+                     counts as service time",
                     plan.streams
                 ),
             ));
@@ -140,7 +140,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             found.push(warning(
                 index,
                 "unasked_bytes",
-                format!("{unasked} answers were followed by data that was not asked for"),
+                format!("{unasked} answers were followed by unexpected data"),
             ));
         }
     }
@@ -149,7 +149,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             id: "coarse_timer".to_string(),
             benchmark: None,
             message:
-                "this kernel (before 5.11) keeps the moments of the open loop to a millisecond"
+                "this kernel (before 5.11) schedules the open loop with a resolution of a millisecond"
                     .to_string(),
         });
     }

@@ -1,4 +1,4 @@
-//! `--why`: each server is loaded once more and observed meanwhile. What is measured is not touched.
+//! `--why`: loads each server once more and observes it meanwhile. The measurements are not affected.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use fathom_trace::{Target, Tier, Trace, TraceError};
 
 use super::plan::ServePlan;
 use super::rounds::{Load, Rounds};
-use super::running::Up;
+use super::running::RunningServer;
 use crate::why::{observation_of, observe_process};
 use crate::{ConductError, Event, Observer};
 
-/// Calls and functions that are kept: those with most time.
+/// The number of calls and functions kept: those that took the most time.
 const MOST_ROWS: usize = 20;
 
-/// The load lasts longer than it is observed: to arm takes 50 to 150 ms, and what the kernel has
-/// recorded is read afterwards.
+/// How much longer the load lasts than the observation: starting takes 50 to 150 ms, and the kernel's buffers
+/// are read afterwards.
 const BESIDE: Duration = Duration::from_millis(700);
 
-/// The load under which servers are observed: the closed loop in the middle, or the open one.
+/// Returns the load under which servers are observed: the middle closed loop, or the open one.
 pub(super) fn load(plan: &ServePlan, open: Option<f64>) -> Load {
     let closed = &plan.connections;
     match (closed.get(closed.len() / 2), open) {
@@ -35,14 +35,14 @@ pub(super) fn load(plan: &ServePlan, open: Option<f64>) -> Load {
     }
 }
 
-/// Loads a server for a step and observes its tree meanwhile. `None` where it isn't Fathom's, or a
-/// signal ended it.
+/// Loads a server for a step and observes its process tree meanwhile. Returns `None` if Fathom didn't start
+/// it, or a signal ended the step.
 ///
 /// # Errors
-/// When it can't be loaded or observed.
+/// If it can't be loaded or observed.
 pub(super) fn observe(
     rounds: &Rounds<'_>,
-    up: &mut Up,
+    up: &mut RunningServer,
     index: usize,
     load: Load,
     observer: &mut dyn Observer,
@@ -80,7 +80,7 @@ pub(super) fn observe(
     )))
 }
 
-/// The first process of a server: the one that was started, unless that has ended.
+/// Returns the first process of a server: the one that was started, unless that has ended.
 fn root(server: &Server) -> u32 {
     let own = server.pid();
     let processes = server.processes();
@@ -90,7 +90,7 @@ fn root(server: &Server) -> u32 {
     }
 }
 
-/// Waits for the load, then observes for a step.
+/// Waits for the load to start, then observes for the length of a step.
 fn observed(pid: u32, plan: &ServePlan) -> Result<Trace, ConductError> {
     let process = Target::find(pid).map_err(TraceError::from)?;
     std::thread::sleep(plan.warmup());

@@ -1,13 +1,13 @@
-//! Why a server has failed, in words.
+//! Describes why a server failed.
 
 use fathom_load::{Failing, NoAnswer};
 use fathom_model::Exit;
 use fathom_model::secret::hidden;
 
-/// Characters of a server's name in a message: a script may be its command.
+/// The maximum length of a server's name in a message, in characters: the command may be a script.
 const NAME: usize = 60;
 
-/// The name of a server for a message, in one line.
+/// Shortens the name of a server to one line for a message.
 pub(super) fn short(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     let line = words.join(" ");
@@ -27,15 +27,16 @@ pub(super) fn ended(exit: Exit) -> String {
 
 pub(super) fn wrong_status(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {}: name what it serves with --path, or accept that with --status {status}",
+        "answers {status} to {}: choose a path that it serves with --path, or accept the status with --status \
+         {status}",
         hidden(path)
     )
 }
 
-/// Of a server that was asked for a WebSocket and answered as to any other request.
+/// Describes a server that answered a WebSocket handshake like any other request.
 pub(super) fn no_websocket(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {}, not 101 as a server that begins a WebSocket: name its path with --path",
+        "answers {status} to {}, not 101, which starts a WebSocket: choose its path with --path",
         hidden(path)
     )
 }
@@ -50,17 +51,16 @@ pub(super) fn no_answer(NoAnswer(failing, more): NoAnswer) -> String {
 
 pub(super) fn failure(failing: Failing) -> &'static str {
     match failing {
-        Failing::Connect => "no connection can be made",
+        Failing::Connect => "no connection can be opened",
         Failing::NoPort => {
-            "this machine has no port or descriptor left for another connection; fewer connections, or \
-             keep-alive, need less"
+            "this machine has no free port or descriptor for another connection; use fewer connections or keep-alive"
         }
-        Failing::Handshake => "no TLS or version of HTTP can be agreed on with it",
+        Failing::Handshake => "it supports no common version of TLS or HTTP",
         Failing::Reset => "it resets the connection",
-        Failing::Closed => "it closes the connection before its answer is whole",
-        Failing::TimedOut => "it gives no whole answer in time",
-        Failing::Malformed => "what it sends is no HTTP answer",
-        Failing::Status => "its status is not the one that was asked for",
-        Failing::Body => "its body is not what was asked for",
+        Failing::Closed => "it closes the connection before its answer is complete",
+        Failing::TimedOut => "it gives no complete answer in time",
+        Failing::Malformed => "its answer is not HTTP",
+        Failing::Status => "its status is not the expected one",
+        Failing::Body => "its body is not the expected one",
     }
 }

@@ -1,4 +1,4 @@
-//! Which files a cold run must not find in memory.
+//! Determines which files must not be in memory for a cold run.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fathom_measure::startup::{self, ColdFiles};
 use super::observe::Observations;
 use crate::Target;
 
-/// What the observed runs opened; where nothing could observe, the program and its interpreter.
+/// Returns the files that the observed runs opened; without observed runs, the program and its interpreter.
 pub(super) fn files(targets: &[Target], observations: &Observations) -> Vec<ColdFiles> {
     targets
         .iter()

@@ -1,4 +1,4 @@
-//! The record on disk while it is measured.
+//! Keeps the record on disk during the measurement.
 
 use std::path::Path;
 
@@ -9,20 +9,20 @@ use fathom_model::{StartupRecord, StartupRun};
 
 use crate::record_file;
 
-/// The list of the record that grows.
+/// The list in the record that grows.
 const LIST: &str = "runs";
 
-/// Keeps every run as soon as it has ended.
+/// Writes every run as soon as it ends.
 pub(super) struct Recorder {
-    /// The file, if one was asked for, and the record without its runs.
+    /// The file, if requested, and the record without its runs.
     kept: Option<(Journal, StartupRecord)>,
 }
 
 impl Recorder {
-    /// Begins the file with a record without runs.
+    /// Starts the file with a record without runs.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn new(path: Option<&Path>, begun: StartupRecord) -> Result<Recorder, MeasureError> {
         let kept = match path {
             Some(path) => {
@@ -34,10 +34,10 @@ impl Recorder {
         Ok(Recorder { kept })
     }
 
-    /// Keeps what is known of a program that is being observed.
+    /// Writes what is known so far about a program under observation.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn keep_observed(
         &mut self,
         program: usize,
@@ -52,10 +52,10 @@ impl Recorder {
         journal.update(None::<&StartupRun>, Frame::around(record, LIST))
     }
 
-    /// Puts the complete record in the file's place.
+    /// Replaces the file with the complete record.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub(super) fn complete(self, record: &StartupRecord) -> Result<(), MeasureError> {
         match self.kept {
             Some((journal, _)) => record_file::complete(journal, record),

@@ -1,4 +1,4 @@
-//! `startup`: from exec to the first byte of output, warm and cold.
+//! `startup`: measures the time from exec to the first byte of output, warm and cold.
 
 mod cold;
 mod journal;
@@ -22,44 +22,44 @@ use observe::Observations;
 use crate::bench::ALPHA;
 use crate::{ConductError, Conducted, Observer, RunTerms, Target, fingerprint, throttling};
 
-/// Enough for a p99 that isn't the maximum.
+/// The maximum number of rounds: enough for a p99 that isn't the maximum.
 const MOST_ROUNDS: u32 = 200;
-/// Enough for a median and a p90.
+/// The minimum number of rounds: enough for a median and a p90.
 const LEAST_ROUNDS: u32 = 20;
-/// 200 rounds of four hellos, with room for a Java.
+/// 200 rounds of four small programs, with room for a Java program.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Warm-up rounds, unless something else is said.
+/// The default number of warm-up rounds.
 pub const WARMUP_ROUNDS: u32 = 3;
-/// Observed runs of each program, unless something else is said.
+/// The default number of observed runs of each program.
 pub const OBSERVED_RUNS: u32 = 5;
 
-/// What is to be started, and how often.
+/// Which programs to start, and how often.
 #[derive(Debug, Clone)]
 pub struct StartupPlan {
-    /// The programs. Standard output of each is a pipe: only that is watched.
+    /// The programs. Standard output of each is a pipe, and only that is watched.
     pub targets: Vec<Target>,
-    /// Exactly this many rounds; as many as fit into `time`, 20 to 200, if absent.
+    /// The number of rounds; if absent, as many as fit into `time`, 20 to 200.
     pub rounds: Option<u32>,
-    /// No further round is begun after this time, once 20 were made; 10 s if absent.
+    /// After 20 rounds, no further round begins once this time has passed; 10 s if absent.
     pub time: Option<Duration>,
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Failures that are counted instead of ending everything.
+    /// Failures that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// Also cold runs, made cold in this way.
+    /// Add cold runs, made cold by this method.
     pub cold: Option<ColdBy>,
-    /// Observed runs of each program; 0 for none.
+    /// The number of observed runs of each program; 0 for none.
     pub observed_runs: u32,
-    /// The way of observing; the best that is allowed if absent.
+    /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
-    /// The longest time to the first byte, and the quantile that it holds for.
+    /// The maximum time to the first byte, and the quantile it applies to.
     pub budget: Option<(Duration, &'static str)>,
-    /// A file that holds the whole record after every run.
+    /// A file to which the whole record is written after every run.
     pub record: Option<PathBuf>,
     /// How the programs are run.
     pub terms: RunTerms,
@@ -96,7 +96,7 @@ impl StartupPlan {
         }
     }
 
-    /// The record of these runs; what was observed is not in it yet.
+    /// Returns the record of these runs, without observations.
     fn record(&self, started_at: String, session: StartupSession) -> StartupRecord {
         let programs = self.targets.len();
         let summaries = summaries(&session.runs, programs);
@@ -151,15 +151,15 @@ fn program(target: &Target) -> StartupProgram {
 /// Starts the programs in rounds, and observes further runs of them.
 ///
 /// # Errors
-/// What keeps it from being measured at all. A run that fails ends measuring; the record then has
-/// what was measured before.
+/// If nothing can be measured at all. A failing run ends the measurement; the record then holds what was
+/// measured before it.
 pub fn startup(
     plan: &StartupPlan,
     observer: &mut dyn Observer,
 ) -> Result<Conducted<StartupRecord>, ConductError> {
     if plan.cold == Some(ColdBy::DropCaches) && !Evictor::may_drop_caches() {
         return Err(ConductError::Refused(
-            "--drop-caches needs root; --cold evicts the programs' own files and needs no privilege"
+            "--drop-caches needs root; --cold evicts only the programs' own files and needs no privilege"
                 .to_string(),
         ));
     }
@@ -169,8 +169,8 @@ pub fn startup(
     let subjects = plan.subjects();
     let begun = plan.record(started_at.clone(), StartupSession::begun());
     let mut recorder = Recorder::new(plan.record.as_deref(), begun)?;
-    // The files that cold runs need are found by observing; else observing comes last, since it
-    // slows the whole machine. What an earlier session evicted is read again before.
+    // Cold runs need the files found by observing; without cold runs, observing comes last, because it slows
+    // the whole machine. Files evicted by an earlier session are read again first.
     let first = match plan.cold {
         Some(_) => {
             startup::warm_up(&subjects, plan.options())?;
@@ -208,7 +208,7 @@ pub fn startup(
     Ok(Conducted { record, failure })
 }
 
-/// Says of programs whose output came at their end whether it was held back.
+/// Records for programs whose output came at their end whether it was held back.
 fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
     for (program, subject) in subjects.iter().enumerate() {
         if !warnings::may_be_held_back(&record.runs, program) || interrupt::stopped() {
@@ -220,7 +220,7 @@ fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
             .find(|s| s.program == program && s.metric == StartupMetric::FirstOutput)
             .map_or(0.0, |summary| summary.p50.value);
         let most = Duration::from_secs_f64(median);
-        // A program that doesn't run on a terminal has shown nothing; its other numbers stand.
+        // If a program doesn't run on a terminal, nothing is known; its other numbers are valid.
         let on_terminal = startup::first_output_on_a_terminal(&subject.command, most);
         if let Ok(Some(earlier)) = on_terminal {
             let warning = warnings::held_back(program, median * 1e9, earlier);
@@ -229,7 +229,7 @@ fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
     }
 }
 
-/// What was observed, and beside it how much slower that made the programs.
+/// Adds the observations, and how much they slowed the programs.
 fn add(record: &mut StartupRecord, observations: Observations) {
     for (program, observed) in observations.programs.into_iter().enumerate() {
         let Some(mut observed) = observed else {

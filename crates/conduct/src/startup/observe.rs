@@ -1,4 +1,4 @@
-//! The observed runs of all programs.
+//! Runs the observed runs of all programs.
 
 use fathom_diagnose::startup::{Observed, ObservedStarts};
 use fathom_measure::startup::{ObserveOptions, Subject, TracedStart, trace_starts};
@@ -11,21 +11,21 @@ use super::journal::Recorder;
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer};
 
-/// Those that name files.
+/// The tiers that report file names.
 const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Ptrace];
 
-/// What was observed of each program; `None` for one that nothing could observe.
+/// The observations of each program; `None` if it could not be observed.
 pub(super) struct Observations {
-    /// By program.
+    /// Observations by program.
     pub programs: Vec<Option<Observed>>,
-    /// What could not be observed and why.
+    /// What could not be observed, and why.
     pub warnings: Vec<Warning>,
 }
 
-/// Observes every program; what is known of it is kept after each run.
+/// Observes every program, and stores the results after each run.
 ///
 /// # Errors
-/// When a tier that was asked for is not allowed, and when a run can't be kept.
+/// If a requested tier is not permitted, or a run can't be stored.
 pub(super) fn observe(
     plan: &StartupPlan,
     subjects: &[Subject],
@@ -36,7 +36,7 @@ pub(super) fn observe(
         programs: subjects.iter().map(|_| None).collect(),
         warnings: Vec::new(),
     };
-    // Files are needed for cold runs even if nobody wants to see phases.
+    // Cold runs need the files even if no phases are requested.
     let runs = match (plan.observed_runs, plan.cold) {
         (0, Some(_)) => 1,
         (runs, _) => runs,
@@ -51,7 +51,7 @@ pub(super) fn observe(
     let Some(tier) = tier else {
         all.warnings.push(warning(
             None,
-            "nothing here allows a program to be observed: no phases, no files (fathom why --tiers says why)"
+            "no tier can observe programs here: no phases, no files (fathom why --tiers explains it)"
                 .to_string(),
         ));
         return Ok(all);
@@ -73,7 +73,7 @@ pub(super) fn observe(
         match trace_starts(subject, tier, runs, &options, &mut each) {
             Ok(()) => all.programs[program] = starts.observed(),
             Err(error @ MeasureError::Journal { .. }) => return Err(error.into()),
-            // A tier that was asked for must work; else the times stand without it.
+            // A requested tier must work; otherwise the times are valid without observations.
             Err(error) if plan.tier.is_some() => return Err(error.into()),
             Err(error) => all.warnings.push(warning(Some(program), error.to_string())),
         }
@@ -86,9 +86,9 @@ pub(super) fn observe(
     if tier == Tier::Ptrace {
         all.warnings.push(warning(
             None,
-            "observed by ptrace: files and lookups in one run in which every call is stopped; phases \
-             in runs that stop only at the exec and at the program's first own instruction, 10 to 40 µs too \
-             long each. Finer ones need root, or CAP_BPF and CAP_PERFMON"
+            "observed by ptrace: one run, stopped at every call, gives the files and lookups; the phases come from \
+             runs that stop only at the exec and at the program's first own instruction, each 10 to 40 µs too long. \
+             Finer phases need root, or CAP_BPF and CAP_PERFMON"
                 .to_string(),
         ));
     }

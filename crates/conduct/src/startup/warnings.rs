@@ -1,20 +1,19 @@
-//! What must be known to trust the numbers. Pure.
+//! Warnings about how far the numbers can be trusted. Pure functions.
 
 use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
 
-/// From this share of its life on, a first byte came so late that it was held back.
+/// A first byte after this share of the run was probably held back.
 const LATE_SHARE: f64 = 0.9;
-/// A shorter run has little that could be held back, and in a single run on a terminal that would
-/// be noise.
+/// A shorter run can hardly hold anything back, and its single run on a terminal would be dominated by noise.
 const WORTH_ASKING_NS: u64 = 20_000_000;
-/// Twice as early on a terminal is no noise of a single run.
+/// A first byte in at most this share of the time can't be noise of a single run on a terminal.
 const EARLIER_SHARE: f64 = 0.5;
-/// The two ways of stamping the first byte are to agree within this.
+/// The two ways of timestamping the first byte must agree within this.
 const EXACT_NS: u64 = 50_000;
-/// Of longer starts 50 µs are less than a thousandth.
+/// For longer starts, 50 µs are less than a thousandth.
 const MATTERS_NS: u64 = 50_000_000;
 
-/// One sentence for each thing worth saying.
+/// Returns one warning for each issue.
 pub(super) fn of(runs: &[StartupRun], programs: usize) -> Vec<Warning> {
     (0..programs)
         .flat_map(|program| {
@@ -43,7 +42,9 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
                 format!("it {nothing} before it was ended: none of its times is known")
             }
             (true, false) => format!("it {nothing}: only the time to its exit is known"),
-            _ => format!("{silent} of {all} runs {nothing}; it is judged by its exit"),
+            _ => format!(
+                "{silent} of {all} runs {nothing}; the time to its exit is compared instead"
+            ),
         };
         say("no_output", message);
     }
@@ -62,8 +63,8 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "left_behind",
             format!(
-                "{left} of {all} runs left processes running (a daemon?): the exit is that of the command \
-                 itself, and what it left was ended after each run"
+                "{left} of {all} runs left processes running (a daemon?): the exit is that of the command itself; \
+                 Fathom ended the other processes after each run"
             ),
         );
     }
@@ -71,7 +72,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "failures",
             format!(
-                "{ended} of {all} runs were ended by --timeout: the times to the exit leave them out"
+                "{ended} of {all} runs were ended by --timeout: the times to exit exclude them"
             ),
         );
     }
@@ -85,8 +86,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "not_cold_runs",
             format!(
-                "{void} of {} cold runs read nothing from the device: they were not cold, are void, and \
-                 count for nothing",
+                "{void} of {} cold runs read nothing from the device: they were not cold and are discarded",
                 cold.len()
             ),
         );
@@ -98,18 +98,18 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
     if read * 10 > all {
         say(
             "warm_runs_read",
-            format!("{read} warm runs had to read from the device: they were not quite warm"),
+            format!("{read} warm runs read from the device: they were not fully warm"),
         );
     }
     found
 }
 
-/// Fathom ended it: its time was up.
+/// Reports whether Fathom ended the run at its time limit.
 fn was_ended(run: &StartupRun) -> bool {
     run.exit == Exit::TimedOut
 }
 
-/// When the first byte came is not known within 50 µs, and that matters.
+/// Reports whether the time of the first byte has an uncertainty above 50 µs that matters.
 fn is_loose(run: &StartupRun) -> bool {
     run.first_output_ns.is_some_and(|first| first < MATTERS_NS)
         && match run.first_output_by {
@@ -121,8 +121,8 @@ fn is_loose(run: &StartupRun) -> bool {
         }
 }
 
-/// Whether the first bytes came so late in the runs that they may have been held back: within the
-/// last tenth. A run on a terminal shows it then.
+/// Reports whether the first bytes came so late (in the last tenth of the runs) that they may have been held
+/// back. A run on a terminal then shows whether they were.
 pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     let mine: Vec<&StartupRun> = runs
         .iter()
@@ -138,15 +138,15 @@ pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     mine.iter().filter(late).count() * 2 > mine.len()
 }
 
-/// What a run on a terminal showed: that the first byte comes much earlier there.
+/// Returns a warning if the first byte came much earlier on a terminal.
 pub(super) fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
     let much_earlier = (terminal_ns as f64) < EARLIER_SHARE * pipe_ns;
     much_earlier.then(|| Warning {
         id: "output_held_back".to_string(),
         benchmark: Some(program),
         message: format!(
-            "into a pipe it writes what it has buffered when it exits, after {:.0} ms; on a terminal its \
-             first byte comes after {:.0} ms (one run). Flush after the first line to be seen earlier",
+            "into a pipe, it writes its buffered output when it exits, after {:.0} ms; on a terminal its first byte \
+             comes after {:.0} ms (one run). Flush after the first line to show it earlier",
             pipe_ns / 1e6,
             terminal_ns as f64 / 1e6
         ),

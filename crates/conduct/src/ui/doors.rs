@@ -1,5 +1,5 @@
-//! Which connections stay open. Anybody on this machine can connect: who has sent no whole request yet
-//! is let go first, oldest first, so that silence can't keep the user's browser out.
+//! Limits the open connections. Any process on this machine can connect: connections without a complete
+//! request are closed first, oldest first, so that idle connections can't keep the user's browser out.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -7,9 +7,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Without a whole request yet. A browser sends its own right away.
+/// The maximum number of connections without a complete request. A browser sends its request right away.
 const MOST_WAITING: usize = 64;
-/// With one that was admitted: a browser has six connections to a server, and some tabs.
+/// The maximum number of connections with an admitted request: a browser has six connections to a server, and
+/// some tabs.
 const MOST_ANSWERED: usize = 64;
 
 /// All connections.
@@ -22,14 +23,14 @@ pub(super) struct Doors {
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// Oldest first.
+    /// The oldest first.
     waiting: VecDeque<(u64, Arc<TcpStream>)>,
     answered: usize,
-    /// Those that were let go and don't know it yet too.
+    /// Includes connections that were closed but whose threads haven't noticed yet.
     inside: usize,
 }
 
-/// A connection that is in. Dropped, it is out.
+/// An admitted connection. Dropping it releases its place.
 #[derive(Debug)]
 pub(super) struct Inside {
     doors: Arc<Doors>,
@@ -42,7 +43,7 @@ impl Doors {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a connection in; the one that has been silent for longest goes where there are too many.
+    /// Admits a connection; if there are too many, closes the one that has been silent longest.
     pub(super) fn enter(self: &Arc<Doors>, connection: &Arc<TcpStream>) -> Inside {
         let mut state = self.state();
         if state.waiting.len() >= MOST_WAITING {
@@ -59,7 +60,7 @@ impl Doors {
         }
     }
 
-    /// Lets all go that wait, and waits for the others.
+    /// Closes all waiting connections, and waits for the others.
     pub(super) fn shut(&self, patience: Duration) {
         let mut state = self.state();
         while let Some(oldest) = state.waiting.pop_front() {
@@ -74,13 +75,13 @@ impl Doors {
 
 fn close(waiting: Option<(u64, Arc<TcpStream>)>) {
     if let Some((_, connection)) = waiting {
-        // Its reader sees the end. Who went away by itself is out already.
+        // Its reader sees end of file. A connection that the client closed is already out.
         let _ = connection.shutdown(Shutdown::Both);
     }
 }
 
 impl Inside {
-    /// Its request is whole and admitted; false if there are too many of them.
+    /// Marks the request as complete and admitted; returns false if there are too many.
     pub(super) fn is_to_be_answered(&mut self) -> bool {
         let mut state = self.doors.state();
         state.waiting.retain(|(number, _)| *number != self.number);
@@ -100,7 +101,7 @@ impl Drop for Inside {
     }
 }
 
-/// A connection that is read and written until a moment, however slowly its bytes come.
+/// A connection with a deadline for all reads and writes, however slowly the bytes arrive.
 pub(super) struct Until<'c> {
     pub(super) connection: &'c TcpStream,
     pub(super) end: Instant,
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpListener};
 
-    /// A connection, and its other end.
+    /// Returns a connection and its other end.
     fn pair(listener: &TcpListener) -> (Arc<TcpStream>, TcpStream) {
         let other = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         (Arc::new(listener.accept().unwrap().0), other)

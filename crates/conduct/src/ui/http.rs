@@ -1,43 +1,43 @@
-//! As much HTTP/1.1 as one page of our own on this machine needs: GET, one answer for each connection.
-//! `tiny_http` would bring a pool of threads and chunked bodies that nothing here has; the heads are
-//! read by `httparse`, which is here for `serve`.
+//! The part of HTTP/1.1 that a single local page needs: GET, and one response per connection. `tiny_http`
+//! would add a thread pool and chunked bodies that nothing here needs; heads are parsed by `httparse`, which
+//! `serve` already uses.
 
 use std::io::{self, Read, Write};
 
-/// Longest head that a browser sends for a page of ours: 2 kB as a rule.
+/// The size limit of a request head in bytes: a browser usually sends 2 kB for this page.
 const LONGEST_HEAD: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
 
-/// What is asked for.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Asked {
-    /// Behind the token, without a slash at its beginning.
+    /// The path after the token, without a leading slash.
     pub path: String,
-    /// Names and values, decoded.
+    /// Names and values of the query, decoded.
     pub query: Vec<(String, String)>,
 }
 
 impl Asked {
-    /// The value of a name.
+    /// Returns the value of a name in the query.
     pub fn value(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 }
 
-/// What is answered.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// 200, 404 and so on.
+    /// The status code: 200, 404 and so on.
     pub status: u16,
-    /// Media type.
+    /// The media type.
     pub kind: &'static str,
-    /// The content.
+    /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A sentence.
+    /// Returns a response that consists of a sentence.
     pub fn text(status: u16, text: &str) -> Answer {
         Answer {
             status,
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// A request whose head has come whole.
+/// A request whose head is complete.
 struct Head {
     method: String,
     target: String,
@@ -55,10 +55,10 @@ struct Head {
     origin: Option<String>,
 }
 
-/// Reads a request and says what it asks for, or which answer refuses it.
+/// Reads a request, and returns it or the response that refuses it.
 ///
 /// # Errors
-/// Those of the connection.
+/// Errors of the connection.
 pub(super) fn read(
     connection: &mut impl Read,
     port: u16,
@@ -75,7 +75,7 @@ pub(super) fn read(
             _ => {
                 return Ok(Err(Answer::text(
                     400,
-                    "Fathom does not answer such a request",
+                    "Fathom does not support this request",
                 )));
             }
         }
@@ -94,7 +94,7 @@ fn head(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
             .iter()
             .filter(|one| one.name.eq_ignore_ascii_case(name));
         let first = found.next()?;
-        // Two of them can't both be right.
+        // With two of them, at least one is wrong.
         let text = match found.next() {
             Some(_) => String::new(),
             None => String::from_utf8_lossy(first.value).into_owned(),
@@ -109,15 +109,15 @@ fn head(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
     }))
 }
 
-/// Names that lead to this machine may be anybody's (DNS rebinding), and any page may send requests here:
-/// only our own address passes, with the token that only its user has.
+/// Admits only requests for our own address that carry the token, which only its user has: foreign host names
+/// can resolve to this machine (DNS rebinding), and any web page can send requests here.
 fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let is_own = |host: &str| own.iter().any(|known| known == host);
     if !head.host.as_deref().is_some_and(is_own) {
         return Err(Answer::text(
             403,
-            "this address is not Fathom's; open the one that it printed",
+            "this address does not belong to Fathom; open the address that it printed",
         ));
     }
     let is_ours = |origin: &str| origin.strip_prefix("http://").is_some_and(is_own);
@@ -135,7 +135,8 @@ fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     let mut parts = path.trim_start_matches('/').splitn(2, '/');
     let given = parts.next().unwrap_or("");
     let Some(path) = parts.next().filter(|_| is_same(given, token)) else {
-        let text = "the token is missing or another one; open the address that `fathom ui` printed, with its slash at the end";
+        let text = "the token is missing or wrong; open the address that `fathom ui` printed, including the slash at its \
+             end";
         return Err(Answer::text(403, text));
     };
     let pair = |pair: &str| {
@@ -152,7 +153,7 @@ fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     })
 }
 
-/// Takes as long whichever letter differs.
+/// Compares in constant time, whichever character differs.
 fn is_same(given: &str, token: &str) -> bool {
     let differences = given
         .bytes()
@@ -161,7 +162,7 @@ fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len() && differences == 0
 }
 
-/// `a b` of `a+b` and `a%20b`.
+/// Decodes `a+b` and `a%20b` to `a b`.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -180,10 +181,10 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Writes an answer; the connection is closed after it.
+/// Writes a response; the connection is closed after it.
 ///
 /// # Errors
-/// Those of the connection.
+/// Errors of the connection.
 pub(super) fn write(connection: &mut impl Write, answer: &Answer) -> io::Result<()> {
     let head = format!(
         "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\nCache-Control: no-store\r\n\

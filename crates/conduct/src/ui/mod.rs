@@ -1,4 +1,4 @@
-//! `ui`: a server on loopback for one user's browser. What it answers is the caller's.
+//! `ui`: a server on the loopback interface for one user's browser. The caller supplies the responses.
 
 mod doors;
 mod http;
@@ -16,15 +16,15 @@ pub use redirect::Redirect;
 
 use crate::ConductError;
 
-/// A client that sends no whole request in this time is not a browser.
+/// A client that sends no complete request in this time is not a browser.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time to read an answer.
+/// The time a client has to read a response.
 const READING: Duration = Duration::from_secs(60);
-/// What is being answered at the end gets this long: the store is closed properly then, and leaves no
-/// file beside it.
+/// The time for responses in progress at shutdown: the store is then closed properly and leaves no extra
+/// files.
 const LAST: Duration = Duration::from_secs(2);
 
-/// A server that listens.
+/// A listening server.
 #[derive(Debug)]
 pub struct Ui {
     listener: TcpListener,
@@ -33,20 +33,20 @@ pub struct Ui {
 }
 
 impl Ui {
-    /// Listens on a port of loopback; 0 is a free one.
+    /// Listens on a port of the loopback interface; 0 selects a free one.
     ///
     /// # Errors
-    /// A port that can't be had.
+    /// A port that isn't available.
     pub fn bind(port: u16) -> Result<Ui, ConductError> {
         let refused = |error: std::io::Error| {
             ConductError::Refused(format!(
-                "--port {port}: {error}; without --port a free one is taken"
+                "--port {port}: {error}; without --port a free port is chosen"
             ))
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
         let port = listener.local_addr().map_err(refused)?.port();
         listener.set_nonblocking(true).map_err(refused)?;
-        // 128 bits of the generator that is seeded by the kernel.
+        // 128 bits from a generator that the kernel seeds.
         let token = format!(
             "{:016x}{:016x}",
             rand::random::<u64>(),
@@ -59,13 +59,13 @@ impl Ui {
         })
     }
 
-    /// What a browser opens.
+    /// Returns the URL that a browser opens.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Answers until a signal comes ([`interrupt::catch`] first). An answer that waits for something should
-    /// end then, too.
+    /// Serves requests until a signal arrives (call [`interrupt::catch`] first). A response that waits for
+    /// something must end then, too.
     pub fn run(&self, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         let answer = Arc::new(answer);
         let doors = Arc::new(Doors::default());
@@ -75,8 +75,8 @@ impl Ui {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one initialised entry. A signal ends the wait; a quarter of a second covers one
-            // that comes right before it.
+            // SAFETY: one initialized entry. A signal ends the wait; the timeout of a quarter of a second
+            // covers a signal that arrives right before it.
             let ready = unsafe { libc::poll(&raw mut wait, 1, 250) };
             if ready < 1 {
                 continue;
@@ -89,13 +89,13 @@ impl Ui {
             let answer = Arc::clone(&answer);
             let (port, token) = (self.port, self.token.clone());
             let one = move || {
-                // A client that disconnected needs no answer.
+                // A disconnected client needs no response.
                 let _ = one(&connection, &mut inside, port, &token, &*answer);
-                // What it holds is closed before it is out.
+                // Its resources must be closed before the connection counts as ended.
                 drop(answer);
                 drop(inside);
             };
-            // Where there can be no more threads, this one finds the door shut.
+            // If no more threads can be created, the connection is closed.
             let _ = std::thread::Builder::new().spawn(one);
         }
         doors.shut(LAST);
@@ -116,7 +116,7 @@ fn one(
     };
     let answer = match http::read(&mut until(PATIENCE), port, token)? {
         Ok(asked) if inside.is_to_be_answered() => answer(&asked),
-        Ok(_) => Answer::text(503, "too much is asked at a time; try again"),
+        Ok(_) => Answer::text(503, "too many requests at once; try again"),
         Err(refusal) => refusal,
     };
     http::write(&mut until(READING), &answer)

@@ -1,25 +1,25 @@
-//! A page in a file of the user's own that leads to the address of `ui`. The arguments of a program are
-//! seen by everybody on the machine: a browser is given the name of this file, not the token.
+//! A page in a private file of the user that redirects to the address of `ui`. Other users on the machine can
+//! see a program's arguments, so a browser gets the name of this file instead of the token.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file. Dropped, it is away.
+/// The file, which is removed on drop.
 #[derive(Debug)]
 pub struct Redirect {
     path: PathBuf,
-    /// Made for it, where the user has no folder that is private.
+    /// A folder created for the file, if the user has no private folder.
     folder: Option<PathBuf>,
 }
 
 impl Redirect {
-    /// Writes the page into the user's folder of this session (`XDG_RUNTIME_DIR`), else into a new folder
-    /// that only the user can enter.
+    /// Writes the page into the user's session folder (`XDG_RUNTIME_DIR`), or else into a new folder that
+    /// only the user can access.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn to(address: &str) -> io::Result<Redirect> {
         let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         match session.filter(|folder| is_private(folder)) {
@@ -42,7 +42,7 @@ impl Redirect {
         let mut options = OpenOptions::new();
         let options = options.write(true).create_new(true).mode(0o600);
         let mut file = options.open(&redirect.path)?;
-        // The address has digits and letters only.
+        // The address contains only letters and digits, so nothing needs escaping.
         file.write_all(
             format!(
                 "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -54,7 +54,7 @@ impl Redirect {
         Ok(redirect)
     }
 
-    /// What is given to a browser.
+    /// Returns the path to pass to a browser.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -62,7 +62,7 @@ impl Redirect {
 
 impl Drop for Redirect {
     fn drop(&mut self) {
-        // Somebody else removed it first.
+        // Another process may have removed it already.
         let _ = std::fs::remove_file(&self.path);
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_dir(folder);
@@ -70,9 +70,9 @@ impl Drop for Redirect {
     }
 }
 
-/// A folder of this user that nobody else can enter.
+/// Reports whether this user owns the folder and no other user can enter it.
 fn is_private(folder: &Path) -> bool {
-    // SAFETY: takes nothing, can't fail.
+    // SAFETY: takes no arguments and can't fail.
     let own = unsafe { libc::geteuid() };
     folder.is_absolute()
         && folder

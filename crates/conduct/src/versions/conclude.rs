@@ -1,12 +1,12 @@
-//! From the runs to what is said of each version and each step. Pure.
+//! Derives the result for each version and each step from the runs. Pure functions.
 
 use fathom_measure::assess;
 use fathom_model::{BenchRecord, Metric, VersionStep, VersionsRecord};
 
-/// Level of the ratios to the first version: what a claim takes.
+/// The confidence level of the ratios to the first version: the level required for a claim.
 const LEVEL: f64 = 0.99;
 
-/// Completes the record with what was measured.
+/// Completes the record with the measurements.
 pub(super) fn conclude(record: &mut VersionsRecord, measured: BenchRecord, asked: Option<Metric>) {
     let outcome = measured.outcome.as_ref();
     let comparisons = outcome.map_or(&[][..], |outcome| &outcome.comparisons);

@@ -1,21 +1,21 @@
-//! The versions as records of their own: so that each is kept under its revision, and all of them
-//! make one series. Pure.
+//! Splits the record into one for each version, so that each is stored under its revision and all of them
+//! form one series. Pure functions.
 
 use fathom_model::{BenchRecord, Run, Version, VersionsRecord};
 use fathom_store::Revision;
 
-/// What is kept of a version.
+/// A version to store.
 #[derive(Debug, Clone)]
 pub struct VersionToKeep {
     /// Its runs, as if it had been measured alone.
     pub record: BenchRecord,
-    /// Its revision, whose files were measured as they were committed.
+    /// Its revision, whose committed files were measured.
     pub revision: Option<Revision>,
     /// Its name.
     pub label: String,
 }
 
-/// Those that were measured, oldest first, as measurements of a benchmark of this name.
+/// Returns the measured versions, oldest first, as measurements of a benchmark with this name.
 pub fn records(record: &VersionsRecord, name: &str) -> Vec<VersionToKeep> {
     let Some(measured) = &record.measured else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn records(record: &VersionsRecord, name: &str) -> Vec<VersionToKeep> {
     record.versions.iter().filter_map(one).collect()
 }
 
-/// The record with this benchmark alone, under the name that all versions share.
+/// Returns the record with only this benchmark, under the name that all versions share.
 fn alone(measured: &BenchRecord, index: usize, name: &str) -> Option<BenchRecord> {
     let mut benchmark = measured.benchmarks.get(index)?.clone();
     benchmark.name = name.to_owned();

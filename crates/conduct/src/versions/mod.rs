@@ -1,4 +1,4 @@
-//! `versions`: one command over the versions of a program, all in the same rounds.
+//! `versions`: measures one command on several versions of a program, all in the same rounds.
 
 mod conclude;
 mod keep;
@@ -17,58 +17,58 @@ use crate::{
     fingerprint,
 };
 
-/// Which versions.
+/// Which versions to measure.
 #[derive(Debug, Clone)]
 pub enum Which {
-    /// Of a repository.
+    /// A range of revisions of a repository.
     Range {
-        /// A folder in it.
+        /// A folder in the repository.
         folder: PathBuf,
-        /// The first, as it was given.
+        /// The first revision, as given.
         from: String,
-        /// The last.
+        /// The last revision, as given.
         to: String,
-        /// Every so many-th revision instead of tags.
+        /// Use every n-th revision instead of tags.
         every: Option<usize>,
-        /// How they are built.
+        /// How revisions are built.
         builds: Builds,
     },
-    /// Programs that are installed, by the names of their versions in order.
+    /// Installed programs, by the names of their versions in order.
     Installed(Vec<String>),
 }
 
-/// What is to be measured, and how.
+/// What to measure, and how.
 #[derive(Debug, Clone)]
 pub struct VersionsPlan {
     /// The versions.
     pub which: Which,
-    /// Of those only these, by name; all if it is empty.
+    /// Only the versions with these names; all if empty.
     pub only: Vec<String>,
     /// The command.
     pub template: Template,
-    /// The metric that is compared; the clock that carries verdicts if it is `None`.
+    /// The metric to compare; if `None`, the clock that carries verdicts.
     pub metric: Option<Metric>,
-    /// How much is measured.
+    /// How much to measure.
     pub amount: Amount,
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Differences up to this share count as none.
+    /// Differences up to this share count as no difference.
     pub margin: f64,
-    /// Failures that are counted instead of leaving a version out.
+    /// Failures that are counted instead of causing a version to be skipped.
     pub ignore_failure: IgnoreFailure,
-    /// Wait until the machine is quiet, at most this long.
+    /// Wait for the machine to become quiet, at most this long.
     pub require_quiet: Option<Duration>,
     /// How the command is run.
     pub terms: RunTerms,
 }
 
-/// Builds each version once, measures those that run in interleaved rounds, and compares
-/// neighbours.
+/// Builds each version once, measures those that run in interleaved rounds, and compares neighbors.
 ///
-/// # Errors When no version can be measured. A run that fails after it worked once ends measuring;
-/// the record then has what was measured before.
+/// # Errors
+/// If no version can be measured. If a run fails after its command has worked once, the measurement ends, and
+/// the record holds what was measured before.
 pub fn versions(
     plan: &VersionsPlan,
     observer: &mut dyn Observer,
@@ -80,7 +80,7 @@ pub fn versions(
         return Err(ConductError::Failed(prepare::nothing_runs(&found.versions)));
     }
     let measured = bench(&bench_plan(plan, targets), observer)?;
-    // Others may have the room now.
+    // The cache may now evict the worktrees.
     found.give_back();
     let mut record = VersionsRecord {
         schema_version: SCHEMA_VERSION,
@@ -122,7 +122,7 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
         targets,
         against: Against::Previous,
         metrics: asked(plan.metric, plan.margin),
-        // Jobs that compare the other versions err as well.
+        // The jobs that compare the other versions have error rates as well.
         alpha: ALPHA / fathom_fleet::attempt().map_or(1.0, |one| one.parts.max(1) as f64),
         amount: plan.amount,
         warmup: plan.warmup,
@@ -140,11 +140,11 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
     }
 }
 
-/// The names of the versions in ranges of so many, for a job each: the last of a range is the first of the next,
-/// so that every step between neighbours is in one of them.
+/// Splits the names of the versions into ranges of at most `most`, one for each job. The last of a range is
+/// the first of the next, so that every step between neighbors is in exactly one of them.
 ///
 /// # Errors
-/// When there is no such range.
+/// If there is no such range.
 pub fn ranges(plan: &VersionsPlan, most: usize) -> Result<Vec<Vec<String>>, ConductError> {
     let found = prepare::find(plan)?;
     let names: Vec<String> = found.versions.into_iter().map(|one| one.version).collect();
@@ -155,7 +155,7 @@ pub fn ranges(plan: &VersionsPlan, most: usize) -> Result<Vec<Vec<String>>, Cond
         .collect())
 }
 
-/// Whether measuring was ended by the user.
+/// Reports whether the user ended the measurement.
 pub fn was_interrupted(record: &VersionsRecord) -> bool {
     let outcome = record
         .measured

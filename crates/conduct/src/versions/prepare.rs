@@ -1,4 +1,4 @@
-//! The versions, built and tried.
+//! Finds, builds and tries the versions.
 
 use fathom_model::{Version, VersionState};
 
@@ -7,20 +7,20 @@ use crate::template::{Filled, has_ratio, try_once};
 use crate::worktrees::{Prepared, Repository, Wanted, Worktree, Worktrees};
 use crate::{Builds, ConductError, Event, Observer, Target};
 
-/// What was found, and what is built of it.
+/// The versions that were found, and their builds.
 pub(super) struct Found {
-    /// The versions, oldest first; those that are measured know their benchmark.
+    /// The versions, oldest first; measured ones have the index of their benchmark.
     pub(super) versions: Vec<Version>,
     pub(super) repository: Option<Repository>,
     pub(super) every: Option<usize>,
     pub(super) notes: Vec<String>,
-    /// Held while they are measured.
+    /// Held during the measurement.
     worktrees: Vec<Worktree>,
     cache: Option<Worktrees>,
 }
 
 impl Found {
-    /// Lets go of the worktrees, and removes what there is no room for.
+    /// Releases the worktrees, and removes those that exceed the cache size.
     pub(super) fn give_back(&mut self) {
         self.worktrees.clear();
         if let Some(cache) = &self.cache {
@@ -29,10 +29,10 @@ impl Found {
     }
 }
 
-/// Asks the repository for the versions.
+/// Finds the versions in the repository.
 ///
 /// # Errors
-/// When there is no such range.
+/// If there is no such range.
 pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
     let mut found = Found {
         versions: Vec::new(),
@@ -61,8 +61,8 @@ pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
             let line = repository.line(from, to, *every)?;
             if let [only] = &line.revisions[..] {
                 return Err(ConductError::Refused(format!(
-                    "{from} and {to} are the same revision, {}: there is nothing between them; git tag lists versions, \
-                     git log --oneline revisions",
+                    "{from} and {to} are the same revision, {}: no version lies between them; git tag lists \
+                     versions, git log --oneline revisions",
                     &only.1[..only.1.len().min(10)]
                 )));
             }
@@ -77,8 +77,7 @@ pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
             }
             if repository.dirty {
                 found.notes.push(
-                    "the working tree has changes that are not committed: they are not measured"
-                        .to_owned(),
+                    "the working tree has uncommitted changes: they are not measured".to_owned(),
                 );
             }
             found.every = line.every;
@@ -107,10 +106,10 @@ fn named(name: &str) -> Version {
     }
 }
 
-/// Builds all, and runs each once. Those that can't be measured have their error.
+/// Builds all versions and runs each once. Versions that can't be measured get an error.
 ///
 /// # Errors
-/// When there came a reason to stop, or nothing can be built here at all.
+/// If it was told to stop, or nothing can be built here at all.
 pub(super) fn targets(
     plan: &VersionsPlan,
     found: &mut Found,
@@ -173,17 +172,17 @@ pub(super) fn targets(
         && have_ratio < 2
     {
         return Err(ConductError::Refused(format!(
-            "{} is 0 or not known in these versions, so nothing can be compared; choose another --metric",
+            "{} is 0 or unknown in these versions, so nothing can be compared; choose another --metric",
             metric.name()
         )));
     }
     Ok(targets)
 }
 
-/// The files of a revision, or why it can't be built.
+/// Returns the files of a revision, or why it can't be built.
 ///
 /// # Errors
-/// When nothing can be built here at all, or there came a reason to stop.
+/// If nothing can be built here at all, or it was told to stop.
 pub(crate) fn built(
     builds: &Builds,
     repository: &Repository,
@@ -210,7 +209,7 @@ pub(crate) fn built(
     })
 }
 
-/// Why nothing was measured, with the words of the last version.
+/// Returns why nothing was measured, with the error of the last version.
 pub(super) fn nothing_runs(versions: &[Version]) -> String {
     let builds = versions
         .iter()
@@ -225,7 +224,7 @@ pub(super) fn nothing_runs(versions: &[Version]) -> String {
     };
     let advice = match builds {
         false => {
-            "Try --build in the folder of the repository first; what failed is remembered until --rebuild."
+            "Try --build in the repository's folder first; failed builds are remembered until --rebuild."
         }
         true => "The command runs in the files of each version; {repo} is your own tree.",
     };

@@ -1,4 +1,4 @@
-//! Names of code that a runtime makes: an observed run is asked to write them down, a timed one never.
+//! Symbol names of JIT-compiled code: observed runs are told to write them, timed runs never are.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,18 +16,18 @@ use fathom_trace::{NameMaps, StackPool, Trace, TraceCommand};
 use super::from_here;
 use crate::Target;
 
-/// Bytes of a script's first line that matter.
+/// The number of bytes of a script's first line to read.
 const FIRST_LINE: u64 = 256;
 
-/// How the command is asked for names; `None` where no runtime is known that would write them, or
-/// they could end up elsewhere.
+/// Returns how to request names from the command; `None` if no known runtime would write them, or if they
+/// could end up in the wrong place.
 pub(super) fn asked(target: &Target) -> Option<Asked> {
     let script = first_line(&from_here(&target.command));
     let words = target.words_as_found();
     Asked::of(&words, script.as_deref(), follows_no_links_of_others())
 }
 
-/// Asks an observed run. It is run as it is where nothing can look after what it writes.
+/// Requests names from an observed run. Does nothing if the written files could not be managed.
 pub(super) fn ask(asked: &Asked, command: &mut TraceCommand) {
     let Ok(maps) = NameMaps::begin() else {
         return;
@@ -46,7 +46,7 @@ fn add(environment: &mut Vec<(OsString, OsString)>, name: &str, options: &str) {
     }
 }
 
-/// What gives names to the functions of an explanation that has none: a command that can be copied.
+/// Returns a command to copy that would give names to the functions of an explanation without them.
 pub(super) fn names_by(explanation: &Explanation, trace: &Trace) -> Option<String> {
     let language = fathom_diagnose::lacks_names(explanation, trace)?;
     let by_hand = asked_by_hand(language)?;
@@ -93,8 +93,8 @@ pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
     }
 }
 
-/// Runs a command for at most 30 s, which a JVM of its own takes to start on a machine that is far
-/// overloaded; whether it ended well.
+/// Runs a command for at most 30 s, long enough to start a JVM on a heavily overloaded machine. Returns
+/// whether it succeeded.
 fn run(words: &[String]) -> bool {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
@@ -119,10 +119,10 @@ fn run(words: &[String]) -> bool {
     }
 }
 
-/// The first line of a script; `None` of any other program.
+/// Returns the first line of a script; `None` for any other program.
 fn first_line(program: &Path) -> Option<String> {
     let mut bytes = Vec::new();
-    // What is a pipe by now would hold us up.
+    // Reading would block if the path is a pipe now.
     if !program.metadata().ok()?.is_file() {
         return None;
     }
@@ -133,8 +133,8 @@ fn first_line(program: &Path) -> Option<String> {
         .then(|| String::from_utf8_lossy(line).into_owned())
 }
 
-/// Whether a program that writes to `/tmp` can't be led elsewhere by a link that another user put
-/// there. Only the map of the command's own process is made before that runs.
+/// Reports whether a program that writes to `/tmp` is safe from links that other users put there. Only the
+/// map of the command's own process is created before it runs.
 fn follows_no_links_of_others() -> bool {
     let setting = fs::read_to_string("/proc/sys/fs/protected_symlinks");
     setting.is_ok_and(|setting| setting.trim() == "1")

@@ -1,4 +1,4 @@
-//! `why --pid`: a process that runs already is observed for a while and explained.
+//! `why --pid`: observes a running process for a while and explains it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,29 +16,29 @@ use super::{Explained, asked, language, languages, limits};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, fingerprint, throttling};
 
-/// Those that don't stop what they observe.
+/// The tiers that don't stop the process they observe.
 const TIERS: [Tier; 3] = [Tier::Kernel, Tier::Perf, Tier::Sample];
 
-/// CPU time between two samples of own code, as for commands.
+/// The CPU time between two samples of user code, as for commands.
 const SAMPLES: Duration = Duration::from_nanos(3_989_000);
 
-/// What is to be observed, and how.
+/// What to observe, and how.
 #[derive(Debug, Clone)]
 pub struct AttachPlan {
-    /// The process, with its threads and children.
+    /// The process; its threads and children are included.
     pub pid: u32,
-    /// For so long, or until it ends.
+    /// How long to observe, unless the process ends first.
     pub time: Duration,
-    /// The way of observing; the best that is allowed if absent.
+    /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
-    /// Measure the limits of the machine if they are not known.
+    /// Measure the limits of the machine if they are unknown.
     pub measure_limits: bool,
 }
 
-/// Observes, then explains. The process goes on.
+/// Observes, then explains. The process continues.
 ///
 /// # Errors
-/// When there is no such process, the user may not trace it, or no tier works here.
+/// If there is no such process, the user may not trace it, or no tier works here.
 pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explained, ConductError> {
     let process = Process::find(plan.pid).map_err(TraceError::from)?;
     fingerprint::take(observer);
@@ -67,10 +67,10 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
     })
 }
 
-/// Observes by this tier, or by the best that works.
+/// Observes with this tier, or with the best that works.
 ///
 /// # Errors
-/// When none does.
+/// If no tier works.
 pub(crate) fn observe(
     process: &Process,
     time: Duration,
@@ -101,7 +101,7 @@ pub(crate) fn observe(
     }
     let tiers = Tiers::known();
     let best = tiers.best(&TIERS);
-    // What was allowed may be so no more, or a limit of open files be too low for all threads.
+    // A tier that was permitted may no longer be, or the limit of open files may be too low for all threads.
     let allowed = TIERS.into_iter().filter(|tier| tiers.allows(*tier));
     let mut failed = None;
     for tier in allowed {
@@ -114,13 +114,13 @@ pub(crate) fn observe(
     Err(match (failed, best) {
         (Some(error), _) => error.into(),
         (None, why_not) => ConductError::Untrusted(format!(
-            "nothing here allows a process to be observed: {}",
+            "no tier can observe a process here: {}",
             why_not.err().unwrap_or_default().join("; ")
         )),
     })
 }
 
-/// What was traced, with what the files of its programs say.
+/// Combines the trace with information from the files of its programs.
 pub(crate) fn observation(trace: Trace, measure_limits: bool) -> Observation {
     let folder = Path::new("/");
     let root = trace.processes.first();
@@ -138,7 +138,7 @@ pub(crate) fn observation(trace: Trace, measure_limits: bool) -> Observation {
     }
 }
 
-/// Whether it was begun with `PYTHONUNBUFFERED` set to something.
+/// Reports whether it was started with `PYTHONUNBUFFERED` set to a nonempty value.
 fn has_python_unbuffered(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     language::is_unbuffered(&variables(&environment).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! `why` of two commands: both are timed in the same rounds and observed, and what differs is listed.
+//! `why` for two commands: times both in the same rounds, observes them, and lists what differs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,44 +16,45 @@ use super::timing::{self, Timing};
 use super::{WhyPlan, limits, observation, observe};
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 
-/// Two commands, and how they are timed and observed.
+/// Two commands, and how to time and observe them.
 #[derive(Debug, Clone)]
 pub struct DifferencePlan {
     /// A and B.
     pub targets: [Target; 2],
-    /// Runs that were timed before, in rounds that have both: benchmark 0 is A, benchmark 1 is B.
-    /// Where there are none they are timed now.
+    /// Earlier timed runs, in rounds that have both: benchmark 0 is A, benchmark 1 is B. If empty, the
+    /// commands are timed now.
     pub timed: Vec<Run>,
-    /// Exactly this many timed rounds; until both medians are known well if absent.
+    /// The number of timed rounds; if absent, until both medians are known well.
     pub runs: Option<u32>,
-    /// Seed of the order of the rounds.
+    /// The seed of the order within rounds.
     pub seed: u64,
-    /// Failures of timed runs that are counted instead of ending everything.
+    /// Failures of timed runs that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// The way of observing; the best that is allowed if absent.
+    /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
     /// How the commands are run.
     pub terms: RunTerms,
 }
 
-/// Observed runs of each command at most: their spread says how well a part is known. Of programs of 1
-/// to 3 ms five left 5 to 7 % of the time out as smaller than its interval, own code most of all.
+/// The maximum number of observed runs of each command: their spread shows how well a part is known. For
+/// programs of 1 to 3 ms, five runs omitted 5 to 7 % of the time as smaller than its interval, mostly user
+/// code.
 const MOST_OBSERVED: u32 = 20;
-/// What it takes to switch the observation of a run on and off again.
+/// The time to switch the observation of a run on and off again.
 const SWITCHING: Duration = Duration::from_millis(100);
-/// Fewer than this have a spread that says nothing: then one is enough.
+/// With fewer runs, the spread means nothing: then one run is enough.
 const FEWEST_OBSERVED: u32 = 3;
-/// Time that the observed runs of a command may take, about, where there are several.
+/// The approximate time for the observed runs of a command, if there are several.
 const OBSERVING: Duration = Duration::from_secs(3);
 
-/// What B takes more than A: the door for every verb that has two commands.
+/// Explains what B does more than A; used by every verb with two commands.
 ///
-/// Times both in interleaved rounds, unless `plan.timed` has them; observes each, several times
-/// where they are short, A and B by turns; lists the parts of the difference of the medians. 4 to
-/// 15 s for commands of some 100 ms, half of it where they were timed before.
+/// Times both in interleaved rounds, unless `plan.timed` has runs. Observes each, several times if they are
+/// short, alternating between A and B. Then lists the parts of the difference between the medians. Takes 4 to
+/// 15 s for commands of some 100 ms, half of that if they were already timed.
 ///
 /// # Errors
-/// When a command can't be run or observed, and when there came a reason to stop before both were.
+/// If a command can't be run or observed, or if it is told to stop before both were.
 pub fn difference(
     plan: &DifferencePlan,
     observer: &mut dyn Observer,
@@ -62,10 +63,10 @@ pub fn difference(
     record(plan, &timings, &observations, added).ok_or(ConductError::NothingTimed)
 }
 
-/// What differs, or why that is not known, in words: for a verb whose own answer stands either way.
+/// The difference, or a message why it is unknown, for verbs whose own result is valid either way.
 pub type Differs = Result<Difference, String>;
 
-/// As [`difference`], without the findings: nothing is diagnosed.
+/// Like [`difference`], without findings: nothing is diagnosed.
 pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Differs {
     let (_, observations, _) = observed(plan, observer).map_err(|error| error.to_string())?;
     let (difference, _) =
@@ -73,11 +74,11 @@ pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Dif
     Ok(difference)
 }
 
-/// What observed runs were given beside what timed ones were.
+/// What the observed runs were given in addition to what the timed ones were.
 type Added = [Option<String>; 2];
 type Observed = ([Timing; 2], [Vec<Observation>; 2], Added);
 
-/// Both commands timed and observed.
+/// Times and observes both commands.
 fn observed(plan: &DifferencePlan, observer: &mut dyn Observer) -> Result<Observed, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let timings = timings(plan, observer)?;
@@ -107,10 +108,10 @@ fn timings(
     }))
 }
 
-/// How many runs of each are observed.
+/// Returns how many runs of each command are observed.
 fn observed_runs(timings: &[Timing; 2]) -> u32 {
     let timed = timings.iter().map(|timing| timing.timed.runs as u32);
-    // A small `--runs` limits these runs, too.
+    // A small `--runs` limits the observed runs, too.
     let most = timed.fold(MOST_OBSERVED, u32::min).max(1);
     let walls = timings.iter().map(|timing| timing.timed.wall.value);
     let longest = walls.fold(0.0, f64::max) + SWITCHING.as_secs_f64();
@@ -120,7 +121,7 @@ fn observed_runs(timings: &[Timing; 2]) -> u32 {
     }
 }
 
-/// Observes A and B by turns.
+/// Observes A and B alternately.
 fn observations(
     plan: &DifferencePlan,
     timings: &[Timing; 2],
@@ -135,7 +136,7 @@ fn observations(
             let (target, timing) = (&plan.targets[index], &timings[index]);
             let mut observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
             if interrupt::stopped() && observed.trace.end.cut_short {
-                // What was observed of both before is enough for an answer.
+                // If both were already observed, that is enough for an answer.
                 return match observations.iter().all(|side| !side.is_empty()) {
                     true => Ok((observations, added)),
                     false => Err(nothing_observed(timing)),
@@ -154,7 +155,7 @@ fn nothing_observed(timing: &Timing) -> ConductError {
     ConductError::NothingObserved(Box::new(timing.timed.clone()))
 }
 
-/// The plan by which one of them is observed.
+/// Returns the plan for observing one of them.
 fn alone(plan: &DifferencePlan, index: usize) -> WhyPlan {
     WhyPlan {
         target: plan.targets[index].clone(),
@@ -225,16 +226,16 @@ fn record(
     })
 }
 
-/// Findings that most observed runs of one command have, and no observed run of the other, nor half as
-/// much of it: two commands do not differ because one side is just too small to be reported. `sizes`: how
-/// large each finding is in the observed runs of the other.
+/// Returns findings that most observed runs of one command have, and no observed run of the other, not even
+/// at half the size: commands don't differ just because a finding on one side is slightly too small to be
+/// reported. `sizes`: how large each finding is in the observed runs of the other.
 fn only(
     of: &[&[Finding]],
     other: &[&[Finding]],
     sizes: impl FnOnce() -> Vec<BTreeMap<FindingId, u64>>,
 ) -> Vec<Finding> {
     let has = |run: &[Finding], id| run.iter().any(|one| one.id == id);
-    // The last run that has it says it.
+    // The last run that has a finding provides its text.
     let mut findings: Vec<Finding> = Vec::new();
     for finding in of.iter().rev().copied().flatten() {
         let often = of.iter().filter(|run| has(run, finding.id)).count();

@@ -1,4 +1,4 @@
-//! Where methods of Java are in their sources, by the classes that the command was given as files.
+//! Finds the source lines of Java methods in the class files that the command was given.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -10,12 +10,12 @@ use fathom_model::{CodePlace, Explanation};
 use fathom_stacks::{is_made_at_run_time, source_of_method};
 use fathom_trace::Trace;
 
-/// Bytes of a class; the largest are some hundred thousand.
+/// The size limit of a class file in bytes; the largest have some hundred thousand.
 const MOST_BYTES: u64 = 4 << 20;
-/// Methods that are looked for.
+/// The maximum number of methods to look up.
 const MOST: usize = 500;
 
-/// Says so at each place of an explanation.
+/// Adds the lines to each location of an explanation.
 pub(super) fn name(explanation: &mut Explanation, trace: &Trace, folder: &Path) {
     let programs = trace.processes.iter().filter_map(|one| one.execs.last());
     let java = |path: &str| Language::from_program_name(path) == Some(Language::Java);
@@ -44,7 +44,7 @@ pub(super) fn name(explanation: &mut Explanation, trace: &Trace, folder: &Path) 
     }
 }
 
-/// Folders and files of `-cp` and its like; the current folder where there is none.
+/// Returns the folders and files of `-cp` and similar options; the current folder if there is no such option.
 fn class_path(arguments: &[String]) -> Vec<String> {
     let names = ["-cp", "-classpath", "--class-path"];
     let given = arguments.iter().position(|it| names.contains(&it.as_str()));
@@ -65,7 +65,7 @@ fn source(
     }
     let find = || {
         let (class, method) = function.rsplit_once('.')?;
-        // No way out of the folder.
+        // Prevents paths that lead out of the folder.
         let file = format!("{}.class", class.replace('.', "/"));
         let is_inside = !file.starts_with('/') && !file.contains("//");
         let paths = folders.iter().map(|folder| folder.join(&file));
@@ -76,7 +76,7 @@ fn source(
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // What is a pipe would hold us up.
+    // Reading a pipe would block.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! What a program is written in, by what its compiler leaves in it.
+//! Detects a program's language from the marks that its compiler leaves.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,15 +7,15 @@ use std::path::Path;
 
 use fathom_diagnose::Language;
 
-/// As much of a program as is read; compilers leave their marks in the read-only data, which
-/// lies early in the file.
+/// The maximum number of bytes read from a program; compilers leave their marks in the read-only data, early
+/// in the file.
 const READ_BYTES: u64 = 64 << 20;
 
-/// The language of the program in this file, for a script that of its first line; `None` where
-/// nothing shows it (the interpreter's name does then).
+/// Returns the language of the program in this file; for a script, that of its first line. `None` if nothing
+/// shows it (then the interpreter's name decides).
 pub(crate) fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
-    // What is a pipe by now would hold us up.
+    // Reading would block if the path is a pipe now.
     if !program.metadata().ok()?.is_file() || runs_scripts(program) {
         return None;
     }
@@ -29,8 +29,8 @@ pub(crate) fn language_of(program: &Path) -> Option<Language> {
 
 const UNBUFFERED: &str = "PYTHONUNBUFFERED";
 
-/// Whether the command has `PYTHONUNBUFFERED` set to something: by `variables`, which are added to
-/// Fathom's own environment, or by that.
+/// Reports whether the command has `PYTHONUNBUFFERED` set to a nonempty value, by `variables`, which are
+/// added to Fathom's own environment, or by that environment.
 pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     match variables.iter().any(|(name, _)| name == UNBUFFERED) {
         true => is_unbuffered(variables),
@@ -38,13 +38,13 @@ pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     }
 }
 
-/// Whether these set it, the last of them.
+/// Reports whether the last assignment among these sets it.
 pub(super) fn is_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     let last = variables.iter().rev().find(|(name, _)| name == UNBUFFERED);
     last.is_some_and(|(_, value)| !value.is_empty())
 }
 
-/// The language of the interpreter that a script's first line names, by itself or as an argument of
+/// Returns the language of the interpreter in a script's first line, named directly or as an argument of
 /// `env`.
 fn of_script(content: &[u8]) -> Option<Language> {
     let line = content
@@ -68,8 +68,7 @@ fn by_marks(content: &[u8]) -> Option<Language> {
     if !content.starts_with(b"\x7fELF") {
         return None;
     }
-    // Rust leaves the path of its own sources in panics; Go writes the magic of its build
-    // information.
+    // Rust leaves the path of its own sources in panics; Go writes the magic number of its build information.
     if contains(content, b"/rustc/") {
         return Some(Language::Rust);
     }
@@ -81,11 +80,11 @@ fn by_marks(content: &[u8]) -> Option<Language> {
     (is_c && !of_others()).then_some(Language::C)
 }
 
-/// What C and C++ compilers write into `.comment`, which distributions take out of their packages.
+/// Marks of C and C++ compilers in `.comment`, which distributions strip from their packages.
 const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
 
-/// What other languages leave whose programs are linked with the C compiler's start: Fortran,
-/// OCaml, Haskell, D, Ada, Swift, Nim, Pascal, Zig, Crystal.
+/// Marks of other languages whose programs are linked with the C startup code: Fortran, OCaml, Haskell, D,
+/// Ada, Swift, Nim, Pascal, Zig, Crystal.
 const OTHERS: [&[u8]; 10] = [
     b"_gfortran_",
     b"caml_startup",
@@ -99,7 +98,7 @@ const OTHERS: [&[u8]; 10] = [
     b"__crystal_main",
 ];
 
-/// Interpreters written in C: their users write something else, which nobody has advice for.
+/// Interpreters written in C: their users write in another language, for which there is no advice.
 const INTERPRETERS: [&str; 12] = [
     "lua", "luajit", "php", "awk", "gawk", "mawk", "tclsh", "R", "guile", "julia", "gdb", "make",
 ];

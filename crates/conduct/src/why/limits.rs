@@ -1,4 +1,4 @@
-//! What this machine can do at best, as far as it has been measured.
+//! The measured limits of this machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
@@ -7,11 +7,11 @@ use fathom_diagnose::Limits;
 use fathom_machine::remembered::{self, Profile};
 use fathom_trace::Trace;
 
-/// What `fathom machine` remembered of this machine; `measure` takes the quick profile if nothing
-/// is (3 s, at most 8). `floor` is the empty program's time in seconds, of this very session. What
-/// the trace's names cost to look up is measured now (some ms), and so is a call through the 32-bit
-/// entry (2 ms) if the trace has any, and the simplest call and those that change nothing (0.5 ms each)
-/// where the number of calls is to be told from the time that they took.
+/// Returns the limits that `fathom machine` stored for this machine; with `measure`, takes the quick profile
+/// if there are none (3 s, at most 8 s). `floor` is the empty program's time in seconds, from this session.
+/// The cost of looking up the trace's names is always measured now (some ms); so is a call through the 32-bit
+/// entry (2 ms) if the trace has any, and the simplest call and read-only calls (0.5 ms each) if the number
+/// of calls must be estimated from the time they took.
 pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
@@ -38,7 +38,8 @@ pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits
     }
 }
 
-/// What the calls take here that the trace's processes went on with, as far as they can be made from here.
+/// Measures the cost of the calls that the trace's processes continued to make, if they can be made from
+/// here.
 fn late_calls(trace: &Trace) -> BTreeMap<String, f64> {
     let late = trace.syscalls.iter().filter(|row| row.late_calls > 0);
     let names: BTreeSet<&str> = late.map(|row| row.name.as_str()).collect();
@@ -46,8 +47,8 @@ fn late_calls(trace: &Trace) -> BTreeMap<String, f64> {
     names.into_iter().filter_map(seconds).collect()
 }
 
-/// The paths that the trace's processes asked about by questions that change nothing, the most frequent
-/// first. Relative ones and those that stand for several can't be asked for from here.
+/// Returns the paths that the trace's processes queried with read-only calls, most frequent first. Relative
+/// paths and patterns for several paths are skipped, because they can't be queried from here.
 fn asked_for(trace: &Trace) -> Vec<(CString, u64)> {
     let is_one = |path: &str| path.starts_with('/') && !path.contains(['*', '#']);
     let rows = trace.paths.iter();
@@ -59,7 +60,7 @@ fn asked_for(trace: &Trace) -> Vec<(CString, u64)> {
     asked
 }
 
-/// Only what the probes themselves believe.
+/// Uses only figures that the probes themselves consider reliable.
 fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
     let bandwidth = profile.and_then(|profile| profile.value("read_bandwidth_1"));
     Limits {
@@ -71,7 +72,7 @@ fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
     }
 }
 
-/// The probe's figure, whichever unit of time it is in.
+/// Returns the probe's figure in seconds, whichever unit of time it has.
 fn seconds(profile: &Profile, id: &str) -> Option<f64> {
     let result = profile.results.iter().find(|result| result.id == id)?;
     let in_a_second = match result.unit.as_str() {
@@ -86,7 +87,7 @@ fn seconds(profile: &Profile, id: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A probe's result with this figure, as a profile keeps it.
+    /// Returns a probe's result with this figure, as stored in a profile.
     fn figure(id: &str, value: Option<f64>, unit: &str) -> fathom_machine::ProbeResult {
         let verdict = if value.is_some() { "ok" } else { "disturbed" };
         serde_json::from_value(serde_json::json!({

@@ -1,4 +1,4 @@
-//! `why`: a command is timed, observed and explained; of two, what differs.
+//! `why`: times, observes and explains a command; for two commands, explains the difference.
 
 mod asked;
 mod attached;
@@ -28,40 +28,40 @@ use timing::Timing;
 
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint, throttling};
 
-/// Of a tree: so many processes and different programs are asked what they are written in.
+/// The maximum number of processes and different programs of a tree whose language is looked up.
 const MOST_PROCESSES: usize = 1_000;
 const MOST_PROGRAMS: usize = 24;
 
-/// What is to be explained, and how.
+/// What to explain, and how.
 #[derive(Debug, Clone)]
 pub struct WhyPlan {
     /// The command.
     pub target: Target,
-    /// Exactly this many timed runs; until the median is known well if absent.
+    /// The number of timed runs; if absent, until the median is known well.
     pub runs: Option<u32>,
-    /// Failures of timed runs that are counted instead of ending everything.
+    /// Failures of timed runs that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// The way of observing; the best that is allowed if absent.
+    /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
-    /// Measure the limits of the machine if they are not known (3 s, at most 8).
+    /// Measure the limits of the machine if they are unknown (3 s, at most 8 s).
     pub measure_limits: bool,
     /// How the command is run.
     pub terms: RunTerms,
 }
 
-/// What came of it.
+/// An explanation with its observation.
 #[derive(Debug)]
 pub struct Explained {
     /// The record.
     pub explanation: Explanation,
-    /// What it was made from.
+    /// The observation it was made from.
     pub observation: Observation,
 }
 
 /// Times, then observes, then explains.
 ///
 /// # Errors
-/// When the command can't be run or observed, and when there came a reason to stop before it was.
+/// If the command can't be run or observed, or if it is told to stop before it was.
 pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     fingerprint::take(observer);
@@ -72,7 +72,7 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     let mut observed = observe::observe(plan, &timing.runs, observer)?;
     let added = observed.added.take();
     let is_cut = interrupt::stopped() && observed.trace.end.cut_short;
-    // A run that was ended is a part of what was timed: it is explained for itself.
+    // A run that was cut short is only a part of what was timed, so it is explained separately.
     let cut_after = is_cut.then(|| timing.take());
     let floor = timing.timed.floor.map(|floor| floor.value);
     let limits = limits::limits(plan.measure_limits, floor, &observed.trace);
@@ -84,7 +84,7 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     }
     if let Some(before) = cut_after {
         explanation.end = format!(
-            "by a signal to Fathom: what it did until then is explained; before that: {}",
+            "by a signal to Fathom: the explanation covers the time until then; before that: {}",
             timed_in_words(&before)
         );
     }
@@ -94,10 +94,10 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     })
 }
 
-/// What one run does, timed by nobody: for who asks what a command is made of.
+/// Observes one run without timing any, for callers that only need to know what the command does.
 ///
 /// # Errors
-/// As [`why`].
+/// As for [`why`].
 pub(crate) fn observed_run(
     plan: &WhyPlan,
     observer: &mut dyn Observer,
@@ -105,7 +105,7 @@ pub(crate) fn observed_run(
     Ok(observe::observe(plan, &[], observer)?.trace)
 }
 
-/// `12 untraced runs, median 651 ms`.
+/// Formats the timed runs: `12 untraced runs, median 651 ms`.
 pub fn timed_in_words(timed: &TimedRuns) -> String {
     match timed.runs {
         0 => "no run was timed".to_string(),
@@ -117,28 +117,26 @@ pub fn timed_in_words(timed: &TimedRuns) -> String {
     }
 }
 
-/// The file that the command ran in the end: a version manager's shim becomes another program,
-/// which may be named relative to where the command began. That it went elsewhere meanwhile isn't
-/// known here.
+/// Returns the file that the command ran in the end: a version manager's shim becomes another program, whose
+/// path may be relative to where the command started. A change of directory in between is not known here.
 fn program_of(command: &CommandLine, last: Option<&str>) -> PathBuf {
     let named = last.map(|path| command.folder().join(path));
     let named = named.filter(|path| path.is_file());
     named.unwrap_or_else(|| from_here(command))
 }
 
-/// A program that is named relative to where the command runs (`--cwd`) lies elsewhere from here.
+/// Resolves a program named relative to the command's folder (`--cwd`), which is elsewhere from here.
 fn from_here(command: &CommandLine) -> PathBuf {
     command.folder().join(&command.program)
 }
 
-/// What the other programs of the tree are written in, as far as their files show it and their
-/// names don't.
+/// Returns the languages of the other programs of the tree, if their files show them and their names don't.
 fn languages(folder: &Path, trace: &Trace) -> Languages {
     let mut programs = trace
         .processes
         .iter()
         .map(|process| process.execs.last().map(|exec| &exec.path));
-    // The command's own is asked for by itself.
+    // The command's own program is looked up separately.
     let own = programs.next().flatten();
     let programs = programs.flatten().filter(|path| Some(*path) != own);
     let unknown = |path: &&String| Language::from_program_name(path).is_none();
@@ -150,7 +148,7 @@ fn languages(folder: &Path, trace: &Trace) -> Languages {
     known.collect()
 }
 
-/// What was timed and traced, with what the files of its programs say.
+/// Combines the timed runs and the trace with information from the files of its programs.
 fn observation(
     target: &Target,
     timing: &Timing,

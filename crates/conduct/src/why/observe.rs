@@ -1,4 +1,4 @@
-//! The observed run: the best tier that is allowed, under the same conditions as the timed runs.
+//! The observed run: uses the best permitted tier, under the same conditions as the timed runs.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,26 +19,26 @@ use super::{WhyPlan, asked, from_here, language};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, Target};
 
-/// All of them: each says something of a command.
+/// All tiers: each is informative about a command.
 const TIERS: [Tier; 4] = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace];
 
-/// What is run and observed.
+/// The command to run and observe.
 struct Subject<'a> {
     plan: &'a WhyPlan,
     timed: &'a [Run],
-    /// The command's own program, if it is written in Go.
+    /// The command's program, if it is written in Go.
     go: Option<PathBuf>,
-    /// How it is asked for names of the code that it makes.
+    /// How names of generated code are requested from it.
     asked: Option<Asked>,
-    /// Of all observed runs.
+    /// Stacks of all observed runs.
     stacks: StackPool,
     observer: &'a mut dyn Observer,
 }
 
-/// Runs the command once more and observes it; again, if that run was far from the timed ones.
+/// Runs the command once more and observes it; again, if that run differed much from the timed ones.
 ///
 /// # Errors
-/// When no tier is allowed, or the command can't be started.
+/// If no tier is permitted, or the command can't be started.
 pub(super) fn observe(
     plan: &WhyPlan,
     timed: &[Run],
@@ -47,7 +47,7 @@ pub(super) fn observe(
     let mut subject = Subject {
         plan,
         timed,
-        // Once, before anything prepares a run: it reads the program, which may be to be cold.
+        // Done once, before any run is prepared: it reads the program, which may have to be cold.
         go: go_program(&plan.target),
         asked: asked::asked(&plan.target),
         stacks: match median(timed, |run| run.wall_ns) {
@@ -75,54 +75,54 @@ pub(super) fn observe(
     })
 }
 
-/// What was observed.
+/// The observations.
 pub(super) struct Observed {
-    /// The run that is explained.
+    /// The run to explain.
     pub trace: Trace,
-    /// Samples of another one, if its own were too few.
+    /// Samples of another run, if its own were too few.
     pub more_samples: Option<Profile>,
-    /// What it was given beside what the timed ones were.
+    /// What it was given in addition to what the timed runs were.
     pub added: Option<String>,
 }
 
-/// A run that is stopped at its calls may take so many times as long as the longest timed one, and
-/// this beside it. One that traces its own children can't go on at all.
+/// A run that is stopped at its calls may take this many times as long as the longest timed one, and at least
+/// the minimum below. A program that traces its own children can't continue at all.
 const TIMES_AS_LONG: u32 = 10;
 const STOPPED_AT_LEAST: Duration = Duration::from_secs(15);
 
-/// CPU time between two samples of own code: a multiple of nothing that programs and kernels do by
-/// the millisecond. A quarter of it made memory-bound code 3 to 6 % slower in a virtual machine
-/// within another.
+/// The CPU time between two samples of user code: not a multiple of the whole-millisecond intervals that
+/// programs and kernels use. Sampling at a quarter of this made memory-bound code 3 to 6 % slower in a nested
+/// virtual machine.
 const SAMPLES: Duration = Duration::from_nanos(3_989_000);
-/// The same where a whole run would have a few dozen of them.
+/// The same for runs that would have only a few dozen samples.
 const MANY_SAMPLES: Duration = Duration::from_nanos(997_000);
-/// Time of calls, waits and faults between two stacks at first; it doubles as a run goes on. A run of 50
-/// ms has some hundred, which take 1 % of it and are left out of its account.
+/// The initial time of calls, waits and faults between two stacks; it doubles as a run goes on. A run of 50
+/// ms has some hundred stacks, which take 1 % of it and are excluded from its account.
 pub(super) const CALL_STACKS: Duration = Duration::from_nanos(65_536);
-/// CPU time of such a run, ns.
+/// The CPU time below which a run counts as that short, in ns.
 const SHORT_NS: u64 = 250_000_000;
-/// With less CPU time there are too few samples by any clock to name a function, ns.
+/// With less CPU time, no clock gives enough samples to name a function, in ns.
 const TOO_SHORT_NS: u64 = 40_000_000;
-/// A function is named by so many.
+/// The number of samples needed to name functions.
 const ENOUGH_SAMPLES: u64 = 64;
-/// Callers of what takes 5 % are known to 1.4 points by so many stacks.
+/// With this many stacks, the callers of something that takes 5 % are known to 1.4 points.
 const ENOUGH_STACKS: u64 = 1_000;
-/// For which a short command is run again, for so long.
+/// How long a short command is run again to collect that many stacks.
 const FOR_MORE_RUNS: Duration = Duration::from_millis(1_500);
-/// Each of these runs should see at least a few, ns.
+/// Each of these runs should have at least a few samples, in ns.
 const TOO_SHORT_FOR_STACKS_NS: u64 = 4_000_000;
 
 impl Subject<'_> {
     fn by_the_best(&mut self, tiers: &Tiers) -> Result<Trace, ConductError> {
         let tier = tiers.best(&TIERS).map_err(|why_not| {
             ConductError::Untrusted(format!(
-                "nothing here allows a program to be observed: {}",
+                "no tier can observe a program here: {}",
                 why_not.join("; ")
             ))
         })?;
         let mut trace = self.most_representative(tier)?;
-        // Samples show what was waited for; which calls were made only a run that stops at them
-        // shows.
+        // Samples show what the program waited for; only a run that stops at calls shows which calls were
+        // made.
         if tier.only_samples() && tiers.allows(Tier::Ptrace) && !interrupt::stopped() {
             let own = self.plan.terms.timeout;
             let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
@@ -132,7 +132,7 @@ impl Subject<'_> {
                 None => fathom_diagnose::add_calls(&mut trace, calls),
                 Some(why) => trace
                     .not_visible
-                    .push(format!("which calls were made: {why}")),
+                    .push(format!("the calls that were made: {why}")),
             }
         }
         Ok(trace)
@@ -141,7 +141,7 @@ impl Subject<'_> {
     fn by_what_is_allowed(&mut self) -> Result<Trace, ConductError> {
         let tiers = Tiers::known();
         match self.by_the_best(&tiers) {
-            // What was allowed may be so no more: a limit that no stamp holds.
+            // A tier that was permitted may no longer be, because of a limit that the stamp doesn't include.
             Err(ConductError::Trace(_)) if tiers.is_kept => {
                 self.by_the_best(&Tiers::tried_and_kept())
             }
@@ -149,9 +149,9 @@ impl Subject<'_> {
         }
     }
 
-    /// Of a run that the kernel tier sampled too seldom: the samples of one more, by a clock that
-    /// runs with the program, which costs a short one nothing. `None` where that isn't needed, can't
-    /// be had, or was another kind of run.
+    /// If the kernel tier took too few samples of a run, returns the samples of another run, using a clock
+    /// that runs with the program and costs a short program nothing. `None` if that isn't needed or isn't
+    /// possible, or if the other run was of a different kind.
     fn more_samples(&mut self, trace: &Trace) -> Option<Profile> {
         let median = self.median_cpu_ns()?;
         let own = trace.profile.iter().flat_map(|profile| &profile.functions);
@@ -164,8 +164,8 @@ impl Subject<'_> {
         self.alike(trace, MANY_SAMPLES)?.profile
     }
 
-    /// Stacks of some more runs, if this one is short and has too few or they were deeper than what
-    /// was copied. By a clock that runs with the program, at a rate that leaves it as it is.
+    /// Adds stacks from more runs, if the command is short and has too few stacks or they were deeper than
+    /// what was copied. Uses a clock that runs with the program, at a rate that doesn't disturb it.
     fn more_stacks(&mut self, trace: &Trace) {
         let wall_ns = median(self.timed, |run| run.wall_ns);
         let (Some(cpu_ns), Some(wall_ns)) = (self.median_cpu_ns(), wall_ns) else {
@@ -196,8 +196,8 @@ impl Subject<'_> {
         }
     }
 
-    /// One run more in the perf tier; `None` if that can't be had, or was another kind of run than
-    /// this one.
+    /// Runs it once more in the perf tier; `None` if that isn't possible, or if the run was of a different
+    /// kind than this one.
     fn alike(&mut self, trace: &Trace, samples: Duration) -> Option<Trace> {
         let more = self.once(Tier::Perf, samples, self.plan.terms.timeout);
         let more = more.ok()?;
@@ -219,7 +219,7 @@ impl Subject<'_> {
         Duration::from_nanos(longest.unwrap_or(0))
     }
 
-    /// The observed run that is most like the timed ones.
+    /// Returns the observed run that is most like the timed ones.
     fn most_representative(&mut self, tier: Tier) -> Result<Trace, ConductError> {
         let samples = self.between_samples(tier);
         let limit = self.plan.terms.timeout;
@@ -232,7 +232,7 @@ impl Subject<'_> {
                 break;
             }
             let trace = self.once(tier, samples, limit)?;
-            // One that a signal cut short is like no other.
+            // A run that a signal cut short is not comparable.
             let is_whole = !trace.end.cut_short;
             let is_better = is_whole && reference.distance(&trace) < reference.distance(&best);
             let (better, other) = match is_better {
@@ -247,8 +247,8 @@ impl Subject<'_> {
         Ok(best)
     }
 
-    /// In the perf tier the clock runs with the program. In the kernel tier it does on every CPU,
-    /// also on the idle one, and what starts in 50 ms would be 5 % slower by it.
+    /// Returns the sampling interval. In the perf tier the clock runs with the program. In the kernel tier it
+    /// runs on every CPU, even an idle one, and would slow a program that starts in 50 ms by 5 %.
     fn between_samples(&self, tier: Tier) -> Duration {
         let is_short = self.timed.iter().all(|run| run.cpu_ns < SHORT_NS);
         match tier {
@@ -257,8 +257,8 @@ impl Subject<'_> {
         }
     }
 
-    /// One observed run, asked for names; as it is, where it doesn't end as the timed ones did with
-    /// that.
+    /// Runs and observes once with a request for names; without it, if the run then doesn't end as the timed
+    /// ones did.
     fn once(
         &mut self,
         tier: Tier,
@@ -303,7 +303,7 @@ impl Subject<'_> {
         command.cwd = target.command.directory.clone();
         command.timeout = limit;
         command.stdin = traced_input(&target.command.input)?;
-        // Calls have stacks too where they are stopped at.
+        // Calls have stacks too in the tiers that stop at them.
         if let Some(asked) = self.asked.as_ref().filter(|_| tier != Tier::Sample) {
             asked::ask(asked, &mut command);
         }
@@ -320,37 +320,37 @@ impl Subject<'_> {
         let mut trace = fathom_trace::trace(&command, tier, &options)?;
         name_the_command(&mut trace, target);
         if self.go.is_some() && tier.only_samples() {
-            let not_visible = "how goroutines wait for mutexes: the kernel tier sees it";
+            let not_visible = "how goroutines wait for mutexes: only the kernel tier sees it";
             trace.not_visible.insert(0, not_visible.to_owned());
         }
-        // Closes the writing end, so that the drain comes to its end.
+        // Closes the write end, so that the drain ends.
         drop(command);
         if let Some(drain) = drain {
-            // It only reads; if it failed the command saw a closed pipe.
+            // It only reads; if it failed, the command saw a closed pipe.
             let _ = drain.join();
         }
         Ok(trace)
     }
 }
 
-/// The median of the timed runs; `None` without any.
+/// Returns the median over the timed runs; `None` if there are none.
 fn median(runs: &[Run], of: impl Fn(&Run) -> u64) -> Option<u64> {
     let mut values: Vec<u64> = runs.iter().map(of).collect();
     values.sort_unstable();
     values.get(values.len() / 2).copied()
 }
 
-/// How it ended: another end is another kind of run.
+/// Returns how it ended: a different end means a different kind of run.
 fn ended(end: &End) -> (Option<i32>, Option<i32>, bool) {
     (end.code, end.signal, end.cut_short)
 }
 
-/// Why the calls of a second run, which was stopped at them, say nothing of the first. `limited`:
-/// the user set a time limit, by which both may have been ended.
+/// Returns why the calls of a second run, which was stopped at them, don't apply to the first. `limited`: the
+/// user set a time limit, which may have ended both.
 fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
     if interrupt::stopped() {
-        // Calls of a part of a run are no counts.
-        let why = "a signal to Fathom ended the run that was stopped at them";
+        // The calls of a partial run are not usable as counts.
+        let why = "a signal to Fathom ended the run that was stopped at its calls";
         return Some(why.to_owned());
     }
     if limited && stopped.end.cut_short {
@@ -358,19 +358,19 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
     }
     (ended(&first.end) != ended(&stopped.end)).then(|| {
         let how = match stopped.end.cut_short {
-            true => "did not come to its end".to_owned(),
+            true => "did not finish".to_owned(),
             false => match fathom_diagnose::end_in_words(&stopped.end) {
-                end if end.is_empty() => "ended well, which the first did not".to_owned(),
+                end if end.is_empty() => "succeeded, unlike the first run".to_owned(),
                 end => format!("ended with {end}"),
             },
         };
         format!(
-            "the run that was stopped at them {how}; programs that trace others, or look for a tracer, do so"
+            "the run that was stopped at its calls {how}; programs that trace others, or detect a tracer, do so"
         )
     })
 }
 
-/// The command's own program if it is written in Go.
+/// Returns the command's program if it is written in Go.
 fn go_program(target: &Target) -> Option<PathBuf> {
     let program = from_here(&target.command);
     let language = language::language_of(&program);
@@ -404,7 +404,7 @@ fn output(command: &mut TraceCommand, plan: &WhyPlan) -> Result<Option<Drain>, C
             };
             let (mut reader, writer) = std::io::pipe().map_err(failed)?;
             drain = Some(std::thread::spawn(move || {
-                // The content doesn't matter; when the pipe is closed this ends.
+                // The content doesn't matter; this ends when the pipe is closed.
                 let _ = std::io::copy(&mut reader, &mut std::io::sink());
             }));
             Io::Fd(OwnedFd::from(writer))
@@ -413,7 +413,7 @@ fn output(command: &mut TraceCommand, plan: &WhyPlan) -> Result<Option<Drain>, C
     Ok(drain)
 }
 
-/// The sampler of an unprivileged user may not see what the command executed; who started it knows.
+/// An unprivileged user's sampler may not see which program the command executed; its starter knows.
 fn name_the_command(trace: &mut Trace, target: &Target) {
     let Some(root) = trace.processes.first_mut() else {
         return;

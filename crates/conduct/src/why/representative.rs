@@ -1,33 +1,33 @@
-//! Was the observed run like the timed ones?
+//! Checks whether the observed run was like the timed ones.
 //!
-//! On a busy machine one run has the CPUs for itself and the next one waits for them. The account
-//! of such a run says little of the others: then the command is observed again, and the run that is
-//! most like them is explained.
+//! On a busy machine, one run may have the CPUs for itself while the next one waits for them. The account of
+//! such a run says little about the others, so the command is observed again, and the run most like the timed
+//! ones is explained.
 
 use fathom_model::Run;
 use fathom_trace::{Process, Tier, Trace};
 
-/// Observed runs at most.
+/// The maximum number of observed runs.
 pub(super) const MOST_RUNS: usize = 3;
-/// A command that takes longer is observed once, however it was: its user waits.
+/// A command that takes longer, in nanoseconds, is observed only once, because its user is waiting.
 const LONGEST_NS: u64 = 4_000_000_000;
-/// So far from the timed runs, as a part of their median, is far enough to observe again.
+/// Observe again if a run differs from the timed runs by more than this part of their median.
 const FAR: f64 = 0.1;
 
-/// What the timed runs were like. All in nanoseconds.
+/// A summary of the timed runs. All values in nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reference {
     least: u64,
     median: u64,
     longest: u64,
-    /// The longest time that the main thread of one was ready and had no CPU.
+    /// The longest time that a run's main thread was ready but had no CPU.
     waited: Option<u64>,
-    /// The most CPU time.
+    /// The maximum CPU time.
     cpu: u64,
 }
 
 impl Reference {
-    /// `None` without runs.
+    /// Summarizes the runs; `None` if there are none.
     pub(super) fn of(runs: &[Run]) -> Option<Self> {
         let mut walls: Vec<u64> = runs.iter().map(|run| run.wall_ns).collect();
         walls.sort_unstable();
@@ -40,10 +40,9 @@ impl Reference {
         })
     }
 
-    /// How far a run is from them, as a part of their median: by how much it was quicker than the
-    /// quickest, by how much longer its main thread waited for a CPU than theirs, how much of its
-    /// waits was taken for CPU time or the other way round, and how much more CPU time it took than
-    /// tracing may explain.
+    /// Returns how far a run is from the timed ones, as a part of their median. Adds up by how much it was
+    /// quicker than the quickest, by how much longer its main thread waited for a CPU, how much waiting and
+    /// CPU time were confused, and how much more CPU time it took than tracing may explain.
     pub(super) fn distance(&self, trace: &Trace) -> f64 {
         let quicker = self.least.saturating_sub(trace.duration_ns);
         let main = trace.processes.first().map(|process| process.pid);
@@ -55,14 +54,14 @@ impl Reference {
         (quicker + longer + missed_switches_ns(trace) + slower) as f64 / self.median.max(1) as f64
     }
 
-    /// Whether to observe again.
+    /// Reports whether to observe again.
     pub(super) fn is_far_from(&self, trace: &Trace) -> bool {
         self.longest <= LONGEST_NS && !trace.end.cut_short && self.distance(trace) > FAR
     }
 }
 
-/// What tracing its calls and faults may have added to a run, CPU time, ns: in the caches of a
-/// program it takes more than in those of the tracer's own.
+/// Returns the CPU time in ns that tracing the calls and faults may have added to a run: it takes longer in a
+/// program's caches than in those of the tracer alone.
 fn may_have_added_ns(trace: &Trace) -> u64 {
     let (Some(calls), Some(faults)) = (trace.call_overhead, trace.fault_overhead) else {
         return u64::MAX / 2;
@@ -73,16 +72,18 @@ fn may_have_added_ns(trace: &Trace) -> u64 {
     (2.0 * ns) as u64
 }
 
-/// A child's start and end are charged and reported of no thread: of so many the rest says nothing.
+/// The start and end of a child are not attributed to any thread: with more processes than this, the
+/// remainder means nothing.
 const FEW_PROCESSES: usize = 10;
-/// Starts and ends of a few take less than this, and a smaller part of the CPU time than the other.
+/// The starts and ends of a few processes take less than this, and a smaller part of the CPU time than the
+/// constant below.
 const STARTS_NS: u64 = 10_000_000;
 const OF_CPU_TIME: f64 = 0.2;
 
-/// Time that the tracer took for time on a CPU and for which the kernel charged nobody, or which
-/// was charged and not traced. Of some hundred thousand switches one is shown to no listener; once
-/// in some hundred runs that was the main thread's on its way into a long wait, and 0.4 of 1.6 s
-/// were 'in the kernel'. What outlives the command is charged to nobody either.
+/// Returns the time that the tracer counted as on-CPU but that the kernel charged to no one, or that was
+/// charged but not traced. Of some hundred thousand context switches, one is not reported; in one of some
+/// hundred runs, that was the main thread's switch into a long wait, and 0.4 of 1.6 s appeared as 'in the
+/// kernel'. Processes that outlive the command aren't charged either.
 fn missed_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);
@@ -142,7 +143,7 @@ mod tests {
     fn one_that_was_much_quicker_or_waited_much_longer_is() {
         assert!(REFERENCE.is_far_from(&trace(60, 0)));
         assert!(REFERENCE.is_far_from(&trace(140, 40)));
-        // Where nobody knows how long they waited, only the quicker one.
+        // If the waits are unknown, only the quicker run counts.
         let waited = None;
         assert!(
             !Reference {
@@ -163,7 +164,7 @@ mod tests {
         assert!(!REFERENCE.is_far_from(&observed));
         observed.accounts.user_ns = 60 * MS;
         assert!(REFERENCE.is_far_from(&observed));
-        // A thread whose way back was missed.
+        // A thread whose switch back to the CPU was missed.
         observed.accounts.user_ns = 180 * MS;
         assert!(REFERENCE.is_far_from(&observed));
         observed.accounts.user_ns = 60 * MS;
@@ -195,7 +196,7 @@ mod tests {
             tick_skid_share: None,
         });
         assert!(REFERENCE.is_far_from(&observed));
-        // 150,000 faults of which each may have taken 600 ns more.
+        // 150,000 faults, each of which may have taken 600 ns more.
         observed.threads[0].timed_faults = Some(150_000);
         assert!(!REFERENCE.is_far_from(&observed));
     }

@@ -1,4 +1,4 @@
-//! The timed runs: never observed, the times that count.
+//! The timed runs: never observed, and the source of all times.
 
 use std::time::Duration;
 
@@ -13,34 +13,34 @@ use super::difference::DifferencePlan;
 use crate::bench::{ALPHA, MARGIN};
 use crate::{ConductError, Event, Observer, RunTerms, Target, null_output};
 
-/// The order of one command's runs is no choice.
+/// With one command, the order of the runs is fixed.
 const SEED: u64 = 1;
-/// Enough to know a median for an explanation.
+/// The precision of the median that an explanation needs.
 const PRECISION: f64 = 0.01;
-/// Long enough for thirty runs of 100 ms, short enough to wait for.
+/// Long enough for thirty runs of 100 ms, short enough for a user to wait.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A program of ten seconds is timed three times.
+/// The hard limit: a program that takes ten seconds is timed three times.
 const AT_MOST: Duration = Duration::from_secs(30);
-/// With so many rounds the interval of a difference has its 95 % and some to spare for its parts.
+/// With this many rounds, the interval of a difference reaches 95 %, with some to spare for its parts.
 const FEWEST_OF_BOTH: u32 = 10;
-/// More of them make an interval that parts can't use: how the time is divided is known by a few
-/// observed runs.
+/// More rounds would narrow the interval without benefit: the division of the time rests on a few observed
+/// runs.
 const MOST_OF_BOTH: u32 = 40;
 
-/// What came of it.
+/// The result of timing.
 pub(super) struct Timing {
-    /// Every run.
+    /// All runs.
     pub runs: Vec<Run>,
-    /// Their summary.
+    /// The summary of the runs.
     pub timed: TimedRuns,
-    /// When it began.
+    /// When timing began.
     pub started_at: String,
-    /// What they did less because their output went to `/dev/null`, in words.
+    /// A message about what the runs did less because their output went to `/dev/null`.
     pub less_for_null: Option<String>,
 }
 
 impl Timing {
-    /// What a session has of one of its commands.
+    /// Extracts the timing of one command from a session.
     fn of(session: &Session, index: usize, started_at: &str) -> Timing {
         let own = session.runs.iter().filter(|run| run.benchmark == index);
         let floor: Vec<f64> = session.floor_ns.iter().map(|ns| *ns as f64 / 1e9).collect();
@@ -52,7 +52,7 @@ impl Timing {
         }
     }
 
-    /// Of runs that were made before.
+    /// Builds the timing from earlier runs.
     pub(super) fn known(runs: Vec<Run>, floor: Option<Estimate>, started_at: &str) -> Timing {
         Timing {
             timed: fathom_diagnose::timed_runs(&runs, floor),
@@ -62,7 +62,7 @@ impl Timing {
         }
     }
 
-    /// Leaves no runs, and returns the summary of those that were there.
+    /// Removes all runs, and returns their summary.
     pub(super) fn take(&mut self) -> TimedRuns {
         self.runs.clear();
         let none = fathom_diagnose::timed_runs(&[], self.timed.floor);
@@ -70,7 +70,7 @@ impl Timing {
     }
 }
 
-/// Ends the session after the first run that took too long: more of them say no more.
+/// Ends the session after the first run that exceeded its time limit: more such runs add nothing.
 struct FirstTimeOut<'o> {
     observer: &'o mut dyn Observer,
 }
@@ -92,8 +92,8 @@ impl fathom_measure::Observer for FirstTimeOut<'_> {
 /// Times the command.
 ///
 /// # Errors
-/// When it can't be run at all, or a run fails and that isn't to be ignored. A run that takes too
-/// long is what is to be explained.
+/// If it can't be run at all, or a run fails and failures aren't ignored. A run that exceeds its time limit
+/// is not an error: it is what is to be explained.
 pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
     let started_at = now_rfc3339();
     let targets = std::slice::from_ref(&plan.target);
@@ -122,7 +122,7 @@ pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing
 /// Times both commands in the same rounds, in a random order.
 ///
 /// # Errors
-/// As [`time`].
+/// As for [`time`].
 pub(super) fn time_both(
     plan: &DifferencePlan,
     observer: &mut dyn Observer,
@@ -144,14 +144,14 @@ pub(super) fn time_both(
     if let Some(late) = session.runs.iter().find(|run| run.exit == Exit::TimedOut) {
         let name = &plan.targets[late.benchmark].benchmark.name;
         return Err(ConductError::Untrusted(format!(
-            "{name:?} was ended by --timeout: what differs between runs that were cut off is not known; give both \
-             more time, or explain one by itself"
+            "{name:?} was ended by --timeout: runs that were cut off can't be compared; give both more time, or \
+             explain each alone"
         )));
     }
     Ok([0, 1].map(|index| Timing::of(&session, index, &started_at)))
 }
 
-/// Makes the rounds.
+/// Runs the rounds.
 fn rounds(
     targets: &[Target],
     stop: StopRule,
@@ -174,7 +174,7 @@ fn rounds(
     .piping_warmup(Some(0));
     let rounds = Plan {
         benchmarks: targets.len(),
-        // With a time limit the first run may be one that never ends: once is enough.
+        // With a time limit, the first run may never end on its own: waiting for it once is enough.
         warmup: u32::from(terms.timeout.is_none()),
         order: RunOrder::Random,
         seed,

@@ -1,4 +1,4 @@
-//! The command that builds a revision.
+//! Runs the command that builds a revision.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,40 +10,40 @@ use std::time::Duration;
 use fathom_measure::interrupt;
 use fathom_store::git;
 
-/// How often it is looked whether it has ended: a build takes seconds.
+/// The interval at which to check whether a build has ended; builds take seconds.
 const AGAIN: Duration = Duration::from_millis(20);
-/// What is kept of the end of what a build wrote.
+/// How many bytes of the end of a build's output are kept.
 const KEPT_BYTES: u64 = 8 << 10;
-/// Lines of it.
+/// How many lines of it are kept.
 const KEPT_LINES: usize = 20;
 
-/// Where a build is run.
+/// Where a build runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'p> {
     /// The files of the revision.
     pub tree: &'p Path,
-    /// The user's own tree.
+    /// The user's own work tree.
     pub repository: &'p Path,
-    /// Where it writes what it says.
+    /// The log file for its output.
     pub log: &'p Path,
 }
 
-/// What came of it.
+/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Built {
-    /// It ended with 0.
+    /// It exited with status 0.
     Well,
-    /// It did not; the end of what it wrote.
+    /// It failed; holds the end of its output.
     Failed(String),
-    /// There came a reason to stop; all of it was ended.
+    /// It was told to stop, and all of its processes were killed.
     Stopped,
 }
 
-/// Runs `command` by a shell until it ends. `lock` is an empty file that all of it holds open: as
-/// long as a part of a build is left after a `kill -9`, the lock is held.
+/// Runs `command` in a shell until it ends. `lock` is an empty file that all of its processes hold open:
+/// while a part of a build survives a `kill -9`, the lock is held.
 ///
 /// # Errors
-/// When there is no shell, or the log can't be written.
+/// If there is no shell, or the log can't be written.
 pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<Built> {
     let log = File::create(place.log)?;
     let mut shell = Command::new("/bin/sh");
@@ -55,13 +55,13 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
         .stdin(lock.try_clone()?)
         .stdout(log.try_clone()?)
         .stderr(log)
-        // Ctrl-C is for Fathom: it ends the whole group.
+        // Only Fathom gets Ctrl-C: it then kills the whole group.
         .process_group(0);
     for name in git::ELSEWHERE {
         shell.env_remove(name);
     }
     ends_with_fathom(&mut shell);
-    // Ends what it leaves running, in whatever session, when this returns.
+    // On return, this kills the processes left running, in whatever session they are.
     let _orphans = fathom_trace::Orphans::adopt();
     let mut child = shell.spawn()?;
     let Some(status) = wait(&mut child)? else {
@@ -80,9 +80,9 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
     }))
 }
 
-/// The shell is ended when Fathom is, even by `kill -9`.
+/// Makes the shell end when Fathom does, even by `kill -9`.
 fn ends_with_fathom(shell: &mut Command) {
-    // SAFETY: between fork and exec only these calls are made, which take numbers.
+    // SAFETY: only these calls are made between fork and exec, and they take numbers.
     unsafe {
         shell.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
@@ -92,15 +92,14 @@ fn ends_with_fathom(shell: &mut Command) {
     }
 }
 
-/// `None` if there came a reason to stop: then the whole group was ended.
+/// Waits for the shell; `None` if it was told to stop, in which case the whole group was killed.
 fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         if interrupt::stopped() {
-            // SAFETY: takes numbers; the group is the one that was made for this child, which is
-            // not reaped yet.
+            // SAFETY: takes numbers; the group was created for this child, which is not reaped yet.
             unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
             child.wait()?;
             return Ok(None);
@@ -109,7 +108,7 @@ fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// The last lines of a file.
+/// Returns the last lines of a file.
 fn end_of(log: &Path) -> io::Result<String> {
     let mut file = File::open(log)?;
     let length = file.seek(SeekFrom::End(0))?;

@@ -1,5 +1,5 @@
-//! Each revision is built once for each build command, by whichever Fathom comes first, and kept
-//! while there is room.
+//! Builds each revision once for each build command, by whichever Fathom process comes first, and keeps the
+//! result while there is space.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,39 +17,39 @@ use super::checkout::checkout;
 use super::lock::{self, Kind};
 use super::{Repository, WorktreesError, size};
 
-/// Length of the names of folders, in hexadecimal digits.
+/// The length of the folder names, in hexadecimal digits.
 const KEY: usize = 32;
 
-/// A revision that is wanted.
+/// A requested revision.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'w> {
-    /// Of which repository.
+    /// The repository it belongs to.
     pub repository: &'w Repository,
-    /// Full id.
+    /// The full id.
     pub revision: &'w str,
-    /// The command that builds it, run by a shell in its files; none if the files are enough.
+    /// The build command, run by a shell in the revision's files; `None` if no build is needed.
     pub build: Option<&'w str>,
-    /// Build it even if it is known how that ends.
+    /// Build it even if the result of an earlier build is known.
     pub again: bool,
-    /// A second one of the same, with files and a build of its own.
+    /// A second copy of the same revision, with its own files and build.
     pub twin: bool,
 }
 
-/// What came of it.
+/// The result of preparing a revision.
 #[derive(Debug)]
 pub enum Prepared {
-    /// It is built, and stays while this value lives.
+    /// It is built, and remains while this value lives.
     Built(Worktree),
-    /// It can't be checked out, or its build failed: why, with the end of what it wrote.
+    /// It can't be checked out, or its build failed: the reason, with the end of the output.
     Failed(String),
 }
 
-/// The files of a revision with what its build made.
+/// The files of a revision, including its build results.
 #[derive(Debug)]
 pub struct Worktree {
-    /// Where.
+    /// Its folder.
     pub folder: PathBuf,
-    /// Others may use it, and nobody removes it.
+    /// A shared lock: others may use the worktree, but not remove it.
     _lock: File,
 }
 
@@ -60,26 +60,25 @@ pub struct Worktrees {
     capacity: u64,
 }
 
-/// What is known of a worktree whose build has ended.
+/// The stored state of a worktree whose build has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     repository: String,
     revision: String,
     build: Option<String>,
-    /// The end of what it wrote, if it failed.
+    /// The end of its output, if it failed.
     error: Option<String>,
     bytes: u64,
 }
 
 impl Worktrees {
-    /// Those below the folder for caches, of at most so many bytes; what is in use is never
-    /// removed.
+    /// Opens the worktrees in the cache folder, limited to `capacity` bytes; those in use are never removed.
     ///
     /// # Errors
-    /// When the folder can't be made.
+    /// If the folder can't be created.
     pub fn open(capacity: u64) -> Result<Worktrees, WorktreesError> {
         let folder = remembered::default_folder().ok_or(WorktreesError::NoFolder)?;
-        // Nodes that share a home may have other processors, and wait for nobody else's builds.
+        // Nodes that share a home may have different processors, and don't wait for each other's builds.
         let folder = match fathom_fleet::attempt() {
             Some(attempt) => folder.join(format!("worktrees-{}", attempt.run.node)),
             None => folder.join("worktrees"),
@@ -97,11 +96,11 @@ impl Worktrees {
         }
     }
 
-    /// The revision, built: at once if that was done before. `waits` is called if another Fathom
-    /// builds it now.
+    /// Returns the built revision, immediately if it was built before. Calls `waits` if another Fathom
+    /// process is building it now.
     ///
     /// # Errors
-    /// When the folder can't be used, or there came a reason to stop.
+    /// If the folder can't be used, or it was told to stop.
     pub fn prepare(
         &self,
         wanted: &Wanted<'_>,
@@ -114,7 +113,7 @@ impl Worktrees {
         };
         let mut again = wanted.again;
         loop {
-            // Shared first: who measures in it must not be waited for.
+            // First try a shared lock: a process that measures in it must not be waited for.
             if !again {
                 let used = lock::take(&entry.use_lock, Kind::Shared, waits).map_err(failed)?;
                 let used = used.ok_or(WorktreesError::Interrupted)?;
@@ -139,19 +138,19 @@ impl Worktrees {
                 }
                 match self.make(&entry, wanted, &building) {
                     Ok(()) => again = false,
-                    // Ctrl-C reaches git as well.
+                    // Ctrl-C also reaches git.
                     Err(WorktreesError::Git(_)) if interrupt::stopped() => {
                         return Err(WorktreesError::Interrupted);
                     }
-                    // What git says of this revision: another one may be all right, and this one
-                    // once what is missing was fetched, so it is not remembered.
+                    // git's error applies to this revision only. Another one may work, and so may this one
+                    // once missing objects are fetched, so the error is not stored.
                     Err(WorktreesError::Git(error)) => {
                         return Ok(Prepared::Failed(error.to_string()));
                     }
                     Err(error) => return Err(error),
                 }
             }
-            // A server that the build left running holds its file open; the lock ends all the same.
+            // A server that the build left running holds the file open; unlocking works anyway.
             building.unlock().map_err(failed)?;
             drop(alone);
         }
@@ -176,7 +175,7 @@ impl Worktrees {
         Ok(())
     }
 
-    /// Returns why it failed, if it did.
+    /// Checks out and builds; returns the reason if it failed.
     fn fill(
         &self,
         entry: &Entry,
@@ -215,8 +214,8 @@ impl Worktrees {
         }
     }
 
-    /// Removes what was not used for the longest time until all that is kept fits, but nothing that
-    /// is in use. What can't be removed is tried again the next time.
+    /// Removes the least recently used worktrees until the rest fits, but none in use. Those that can't be
+    /// removed are tried again next time.
     pub fn make_room(&self) {
         let mut kept: Vec<(SystemTime, u64, Entry)> = self
             .entries()
@@ -246,7 +245,7 @@ impl Worktrees {
     }
 }
 
-/// Nothing else in the folder is ours.
+/// Reports whether the name is a worktree's; everything else in the folder is ignored.
 fn is_key(name: &str) -> bool {
     name.len() == KEY && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -300,7 +299,7 @@ impl Entry {
         self.folder.join("state.json")
     }
 
-    /// `None` until a build has ended.
+    /// Returns the state; `None` until a build has ended.
     fn state(&self) -> Option<State> {
         let text = std::fs::read(self.state_file()).ok()?;
         serde_json::from_slice(&text).ok()
@@ -311,7 +310,7 @@ impl Entry {
     }
 
     fn touch(&self) {
-        // Without it the worktree counts as not used: no more than that.
+        // On failure, the worktree only counts as unused.
         if let Ok(file) = OpenOptions::new().append(true).open(self.state_file()) {
             let _ = file.set_modified(SystemTime::now());
         }
@@ -330,13 +329,13 @@ impl Entry {
             .map_or_else(|| size::of(&self.folder), |state| state.bytes)
     }
 
-    /// False if it is in use or can't be removed.
+    /// Removes the worktree; returns false if it is in use or can't be removed.
     fn remove(&self) -> bool {
         let take = |path| lock::try_take(path, Kind::Alone).ok().flatten();
         let (Some(_building), Some(_used)) = (take(&self.build_lock), take(&self.use_lock)) else {
             return false;
         };
-        // First what says that it is built: what is left of it then is no worktree.
+        // First remove the file that marks it as built: a partial remainder then doesn't count as a worktree.
         let _ = std::fs::remove_file(self.state_file());
         let tree = self.tree();
         let gone = size::remove(&tree).and_then(|()| size::remove(&self.folder));

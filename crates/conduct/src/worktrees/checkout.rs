@@ -1,4 +1,4 @@
-//! The files of a revision, in a repository that borrows the user's objects.
+//! Checks out a revision, in a repository that borrows the user's objects.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,17 +11,16 @@ use fathom_store::git::{self, GitError};
 
 use super::{WorktreesError, size};
 
-/// Makes `tree` with the files of a revision. Returns the submodules whose files are missing here,
-/// as their paths.
+/// Creates `tree` with the files of a revision. Returns the paths of submodules whose files are missing here.
 ///
 /// # Errors
-/// When git can't, or the folder can't be written. `tree` is then not there.
+/// If git fails, or the folder can't be written. `tree` then doesn't exist.
 pub(super) fn checkout(
     common: &Path,
     revision: &str,
     tree: &Path,
 ) -> Result<Vec<String>, WorktreesError> {
-    // One that was cut short has no `tree`.
+    // An interrupted checkout leaves no `tree`.
     let part = tree.with_extension("part");
     let folder = |error| WorktreesError::Folder {
         path: part.clone(),
@@ -41,9 +40,9 @@ fn fill(
     tree: &Path,
     missing: &mut Vec<String>,
 ) -> Result<(), WorktreesError> {
-    // Its own configuration, so that what runs at the checkout, such as Git LFS, is the user's.
+    // It has its own configuration, so checkout filters such as Git LFS are the user's.
     borrow(source, tree)?;
-    // `--force`: the index is empty, and files of a submodule's folder may be there.
+    // `--force`: the index is empty, and files of a submodule's folder may exist.
     let args = ["checkout", "--quiet", "--force", "--detach", revision, "--"];
     ask(tree, &args).map_err(|error| of_partial_clone(source, error))?;
     for (path, commit) in submodules(tree, revision)? {
@@ -75,7 +74,7 @@ fn fill(
     Ok(())
 }
 
-/// Says of what can't be checked out if the user's clone has only a part of the objects.
+/// Extends the error if the user's clone has only a part of the objects.
 fn of_partial_clone(source: &Path, error: GitError) -> GitError {
     let promises = ["config", "--get-regexp", r"^remote\..*\.promisor$"];
     match (error, git::ask_directory(source, &promises)) {
@@ -89,7 +88,7 @@ fn of_partial_clone(source: &Path, error: GitError) -> GitError {
     }
 }
 
-/// Makes a repository in `tree` that finds all objects of `source`, and its tags.
+/// Creates a repository in `tree` that finds all objects of `source`, and its tags.
 fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     let absolute = |args: &[&str]| {
         let args = [&["rev-parse", "--path-format=absolute"], args].concat();
@@ -98,7 +97,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     let objects = absolute(&["--git-path", "objects"])?;
     let shallow = absolute(&["--git-path", "shallow"])?;
     let format = git::ask_directory(source, &["rev-parse", "--show-object-format"])?;
-    // No template: it may have hooks.
+    // No template, because it may contain hooks.
     let format = format!("--object-format={format}");
     ask(tree, &["init", "--quiet", "--template=", &format])?;
     let git = tree.join(".git");
@@ -115,7 +114,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
         path: git.clone(),
         error,
     })?;
-    // A build may call git, too; hooks of the user's configuration are not meant for it.
+    // A build may also call git; hooks of the user's configuration aren't meant for it.
     ask(tree, &["config", "core.hooksPath", "/dev/null"])?;
     let large = source.join("lfs");
     if let Some(large) = large.to_str().filter(|_| large.is_dir()) {
@@ -125,7 +124,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     Ok(())
 }
 
-/// For `git describe`; a tag that can't be copied is missing there and nowhere else.
+/// Copies tags for `git describe`; a tag that can't be copied is missing only there.
 fn copy_tags(source: &Path, tree: &Path) {
     let format = "--format=create %(refname) %(objectname)";
     let Ok(tags) = git::ask_directory(source, &["for-each-ref", format, "refs/tags"]) else {
@@ -139,8 +138,7 @@ fn copy_tags(source: &Path, tree: &Path) {
     let _ = std::fs::remove_file(&list);
 }
 
-/// A path as git reads it from its list of alternates: in quotes if it begins with one, or has a
-/// line end.
+/// Formats a path for git's list of alternates: quoted if it begins with a quote or contains a newline.
 fn as_alternate(path: &OsStr) -> Vec<u8> {
     let bytes = path.as_bytes();
     let mut line = Vec::with_capacity(bytes.len() + 1);
@@ -161,7 +159,7 @@ fn as_alternate(path: &OsStr) -> Vec<u8> {
     line
 }
 
-/// Paths and commits of the submodules of a revision.
+/// Returns the paths and commits of the submodules of a revision.
 fn submodules(tree: &Path, revision: &str) -> Result<Vec<(PathBuf, String)>, WorktreesError> {
     if !tree.join(".gitmodules").is_file() {
         return Ok(Vec::new());
@@ -178,7 +176,7 @@ fn submodules(tree: &Path, revision: &str) -> Result<Vec<(PathBuf, String)>, Wor
     Ok(text.split('\0').filter_map(entry).collect())
 }
 
-/// The name under which a submodule is kept.
+/// Returns the name under which a submodule is stored.
 fn name_of(tree: &Path, path: &Path) -> Option<PathBuf> {
     let text = ask(tree, &git::SUBMODULE_PATHS).ok()?;
     let name = text.split('\0').find_map(|entry| {
@@ -189,7 +187,7 @@ fn name_of(tree: &Path, path: &Path) -> Option<PathBuf> {
     is_below(&name).then_some(name)
 }
 
-/// Whether it stays below the folder that it is joined to: names come from the repository.
+/// Reports whether the path stays below the folder it is joined to: names come from the repository.
 fn is_below(path: &Path) -> bool {
     let mut parts = path.components();
     parts.clone().next().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -1,4 +1,4 @@
-//! Two Fathoms at once: locks that end with the process that holds them.
+//! Locks between concurrent Fathom processes, released when the holder ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use fathom_measure::interrupt;
 
-/// How often a lock that others hold is asked for again.
+/// The interval at which a contended lock is retried.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// How a lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// By one alone.
+    /// Held by one process alone.
     Alone,
-    /// By several who leave it as it is.
+    /// Shared by processes that leave the worktree unchanged.
     Shared,
 }
 
-/// A lock of this file, if nobody holds it otherwise.
+/// Locks this file; `None` if a conflicting lock is held.
 ///
 /// # Errors
-/// When the file can't be made.
+/// If the file can't be created.
 pub(super) fn try_take(path: &Path, kind: Kind) -> io::Result<Option<File>> {
     loop {
         let file = OpenOptions::new()
@@ -50,11 +50,11 @@ pub(super) fn try_take(path: &Path, kind: Kind) -> io::Result<Option<File>> {
     }
 }
 
-/// The same, waiting for others; `waits` is called once if there are any. `None` if there came a
-/// reason to stop.
+/// Like [`try_take`], but waits for others; calls `waits` once if there are any. `None` if it was told to
+/// stop.
 ///
 /// # Errors
-/// When the file can't be made.
+/// If the file can't be created.
 pub(super) fn take(path: &Path, kind: Kind, waits: &mut dyn FnMut()) -> io::Result<Option<File>> {
     let mut waited = false;
     loop {

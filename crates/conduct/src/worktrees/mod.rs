@@ -1,13 +1,11 @@
-//! Revisions of a repository, checked out and built in folders of Fathom's own.
+//! Revisions of a repository, checked out and built in Fathom's own folders.
 //!
-//! Each revision is a small repository of its own that borrows the objects of the user's
-//! (`objects/info/alternates`): nothing of the user's is written, not even `git worktree list`
-//! changes, and after a `kill -9` nothing is left in their repository. Git works in it, `git
-//! describe` included, since tags are copied.
+//! Each revision is a small repository that borrows the objects of the user's (`objects/info/alternates`):
+//! nothing in the user's repository is written, not even `git worktree list` changes, and a `kill -9` leaves
+//! nothing behind in it. Git works in it, including `git describe`, because tags are copied.
 //!
-//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` has `tree/` (the files and what the build made),
-//! `build.log` and `state.json`, which is written last: where it is missing the build goes on in
-//! the same tree.
+//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` has `tree/` (the files and the build results), `build.log` and
+//! `state.json`, which is written last: if it is missing, the build continues in the same tree.
 
 mod build;
 mod cache;
@@ -23,27 +21,27 @@ use std::path::PathBuf;
 
 use fathom_store::git::GitError;
 
-/// Why there is no worktree.
+/// Why a worktree isn't available.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreesError {
-    /// No repository, no revision, no git.
+    /// The repository, the revision, or git itself is missing.
     #[error("{0}")]
     Repository(String),
-    /// Git failed at something else.
+    /// Another git command failed.
     #[error(transparent)]
     Git(GitError),
     /// The folder of the worktrees can't be used.
     #[error("can't use {}: {error}; XDG_CACHE_HOME chooses another folder", path.display())]
     Folder {
-        /// Which.
+        /// The path of the folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
     /// No folder is known.
     #[error("there is no folder for builds: set HOME or XDG_CACHE_HOME")]
     NoFolder,
-    /// A signal, or the end of the time.
+    /// A signal arrived, or the time limit passed.
     #[error("interrupted while a revision was built; what is built is kept")]
     Interrupted,
 }
@@ -52,12 +50,12 @@ impl From<GitError> for WorktreesError {
     fn from(error: GitError) -> Self {
         match error {
             GitError::NoGit => WorktreesError::Repository(
-                "git is not installed, and revisions are git's: apt install git; installed versions are compared with \
+                "git is not installed, but revisions need it: apt install git; installed versions are compared with \
                  --of 1.0,1.1 -- PROGRAM-{version}"
                     .to_owned(),
             ),
             GitError::NoRepository(folder) => WorktreesError::Repository(format!(
-                "{} is in no git repository; go into one, or compare installed versions: --of 1.0,1.1 -- \
+                "{} is not in a git repository; change to one, or compare installed versions: --of 1.0,1.1 -- \
                  PROGRAM-{{version}}",
                 folder.display()
             )),

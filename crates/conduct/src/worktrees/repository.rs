@@ -1,4 +1,4 @@
-//! What the user's repository is asked. Nothing of it is written.
+//! Queries of the user's repository, which never write to it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,34 +9,34 @@ use fathom_store::git::{self, GitError};
 
 use super::WorktreesError;
 
-/// A repository with files.
+/// A repository with a work tree.
 #[derive(Debug, Clone)]
 pub struct Repository {
     /// Its top folder.
     pub root: PathBuf,
-    /// Tracked files differ from the commit: what is measured doesn't have these changes.
+    /// Whether tracked files differ from the commit: those changes are not measured.
     pub dirty: bool,
-    /// Where its objects and refs are, the same for all of its worktrees.
+    /// The folder of its objects and refs, shared by all of its worktrees.
     pub(super) common: PathBuf,
 }
 
 /// Revisions from one to another, oldest first, both included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Name and full id of each.
+    /// The name and full id of each.
     pub revisions: Vec<(String, String)>,
-    /// Every how many-th revision they are; `None` for tags.
+    /// The step between the chosen revisions; `None` for tags.
     pub every: Option<usize>,
 }
 
-/// So many revisions are chosen at most where there are no tags and nothing is said: each is built.
+/// The default maximum number of revisions if there are no tags: each is built.
 const WITHOUT_TAGS: usize = 12;
 
 impl Repository {
-    /// The one that `folder` is in.
+    /// Returns the repository that contains `folder`.
     ///
     /// # Errors
-    /// No repository, no git, or one of another user.
+    /// There is no repository, no git, or the repository belongs to another user.
     pub fn of(folder: &Path) -> Result<Repository, WorktreesError> {
         let state = git::state(folder)?;
         let common = ask(
@@ -50,19 +50,19 @@ impl Repository {
         })
     }
 
-    /// The full id of what a user calls a revision.
+    /// Resolves a user's name for a revision to its full id.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no such revision.
     pub fn resolve(&self, revision: &str) -> Result<String, WorktreesError> {
         Ok(git::resolve(&self.root, revision)?)
     }
 
-    /// Refuses two revisions of which the second does not descend from the first. `again` makes of
-    /// two revisions what to type instead.
+    /// Refuses two revisions if the second is not a descendant of the first. `again` turns two revisions into
+    /// a command to suggest instead.
     ///
     /// # Errors
-    /// With that.
+    /// A message with that command.
     pub fn check_order(
         &self,
         first: &str,
@@ -75,7 +75,7 @@ impl Repository {
         }
         if self.is_ancestor(&to, &from)? {
             return Err(WorktreesError::Repository(format!(
-                "{first} comes after {last}; the older one is first: {}",
+                "{first} comes after {last}; name the older one first: {}",
                 again(last, first)
             )));
         }
@@ -86,22 +86,22 @@ impl Repository {
             }
             Err(GitError::Failed { .. }) => {
                 return Err(WorktreesError::Repository(format!(
-                    "{first} and {last} have no revision in common; git log --oneline --graph {first} {last} shows both"
+                    "{first} and {last} have no common revision; git log --oneline --graph {first} {last} shows both"
                 )));
             }
             Err(error) => return Err(error.into()),
         };
         let short = &base[..base.len().min(10)];
         Err(WorktreesError::Repository(format!(
-            "{last} does not descend from {first}: their last common revision is {short}; begin there: {}",
+            "{last} does not descend from {first}: their last common revision is {short}; start there: {}",
             again(short, last)
         )))
     }
 
-    /// Where two revisions parted. `base` may be a branch that only the remote has.
+    /// Returns the merge base of two revisions. `base` may be a branch that only the remote has.
     ///
     /// # Errors
-    /// When there is none, with the fetch that would get it.
+    /// If there is none, with the fetch command that would get it.
     pub fn merge_base(&self, base: &str, head: &str) -> Result<String, WorktreesError> {
         let head_id = self.resolve(head)?;
         let remote = format!("origin/{base}");
@@ -109,19 +109,20 @@ impl Repository {
             let shallow = git::state(&self.root)?.shallow;
             let unshallow = if shallow { " --unshallow" } else { "" };
             return Err(WorktreesError::Repository(format!(
-                "the base {base:?} is not in this clone; get it: git fetch{unshallow} origin {base}:refs/remotes/origin/{base}, \
-                     or name another with --base"
+                "the base {base:?} is not in this clone; fetch it: git fetch{unshallow} origin \
+                 {base}:refs/remotes/origin/{base}, or choose another with --base"
             )));
         };
         match ask(&self.root, &["merge-base", &base_id, &head_id]) {
             Ok(id) => Ok(id),
             Err(GitError::Failed { .. }) if git::state(&self.root)?.shallow => {
                 Err(WorktreesError::Repository(format!(
-                    "the clone is shallow: where {head} left {base} is not in it; get it: git fetch --unshallow origin {base}"
+                    "the clone is shallow and lacks the revision where {head} left {base}; fetch it: git fetch \
+                     --unshallow origin {base}"
                 )))
             }
             Err(GitError::Failed { .. }) => Err(WorktreesError::Repository(format!(
-                "{base} and {head} have no revision in common; --base names what is compared with"
+                "{base} and {head} have no common revision; --base chooses another revision to compare with"
             ))),
             Err(error) => Err(error.into()),
         }
@@ -135,11 +136,11 @@ impl Repository {
         }
     }
 
-    /// The tags between two revisions, or every n-th revision, with both ends. `to` descends from
-    /// `from`, see [`Repository::check_order`].
+    /// Returns the tags between two revisions, or every n-th revision, including both ends. `to` must be a
+    /// descendant of `from`, see [`Repository::check_order`].
     ///
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub fn line(&self, from: &str, to: &str, every: Option<usize>) -> Result<Line, WorktreesError> {
         let ends = [
             (from.to_owned(), self.resolve(from)?),
@@ -173,7 +174,7 @@ impl Repository {
         let chosen = all.into_iter().enumerate();
         let chosen = chosen.filter(|(index, _)| index % every == 0 || *index == last);
         let name = |id: &String| match ends.iter().find(|end| end.1 == *id) {
-            // A long id is as good as none for people.
+            // A full id is not a useful name for display.
             Some((name, _)) if name != id => name.clone(),
             _ => id[..id.len().min(10)].to_owned(),
         };
@@ -183,7 +184,7 @@ impl Repository {
         })
     }
 
-    /// Tags of commits from one end to the other.
+    /// Returns the tags of commits from one end to the other.
     fn tags(&self, ends: &[(String, String); 2]) -> Result<Vec<(String, String)>, WorktreesError> {
         let names = ask(
             &self.root,
@@ -198,7 +199,7 @@ impl Repository {
         )?;
         let mut tags = Vec::new();
         for name in names.lines() {
-            // A tag of something else than a commit is not a version.
+            // A tag of anything other than a commit is not a version.
             if let Ok(id) = git::resolve(&self.root, name) {
                 let short = name.strip_prefix("refs/tags/").unwrap_or(name);
                 tags.push((short.to_owned(), id));
@@ -207,7 +208,7 @@ impl Repository {
         Ok(tags)
     }
 
-    /// One name for each revision, in the order of the history.
+    /// Keeps one name for each revision, in the order of the history.
     fn in_order(
         &self,
         tags: Vec<(String, String)>,
@@ -229,10 +230,10 @@ impl Repository {
         Ok(all)
     }
 
-    /// What is known of a revision.
+    /// Returns information about a revision.
     ///
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub fn commit(&self, id: &str) -> Result<Commit, WorktreesError> {
         let text = ask(
             &self.root,
@@ -254,20 +255,20 @@ impl Repository {
         })
     }
 
-    /// The first parent of a revision; `None` for the first revision of all.
+    /// Returns the first parent of a revision; `None` for a root commit.
     ///
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub fn parent(&self, id: &str) -> Result<Option<String>, WorktreesError> {
         let line = ask(&self.root, &["rev-list", "--parents", "-1", id])?;
         Ok(line.split(' ').nth(1).map(str::to_owned))
     }
 
-    /// Revisions that are in `bad` and in none of `good`: those that halve them best come first, as
-    /// `git bisect` chooses, and `bad` itself is last.
+    /// Returns the revisions reachable from `bad` but from none of `good`: the best ones to halve at come
+    /// first, as `git bisect` chooses, and `bad` itself is last.
     ///
     /// # Errors
-    /// When git can't say.
+    /// If git fails.
     pub fn halving(&self, bad: &str, good: &[String]) -> Result<Vec<String>, WorktreesError> {
         let mut args = vec![
             "rev-list".to_owned(),

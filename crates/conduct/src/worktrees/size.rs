@@ -1,12 +1,12 @@
-//! How large a folder is, and removing it whatever its permissions.
+//! Computes the size of a folder, and removes it whatever its permissions.
 
 use std::collections::HashSet;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// Bytes that the files below `folder` take on the device; links are not followed, and a file with
-/// several names counts once. What can't be read counts nothing.
+/// Returns the bytes that the files below `folder` take on the device; links are not followed, and a file
+/// with several names counts once. Unreadable files count as 0.
 pub(super) fn of(folder: &Path) -> u64 {
     let (mut sum, mut seen) = (0, HashSet::new());
     let mut folders = vec![folder.to_path_buf()];
@@ -29,11 +29,11 @@ pub(super) fn of(folder: &Path) -> u64 {
     sum
 }
 
-/// Removes a folder with all that is in it; one that isn't there is removed. Build tools leave
-/// folders that may not be written, such as Go's modules.
+/// Removes a folder with its contents; a missing folder is not an error. Build tools leave read-only folders,
+/// such as Go's modules.
 ///
 /// # Errors
-/// When something can't be removed.
+/// If something can't be removed.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -46,7 +46,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 }
 
 fn allow(folder: &Path) {
-    // Removing says what still can't be done.
+    // The removal reports whatever still fails.
     let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {

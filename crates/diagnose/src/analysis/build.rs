@@ -1,5 +1,5 @@
-//! How an analysis is worked out of an observation, in the one order in which each step needs the
-//! ones before it.
+//! Builds an analysis from an observation; the order of the steps is fixed, because each needs the ones
+//! before it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ use crate::thread_account::{self, Estimates};
 use crate::thread_times::ThreadTimes;
 use crate::{entry_exit_overhead, faults, kernel_outside, ticks};
 
-/// Part of the runs' wall time that was spent ready, waiting for a CPU; 0 where it isn't known.
+/// Returns the part of the runs' wall time spent ready, waiting for a CPU; 0 if unknown.
 fn queued_share(timed: &[Run]) -> f64 {
     let waits = timed.iter().filter_map(|run| run.run_queue_wait_ns);
     let walls = timed.iter().map(|run| run.wall_ns);
@@ -34,8 +34,8 @@ fn queued_share(timed: &[Run]) -> f64 {
     }
 }
 
-/// Wall time for which the CPU limit of their group stopped the runs. The kernel adds up all CPUs
-/// that it stopped: as many as the command keeps busy.
+/// Returns the wall time for which the CPU limit of their group stopped the runs. The kernel adds up all
+/// stopped CPUs, as many as the command keeps busy.
 fn throttled_ns(observation: &Observation, timed: &[Run], threads: &[ThreadTimes]) -> f64 {
     let runs = timed.iter();
     let throttled = median(runs.filter_map(|run| run.throttled_ns).collect());
@@ -43,8 +43,8 @@ fn throttled_ns(observation: &Observation, timed: &[Run], threads: &[ThreadTimes
     throttled.unwrap_or(0.0) / busy.clamp(1.0, observation.cpus.max(1) as f64)
 }
 
-/// The untraced runs' CPU time divided by the traced run's own. Ticks of short runs and caches
-/// shared with neighbours move it by less than a half.
+/// Returns the untraced runs' CPU time divided by the traced run's, at most 1.5. Ticks of short runs and
+/// shared caches change it by less than a half.
 fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     if untraced_ns <= 0.0 || traced_ns <= 0.0 {
         return 1.0;
@@ -52,8 +52,8 @@ fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     (untraced_ns / traced_ns).min(1.5)
 }
 
-/// How the CPU time of the whole tree was divided in the traced run, without what the tracer added
-/// to calls, which counts as computing, and to faults.
+/// Returns the division of the tree's CPU time in the traced run, without what the tracer added to calls
+/// (which counts as computing) and to faults.
 fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuSplit {
     let of = |fits: fn(TimeCategory) -> bool| {
         threads.iter().map(|times| times.sums.of(fits)).sum::<f64>()
@@ -64,14 +64,14 @@ fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuS
     }
 }
 
-/// Calls by the part of their threads' time that is on the critical path.
+/// Returns the number of calls, weighted by the part of their threads' time on the critical path.
 fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
     let rows = trace.syscalls.iter();
     rows.map(|row| row.calls as f64 * path.weight(row.tid))
         .sum()
 }
 
-/// CPU time that the tracer added to the faults on the critical path.
+/// Returns the CPU time that the tracer added to the faults on the critical path.
 fn tracing_faults_on_path_ns(trace: &Trace, path: &CriticalPath) -> f64 {
     let threads = trace.threads.iter();
     threads
@@ -79,14 +79,14 @@ fn tracing_faults_on_path_ns(trace: &Trace, path: &CriticalPath) -> f64 {
         .sum()
 }
 
-/// Part of the CPU time of all threads that is on the critical path.
+/// Returns the part of all threads' CPU time that is on the critical path.
 fn part_on_path(traced: &TimeAccount, threads: &[ThreadTimes]) -> f64 {
     let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     (overhead_correction::on_cpu_ns(traced) / all.max(1.0)).min(1.0)
 }
 
-/// What the CPU time takes at least: its own length where one thread has it all, else the part of
-/// it that the CPUs allow.
+/// Returns the minimum wall time for this CPU time: all of it if one thread has it, otherwise its share per
+/// CPU.
 fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
     let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let most = threads
@@ -97,30 +97,30 @@ fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
     cpu_ns / if alone { 1.0 } else { cpus.max(1) as f64 }
 }
 
-/// What the tracer's own work added to the CPU time of the traced run.
+/// The CPU time that the tracer itself added to the traced run.
 struct TracingCost {
-    /// To page faults.
+    /// Added to page faults.
     faults_ns: f64,
-    /// Part of what tracing a fault was measured to cost that it did cost, 0 to 1.
+    /// The actual cost of tracing a fault as a part of the measured cost, 0 to 1.
     fault_part: f64,
-    /// To all calls.
+    /// Added to all calls together.
     calls_ns: f64,
-    /// To each call.
+    /// Added to each call.
     call_ns: f64,
 }
 
 impl TracingCost {
-    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the others, if there are any.
+    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the timed runs, if there are any.
     fn of(trace: &Trace, timed: &[Run], traced_ns: f64, timed_ns: f64) -> Self {
-        // A few hundred faults before the run measured what tracing one costs; all of it together
-        // can't be more than the CPU time that the traced run took beyond the others.
+        // A few hundred faults before the run measured the cost of tracing one; the total can't exceed the
+        // additional CPU time of the traced run.
         let estimate = faults::tracer_ns(trace);
         let faults_ns = match timed {
             [] => estimate,
             _ => estimate.min((traced_ns - timed_ns).max(0.0)),
         };
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        // More than 1 us per call is not the tracer but another load of the machine.
+        // More than 1 us per call is due to another load on the machine, not the tracer.
         let call_ns = ((traced_ns - faults_ns - timed_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
         Self {
             faults_ns,
@@ -131,7 +131,7 @@ impl TracingCost {
     }
 }
 
-/// Part of the traced run's waits for a CPU in which the tracer held it back, 0 to 1.
+/// Returns the part of the traced run's waits for a CPU that the tracer caused, 0 to 1.
 fn held_back(trace: &Trace) -> f64 {
     let of_cpu = |row: &&OffCpuRow| matches!(row.cause, Cause::Preempted | Cause::Ready);
     let waits = trace.off_cpu.iter().filter(of_cpu);
@@ -139,10 +139,10 @@ fn held_back(trace: &Trace) -> f64 {
     (trace.held_back_ns as f64 / waited.max(1) as f64).min(1.0)
 }
 
-/// Part of the traced run in which no other program had the CPU, 0 to 1.
+/// Returns the part of the traced run in which no other program had the CPU, 0 to 1.
 ///
-/// On a busy machine all CPU time is stretched by waiting for a CPU: counted by itself, or shares
-/// would shrink with every neighbour.
+/// On a busy machine, waits for a CPU stretch all CPU time. They are counted separately; otherwise shares
+/// would shrink with the load of other programs.
 fn quiet_part(
     observation: &Observation,
     timed: &[Run],
@@ -160,7 +160,7 @@ fn quiet_part(
     if is_oversubscribed(threads, observation.cpus, trace) {
         1.0
     } else if trace.tier == Some(Tier::Ptrace) {
-        // It sees no waits; the timed runs know how long they waited for a CPU.
+        // This tier sees no waits, but the timed runs know how long they waited for a CPU.
         1.0 - queued_share(timed).min(0.95)
     } else {
         1.0 - ready.min(0.95)
@@ -172,7 +172,7 @@ impl<'a> Analysis<'a> {
         Self::of_runs(observation, &observation.timed)
     }
 
-    /// The same by `timed` instead of the timed runs of the observation.
+    /// The same, with `timed` instead of the observation's timed runs.
     pub(crate) fn of_runs(observation: &'a Observation, timed: &'a [Run]) -> Self {
         let trace = &observation.trace;
         let descriptors = Descriptors::new(trace);
@@ -205,8 +205,8 @@ impl<'a> Analysis<'a> {
         let timed_ns = of(|run| run.wall_ns)
             .unwrap_or(trace.duration_ns as f64)
             .max(1.0);
-        // The timed runs may have had less of the neighbours than the observed one: no run is
-        // shorter than its work takes.
+        // The timed runs may have been disturbed less than the observed one: no run is shorter than its work
+        // takes.
         let least_wall = least_wall_ns(&threads, cpu_ns, observation.cpus).min(timed_ns);
         let known = Known {
             wall_ns: timed_ns,

@@ -1,9 +1,9 @@
-//! How many calls were there in all, where only the first of them were traced?
+//! Estimates the total number of calls if only the first ones were traced.
 //!
-//! The stops tier sees the first 20 000 calls, or those of two seconds. The kernel counts the reads
-//! and writes of every run, and by its ticks the time that all calls took. Together they show how
-//! often the program did what it did when the tracing of calls ended (in the second half of the
-//! budget), if it went on so.
+//! The stops tier sees the first 20 000 calls, or those of two seconds. The kernel counts the reads and
+//! writes of every run, and its ticks give the time that all calls took. Together they show how often the
+//! program repeated what it did when the tracing of calls ended (in the second half of the budget), assuming
+//! that it continued in the same way.
 
 use fathom_trace::SyscallRow;
 
@@ -13,23 +13,23 @@ use super::median::median;
 use crate::calls;
 use crate::thresholds as t;
 
-/// What is taken of the calls that nobody traced.
+/// Estimates about the calls that were not traced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallExtrapolation {
-    /// How often the late calls that the kernel doesn't count came again.
+    /// How often the late calls that the kernel doesn't count were repeated.
     rounds: f64,
-    /// Whether that is a guess by the ticks, and not by counts.
+    /// Whether that is an estimate from ticks, not from counts.
     guessed: bool,
-    /// What a call costs on average by the ticks, beyond [`Analysis::entry_ns`]; 0 where there are
-    /// too few.
+    /// The average cost of a call according to the ticks, in addition to [`Analysis::entry_ns`]; 0 if there
+    /// are too few.
     each_by_ticks_ns: f64,
-    /// What calls cost beyond that on average whose work depends on what they are asked for; see
+    /// The average additional cost of calls whose work depends on their arguments; see
     /// [`Analysis::is_elastic`].
     dearer_ns: f64,
 }
 
 impl CallExtrapolation {
-    /// Where all calls were traced.
+    /// The values if all calls were traced.
     pub(super) const NONE: CallExtrapolation = CallExtrapolation {
         rounds: 0.0,
         guessed: false,
@@ -38,22 +38,22 @@ impl CallExtrapolation {
     };
 }
 
-/// How a guess is rounded.
+/// Rounds an estimate to one digit.
 fn one_digit(number: f64) -> f64 {
     let digit = 10f64.powf(number.max(1.0).log10().floor());
     (number / digit).round() * digit
 }
 
 impl Analysis<'_> {
-    /// What is to be taken of the calls that nobody traced.
+    /// Estimates the calls that were not traced.
     pub(super) fn extrapolate_calls(&self) -> CallExtrapolation {
         if !self.by_stops() {
             return CallExtrapolation::NONE;
         }
-        // Where nothing was measured, a fault may well take twice as long as an ordinary one.
+        // Without a measurement, a fault may take twice as long as an ordinary one.
         let unsure = self.observation.limits.page_fault_seconds.is_none();
         let faults_ns = self.fault_cost().ns * if unsure { 2.0 } else { 1.0 };
-        // Threads that wait again and again make the kernel work, however few calls they make.
+        // Threads that wait repeatedly make the kernel work, however few calls they make.
         let waits_ns = self.switches() * t::SWITCH_NS;
         let in_calls_ns = (self.system_ns().unwrap_or(0.0) - faults_ns - waits_ns).max(0.0);
         let ticks_ns = in_calls_ns * self.timed.len() as f64;
@@ -76,8 +76,8 @@ impl Analysis<'_> {
         let elastic = calls_that(&|row| self.is_elastic(row));
         let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
         let reported = calls * self.base_ns().max(each) + known;
-        // What the ticks say beyond any call's usual cost is theirs, where there are enough to have
-        // it.
+        // Time in the ticks beyond the usual cost of all calls is attributed to the elastic ones, if there
+        // are enough of them.
         let theirs = ticks_tell
             && !guessed
             && elastic >= t::ELASTIC_CALLS
@@ -94,8 +94,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What the kernel took by its ticks outside of calls; `None` where it isn't known how many
-    /// calls there were.
+    /// Returns the kernel time outside of calls, according to the ticks; `None` if the number of calls is
+    /// unknown.
     pub(crate) fn outside_of_calls_ns(&self) -> Option<f64> {
         if self.habit().is_some() {
             return None;
@@ -103,27 +103,27 @@ impl Analysis<'_> {
         Some(self.system_ns()? - self.known_in_calls_ns())
     }
 
-    /// The kernel's time of an untraced run by the ticks of all of them.
+    /// Returns the kernel time of an untraced run, averaged over the ticks of all of them.
     fn system_ns(&self) -> Option<f64> {
         let runs = self.timed;
         let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
         (!runs.is_empty()).then(|| sum as f64 / runs.len() as f64)
     }
 
-    /// How often the threads of an untraced run left their CPU to wait.
+    /// Returns how often the threads of an untraced run left their CPU to wait.
     fn switches(&self) -> f64 {
         let runs = self.timed.iter();
         median(runs.map(|run| run.voluntary_switches).collect()).unwrap_or(0.0)
     }
 
-    /// What the calls take that were traced, or that the kernel counted. Modelled.
+    /// Returns the modelled cost of the calls that were traced or that the kernel counted.
     fn known_in_calls_ns(&self) -> f64 {
         let rows = self.trace.syscalls.iter();
         rows.map(|row| self.calls_of(row, 0.0) * self.modelled_ns(row) + self.copy_ns(row))
             .sum()
     }
 
-    /// How many calls were late, where they show what the program went on with when the tracing of
+    /// Returns the number of late calls, if they show what the program continued with when the tracing of
     /// calls ended.
     fn habit(&self) -> Option<u64> {
         let rows = self.trace.syscalls.iter();
@@ -131,12 +131,12 @@ impl Analysis<'_> {
         (self.trace.calls_cut && late >= t::CALLS_OF_A_HABIT).then_some(late)
     }
 
-    /// Whether numbers of calls are a guess: what the kernel's ticks allow.
+    /// Reports whether numbers of calls are estimates from the kernel's ticks.
     pub(crate) fn estimates_calls(&self) -> bool {
         self.extrapolation.guessed
     }
 
-    /// A number of calls as it may be shown: with one digit where it is a guess.
+    /// Rounds a number of calls for display: to one digit if it is an estimate.
     pub(crate) fn shown_calls(&self, calls: f64) -> u64 {
         match self.extrapolation.guessed {
             true => one_digit(calls) as u64,
@@ -144,8 +144,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What calls may have cost that nobody timed: all of them together no more than the whole
-    /// kernel.
+    /// Limits the estimated cost of calls that weren't timed: all of them together can't exceed the kernel's
+    /// total time.
     pub(crate) fn within_kernel(&self, ns: f64) -> f64 {
         if !self.by_stops() {
             return ns;
@@ -156,8 +156,8 @@ impl Analysis<'_> {
         ns.min(ns / all.max(ns).max(1.0) * self.in_kernel_ns())
     }
 
-    /// How often what was done late was done again, of which nothing was traced, and whether that
-    /// is a guess.
+    /// Returns how often the late calls were repeated without being traced, and whether that is an estimate
+    /// from ticks.
     fn rounds_by(&self, in_calls_ns: f64) -> (f64, bool) {
         let rows = || self.trace.syscalls.iter();
         let Some(late) = self.habit() else {
@@ -165,7 +165,7 @@ impl Analysis<'_> {
         };
         let counted = || rows().filter(|row| calls::is_counted(&row.name));
         let counted_late: u64 = counted().map(|row| row.late_calls).sum();
-        // Reads and writes are a part of what it does: then the rest goes on as they do.
+        // Reads and writes are a part of each round, so the rest is repeated as often as they are.
         if counted_late as f64 >= t::PART_OF_A_ROUND * late as f64 {
             let missed: u64 = counted().map(|row| self.missed(row).0).sum();
             return (missed as f64 / counted_late.max(1) as f64, false);
@@ -182,8 +182,9 @@ impl Analysis<'_> {
         (rounds, rounds > 0.0)
     }
 
-    /// Where time ended the tracing of calls before many calls came, they came so slowly that
-    /// stopping at them added little: in an untraced run they came no more often.
+    /// Returns the maximum number of rounds. If the time limit ended the tracing of calls after only a few
+    /// calls, they were so slow that stopping at them added little: an untraced run doesn't make them more
+    /// often.
     fn most_rounds(&self, late: u64) -> f64 {
         let traced: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         match traced < t::FEW_IN_A_BUDGET {
@@ -199,8 +200,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// By how much the calls that fit, as far as they were traced, are to be multiplied; at least
-    /// 1.
+    /// Returns the factor, at least 1, by which the traced calls that match must be multiplied.
     pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         if !self.by_stops() {
             return 1.0;
@@ -213,9 +213,9 @@ impl Analysis<'_> {
         all / f64::max(traced, 1.0)
     }
 
-    /// Calls and bytes that a row has to be given beside its own. What the kernel counted and
-    /// nobody traced is what the program did when the tracing of calls ended, so the busiest row of
-    /// its kind has it: what a program and its loader read at the start stays with them.
+    /// Returns the calls and bytes to add to a row. Those that the kernel counted but were not traced are
+    /// what the program did when the tracing of calls ended, so the busiest row of their kind gets them; the
+    /// rows for what a program and its loader read at the start stay unchanged.
     pub(crate) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
         if !self.by_stops() {
             return (0, 0);
@@ -237,10 +237,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// What the calls of a row cost an untraced run, where their times are the stops'.
+    /// Returns what the calls of a row cost an untraced run, if their traced times include the stops.
     pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
         let calls = self.calls_of(row, self.extrapolation.rounds);
-        // All calls of a kind that was estimated by the ticks cost what the ticks say together.
+        // For a kind of calls estimated from ticks, all calls together cost what the ticks say.
         if self.extrapolation.guessed && !calls::is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 20 000 calls were traced, half of them late; the run's ticks and its reads measure the rest.
+    /// 20 000 calls were traced, half of them late; the run's ticks and read counts determine the rest.
     fn partly_traced(calls: &[(&str, u64)]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Ptrace);
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn the_ticks_show_how_often_the_same_was_done() {
         let fake = partly_traced(&[("ioctl", 19_900), ("read", 100)]);
-        // 590 ms at 0.295 us are 2 million calls.
+        // 590 ms at 0.295 us each are 2 million calls.
         assert_eq!(calls(&fake, "ioctl", 590, 100), 2_000_000);
         let fake = partly_traced(&[("getrusage", 19_900), ("read", 100)]);
         assert_eq!(calls(&fake, "getrusage", 590, 100), 700_000);
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_a_call_takes_here_without_its_way_out_shows_how_many_there_were() {
-        // Of 122 ns the ticks see 85: of getppid all, of getrusage 431 of 470 (measured).
+        // The ticks see 85 of 122 ns: all of getppid, 431 of 470 ns of getrusage (measured).
         let counted = |name: &str, seconds: f64, system_ms| {
             let mut fake = partly_traced(&[(name, 20_000)]);
             fake.limits.syscall_seconds = Some(122e-9);
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn what_goes_with_reads_goes_on_as_they_do() {
         let fake = partly_traced(&[("openat", 5_000), ("read", 10_000), ("close", 5_000)]);
-        // 90 000 reads more are 18 times the 5000 late ones.
+        // 90 000 more reads are 18 times the 5000 late ones.
         assert_eq!(calls(&fake, "openat", 590, 100_000), 5_000 + 18 * 2_500);
         assert_eq!(calls(&fake, "openat", 0, 100_000), 5_000 + 18 * 2_500);
     }
@@ -347,11 +347,11 @@ mod tests {
 
     #[test]
     fn calls_that_came_slowly_come_no_more_often_without_tracing() {
-        // 3,600 in the two seconds of the budget; the kernel's time is that of clearing memory.
+        // 3,600 in the two seconds of the budget; the kernel time is spent clearing memory.
         let fake = partly_traced(&[("madvise", 3_600)]);
-        // One wall time is half of that: 1,800 more, shown with one digit.
+        // One wall time is half of that: 1,800 more, rounded to one digit.
         assert_eq!(calls(&fake, "madvise", 590, 0), 5_000);
-        // 15,000 in them is what stopping allows: the ticks decide.
+        // 15,000 in two seconds is the maximum when stopping: the ticks decide.
         let fake = partly_traced(&[("recvfrom", 15_000)]);
         assert_eq!(calls(&fake, "recvfrom", 590, 0), 700_000);
     }
@@ -368,7 +368,7 @@ mod tests {
         let all = analysis.tally_calls(|_| true);
         assert!((all.cost_ns - 600e6).abs() < 6e6, "{}", all.cost_ns);
         let asked = analysis.tally_calls(|name| name == "newfstatat");
-        // Four fifths of the calls, each a third dearer.
+        // Four fifths of the calls, each a third more expensive.
         assert!(asked.cost_ns > 0.83 * all.cost_ns, "{}", asked.cost_ns);
     }
 
@@ -388,12 +388,12 @@ mod tests {
                 .tally_calls(|call| call == name)
                 .cost_ns
         };
-        // 600 ms less 1.6 us for each of 18,000: the rest is of the 6,000.
+        // 600 ms minus 1.6 us for each of 18,000: the rest belongs to the 6,000.
         let opens = cost("openat", 6_000);
         assert!((opens - 580e6).abs() < 5e6, "{opens}");
         assert!(cost("ioctl", 6_000) < 10e6);
         assert!(cost("openat", 90) < 10e6, "too few");
-        // Beside calls to a device nobody knows whose it is.
+        // With calls to a device as well, the time can't be attributed.
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Ptrace);
         fake.calls("ioctl", Some(3), 12_000, 0, 90_000);
@@ -436,10 +436,10 @@ mod tests {
                 .tally_calls(|call| call == "ioctl")
                 .calls
         };
-        // 30 ms at 0.295 us.
+        // 30 ms at 0.295 us each.
         assert_eq!(calls(&[run(28_000_000), run(32_000_000)]), 100_000);
         assert_eq!(calls(&[run(30_000_000)]), 20_000);
-        // A start and an end alone take that long.
+        // Process startup and exit alone take that long.
         assert_eq!(calls(&vec![run(8_000_000); 20]), 20_000);
     }
 

@@ -1,4 +1,4 @@
-//! What does a call take that nobody timed?
+//! Models the cost of calls that weren't timed.
 
 use fathom_trace::SyscallRow;
 
@@ -7,14 +7,15 @@ use crate::calls;
 use crate::entry_exit_overhead::ENTRY_EXIT_NS;
 use crate::thresholds as t;
 
-/// Whether nobody knows what such a call takes: a device, memory, a peer, a process.
+/// Reports whether the cost of such a call is unpredictable: it involves a device, memory, a peer, or a
+/// process.
 pub(super) fn may_be_dear(name: &str) -> bool {
     name == "ioctl" || calls::is_sync(name) || calls::weight(name) >= t::WEIGHT_OF_DEAR_CALLS
 }
 
 impl Analysis<'_> {
-    /// Whether what a call takes depends on what it is asked for: a new file in a full folder,
-    /// hundreds of descriptors, text or random bytes that the kernel makes.
+    /// Reports whether the cost of a call depends on its arguments: a new file in a large folder, hundreds of
+    /// descriptors, text or random bytes that the kernel generates.
     pub(super) fn is_elastic(&self, row: &SyscallRow) -> bool {
         let pseudo = || {
             let name = self.name_of(row.pid, row.fd?)?;
@@ -27,12 +28,12 @@ impl Analysis<'_> {
             || calls::is_read(&row.name) && pseudo().unwrap_or(false)
     }
 
-    /// What the simplest call costs, with the way into it and back.
+    /// Returns the cost of the simplest call, including entry and exit.
     pub(super) fn base_ns(&self) -> f64 {
         self.call_ns() + ENTRY_EXIT_NS
     }
 
-    /// What the bytes take that a row moves.
+    /// Returns the cost of copying the bytes that a row moves.
     pub(super) fn copy_ns(&self, row: &SyscallRow) -> f64 {
         match calls::is_counted(&row.name) {
             true => (row.bytes + self.missed(row).1) as f64 * t::COPY_NS_PER_BYTE,
@@ -40,7 +41,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// What one call of a row takes, by its kind and its way into the kernel.
+    /// Returns the cost of one call of a row, by its kind and its entry into the kernel.
     pub(super) fn modelled_ns(&self, row: &SyscallRow) -> f64 {
         let limits = &self.observation.limits;
         let lookup = limits.lookup_seconds;
@@ -53,14 +54,14 @@ impl Analysis<'_> {
         ns + self.entry_ns(row)
     }
 
-    /// What of such a call the kernel's ticks charge to it: one that comes due on the way out finds the
-    /// program's own code.
+    /// Returns the part of such a call that the kernel's ticks charge to it: a tick that comes due on the way
+    /// out is charged to the program's own code.
     pub(super) fn charged_ns(&self, row: &SyscallRow) -> f64 {
         let simplest = self.observation.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         self.modelled_ns(row) - t::LATE_PART_OF_A_CALL * simplest
     }
 
-    /// What the way into each call of a row takes beyond the usual one.
+    /// Returns the additional cost of the entry of each call of a row, compared with the usual entry.
     pub(super) fn entry_ns(&self, row: &SyscallRow) -> f64 {
         let seconds = self.observation.limits.entry_32_seconds;
         let seconds = seconds.filter(|_| row.by_32_bit_entry());

@@ -1,6 +1,7 @@
-//! What do page faults cost an untraced run?
+//! Estimates what page faults cost an untraced run.
 //!
-//! Measured where the trace times them; else their number times what one costs, which is a model.
+//! The cost is measured if the trace times the faults; otherwise it is modelled as their number times the
+//! cost of one.
 
 use fathom_trace::Thread;
 
@@ -9,21 +10,21 @@ use crate::entry_exit_overhead::cpu_in_calls;
 use crate::faults::{traced_ns, tracer_of_ns};
 use crate::thresholds as t;
 
-/// What page faults cost an untraced run.
+/// The cost of page faults in an untraced run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FaultCost {
-    /// On the critical path.
+    /// Time on the critical path.
     pub ns: f64,
-    /// Faults on it.
+    /// The number of faults on the critical path.
     pub count: u64,
-    /// Of one fault.
+    /// The cost of one fault.
     pub each_ns: f64,
-    /// By the clock; if not, modelled.
+    /// Whether the cost was measured rather than modelled.
     pub measured: bool,
 }
 
 impl Analysis<'_> {
-    /// The cost of the minor faults on the critical path.
+    /// Returns the cost of the minor faults on the critical path.
     pub(crate) fn fault_cost(&self) -> FaultCost {
         measured(self).unwrap_or_else(|| modelled(self))
     }
@@ -68,12 +69,12 @@ fn modelled(analysis: &Analysis<'_>) -> FaultCost {
     }
 }
 
-/// Of a minor fault: a probe's; else the kernel's time outside of calls by its own ticks, where
-/// there are enough of them; else an ordinary one.
+/// Returns the cost of a minor fault: from a probe; otherwise from the kernel's tick-based time outside of
+/// calls, if there are enough ticks; otherwise that of an ordinary fault.
 fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     let (trace, accounts) = (analysis.trace, &analysis.trace.accounts);
     let outside = match analysis.by_stops() {
-        // Where nobody knows how many calls there were, the ticks are theirs.
+        // If the number of calls is unknown, the ticks are attributed to them.
         true => analysis.outside_of_calls_ns().unwrap_or(0.0),
         false => {
             let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
@@ -87,8 +88,7 @@ fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     };
     let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;
-    // Large pages take 100 us and more: the program's own ticks know, a probe of small ones
-    // doesn't.
+    // Large pages take 100 us and more: the program's own ticks show that, a probe of small pages doesn't.
     match enough {
         true => by_ticks.clamp(100.0, t::MOST_OF_A_FAULT_NS),
         false => analysis.first_touch_ns(),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 200 ms, of which 100 000 faults took 90 ms as the kernel saw them.
+    /// 200 ms, of which 100 000 faults took 90 ms according to the kernel.
     fn timed() -> Fake {
         let mut fake = Fake::new(200);
         let thread = &mut fake.trace.threads[0];
@@ -143,7 +143,7 @@ mod tests {
         fake.trace.accounts.user_ns = 200_000_000;
         let timed = [crate::fake::run(200_000_000, 195_000_000)];
         let observation = fake.observation(&timed);
-        // 20 ms were estimated, 5 ms can be.
+        // 20 ms were estimated, but at most 5 ms are possible.
         let cost = Analysis::new(&observation).fault_cost();
         assert!((cost.ns - 115e6).abs() < 1.0, "{cost:?}");
     }

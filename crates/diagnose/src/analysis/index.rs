@@ -1,5 +1,5 @@
-//! Where the rows of each thread and process are: a program may have tens of thousands of threads,
-//! and what goes through all rows for each of them takes minutes.
+//! Indexes the rows of each thread and process: a program may have tens of thousands of threads, and scanning
+//! all rows for each of them would take minutes.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow, Trace};
 
 use crate::thread_times::ThreadTimes;
 
-/// Where the rows of threads and processes are.
+/// The positions of the rows of threads and processes.
 pub(super) struct Index<'a> {
     pub(super) calls: HashMap<u32, Vec<&'a SyscallRow>>,
     pub(super) calls_of_process: HashMap<u32, Vec<&'a SyscallRow>>,
@@ -15,12 +15,12 @@ pub(super) struct Index<'a> {
     pub(super) waits: HashMap<u32, Vec<&'a OffCpuRow>>,
     pub(super) processes: HashMap<u32, &'a Process>,
     pub(super) children: HashMap<u32, Vec<&'a Process>>,
-    /// Places in the list of threads' times.
+    /// Indexes into the list of threads' times.
     pub(super) threads: HashMap<u32, usize>,
     pub(super) of_process: HashMap<u32, Vec<usize>>,
 }
 
-/// In their order.
+/// Groups items by key, in their order.
 fn by<T: Copy>(
     all: impl Iterator<Item = T>,
     key: impl Fn(T) -> Option<u32>,
@@ -34,7 +34,7 @@ fn by<T: Copy>(
     found
 }
 
-/// The first of each number: the kernel gives numbers away again.
+/// Keeps the first item of each number, because the kernel reuses numbers.
 fn first<T: Copy>(all: HashMap<u32, Vec<T>>) -> HashMap<u32, T> {
     let all = all.into_iter();
     all.filter_map(|(key, all)| Some((key, *all.first()?)))

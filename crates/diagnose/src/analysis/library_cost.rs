@@ -1,5 +1,5 @@
-//! How much of the program's own time goes with its calls: what the language's library does around
-//! each.
+//! Estimates how much of the program's own time is spent on its calls, in the code of the language's library
+//! around each.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::runtimes::{Around, Habit, Runtime};
 use crate::thread_times::ThreadTimes;
 use crate::whereabouts::Entries;
 
-/// All that one process did of it.
+/// The calls of one process, and the library's work around them.
 struct Done {
     runtime: &'static Runtime,
     times: f64,
@@ -36,15 +36,15 @@ impl Done {
         self.of_own += times * around.of_own;
     }
 
-    /// Of so much time that its code took.
+    /// Returns the library's time, limited by the given time of the process's own code.
     fn ns_of(&self, own_ns: f64) -> f64 {
         self.ns.min(own_ns * self.of_own / self.times.max(1.0))
     }
 }
 
 impl Analysis<'_> {
-    /// What the library does around the calls that fit, in ns on the critical path of an untraced
-    /// run. Modelled.
+    /// Returns the modelled library time around the matching calls, in ns on the critical path of an untraced
+    /// run.
     pub(crate) fn library_ns(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         let mut done: BTreeMap<(u32, bool), (Done, f64)> = BTreeMap::new();
         let is_alone = |row: &SyscallRow| !calls::moves_bytes(&row.name);
@@ -59,18 +59,18 @@ impl Analysis<'_> {
             let model = done.ns_of(self.own_code_ns(*pid));
             match self.in_entries_ns(*pid, |row| fits(row) && is_alone(row) == *alone) {
                 None => model,
-                // What opens a file or asks is there for nothing else; as much as the kernel does it
-                // hardly does beside.
+                // Functions that open a file or query one do little else, at most about as much as the kernel
+                // does.
                 Some(sampled) if *alone => sampled.min(in_kernel_ns.max(model)),
-                // What moves bytes goes on to do so from a buffer.
+                // Functions that move bytes also work on a buffer.
                 Some(sampled) => sampled.min(model),
             }
         });
         around.sum()
     }
 
-    /// Calls that a runtime makes for work of this role, by their places in the trace, each with the part
-    /// that is of it, 0 to 1: by the names of threads, or as far as stacks show.
+    /// Returns the calls that a runtime makes for work of this role, by their index in the trace, each with
+    /// the part that belongs to the role, 0 to 1. Based on thread names, or on stacks where available.
     pub(crate) fn calls_of_role(&self, role: ThreadRole) -> Vec<(usize, f64)> {
         let mut known: HashMap<(u32, &str), (f64, f64)> = HashMap::new();
         let stacks = self.trace.stacks.iter().flat_map(|stacks| &stacks.rows);
@@ -99,9 +99,9 @@ impl Analysis<'_> {
         parts.filter(|(_, part)| *part > 0.0).collect()
     }
 
-    /// What of a process's own code samples found in the functions of libraries by which its calls
-    /// that fit are made, in ns on the critical path of an untraced run: no more is around them.
-    /// `None` where stacks don't say.
+    /// Returns the time of a process's own code that samples found in the library functions that make the
+    /// matching calls, in ns on the critical path of an untraced run: an upper limit for the work around
+    /// them. `None` if stacks don't show it.
     fn in_entries_ns(&self, pid: u32, fits: impl Fn(&SyscallRow) -> bool) -> Option<f64> {
         if self.runtime(Some(pid)).has(Habit::Interprets) || self.trace.stacks.is_none() {
             return None;
@@ -117,8 +117,8 @@ impl Analysis<'_> {
         each.fold(None, |sum, ns| Some(sum.unwrap_or(0.0) + ns))
     }
 
-    /// What of a process's own code samples found in the functions of libraries by which it opens one
-    /// of these paths, likewise; 0 where stacks don't say.
+    /// Returns the time of a process's own code that samples found in the library functions by which it opens
+    /// one of these paths, in ns on the critical path of an untraced run; 0 if stacks don't show it.
     pub(crate) fn in_openers_ns(&self, pid: u32, paths: &[String]) -> f64 {
         let each = self.threads_of(pid).filter_map(|times| {
             let part = self.entries().part_of_openers(times.tid, paths)?;
@@ -127,8 +127,8 @@ impl Analysis<'_> {
         each.sum()
     }
 
-    /// What the library of their parents does to start the programs that these processes run,
-    /// likewise.
+    /// Returns the time that the parents' libraries need to start the programs that these processes run, in
+    /// ns on the critical path of an untraced run.
     pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         let processes = pids.filter_map(|pid| self.process(pid));
@@ -142,8 +142,8 @@ impl Analysis<'_> {
         around.sum()
     }
 
-    /// What the code of all threads takes, of which not even a part is on the critical path, less
-    /// what their making takes in the library of the process that made so many, likewise.
+    /// Returns the time of all threads' own code, on the critical path or not, minus the library time for
+    /// creating the threads in the process that made this many, in ns of an untraced run.
     pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
         let threads = self.threads.iter();
         let own = threads.map(|times| {
@@ -155,8 +155,8 @@ impl Analysis<'_> {
         own - making.ns_of(own)
     }
 
-    /// What a thread computes in an untraced run, wherever the critical path is, less what samples
-    /// found in the functions of libraries by which its calls that fit are made.
+    /// Returns the time that a thread computes in an untraced run, on the critical path or not, minus what
+    /// samples found in the library functions that make the matching calls.
     pub(crate) fn work_ns(&self, times: &ThreadTimes, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         let calls = self.rows_of(times.tid).filter(|row| fits(row));
         let within = self.entries().part(times.tid, &calls.collect::<Vec<_>>());
@@ -169,8 +169,8 @@ impl Analysis<'_> {
         self.entries.get_or_init(entries)
     }
 
-    /// What a process did so far. Its runtime is looked up once: of thousands of processes that
-    /// takes long.
+    /// Returns the entry of a process. Its runtime is looked up only once, because that is slow for thousands
+    /// of processes.
     fn done_by<'d>(&self, done: &'d mut BTreeMap<u32, Done>, pid: u32) -> &'d mut Done {
         done.entry(pid)
             .or_insert_with(|| Done::by(self.runtime(Some(pid))))
@@ -182,8 +182,8 @@ impl Analysis<'_> {
         own.sum()
     }
 
-    /// What a process's own code and the memory for it take on the critical path, in ns of an
-    /// untraced run.
+    /// Returns the time of a process's own code and its memory on the critical path, in ns of an untraced
+    /// run.
     pub(crate) fn own_ns(&self, pid: u32) -> f64 {
         let threads = self.threads_of(pid);
         let parts = [TimeCategory::UserCode, TimeCategory::PageFaults];
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn no_more_goes_with_calls_than_the_code_has() {
-        // Around 1,600,000 calls of 545 ns there is 128 ms of its own.
+        // Around 1,600,000 calls of 545 ns, the program's own code takes 128 ms.
         let most = of_reads(1_600_000, Some(Language::Python));
         assert!((most - 0.4 * 128e6).abs() < 1e6, "{most}");
     }

@@ -1,4 +1,4 @@
-//! Which rows of a trace are whose?
+//! Finds the rows of a trace for a thread or process.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow};
 use super::Analysis;
 use crate::thread_times::ThreadTimes;
 
-/// What belongs to this number, in its order.
+/// Returns the items with this number, in order.
 fn of<T: Copy>(all: &HashMap<u32, Vec<T>>, number: u32) -> impl Iterator<Item = T> + '_ {
     all.get(&number).into_iter().flatten().copied()
 }
@@ -17,22 +17,22 @@ impl<'a> Analysis<'a> {
         self.index.processes.get(&pid).copied()
     }
 
-    /// The processes that it made.
+    /// Returns the processes that it created.
     pub(crate) fn children_of(&self, pid: u32) -> impl Iterator<Item = &'a Process> + '_ {
         of(&self.index.children, pid)
     }
 
-    /// The times of a thread.
+    /// Returns the times of a thread.
     pub(crate) fn thread(&self, tid: u32) -> Option<&ThreadTimes> {
         self.threads.get(*self.index.threads.get(&tid)?)
     }
 
-    /// The times of a process's threads.
+    /// Returns the times of a process's threads.
     pub(crate) fn threads_of(&self, pid: u32) -> impl Iterator<Item = &ThreadTimes> {
         of(&self.index.of_process, pid).map(|at| &self.threads[at])
     }
 
-    /// The same of each process.
+    /// Returns the times of the threads of each process.
     pub(crate) fn threads_by_process(&self) -> BTreeMap<u32, Vec<&ThreadTimes>> {
         let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
         for times in &self.threads {
@@ -41,22 +41,22 @@ impl<'a> Analysis<'a> {
         threads
     }
 
-    /// The calls of a thread.
+    /// Returns the calls of a thread.
     pub(crate) fn rows_of(&self, tid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
         of(&self.index.calls, tid)
     }
 
-    /// The calls of a process, of all its threads.
+    /// Returns the calls of all threads of a process.
     pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
         of(&self.index.calls_of_process, pid)
     }
 
-    /// What a thread did off the CPU.
+    /// Returns a thread's off-CPU rows.
     pub(super) fn off_rows_of(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
         of(&self.index.waits, tid)
     }
 
-    /// The files of a process.
+    /// Returns the files of a process.
     pub(crate) fn files_of(&self, pid: u32) -> impl Iterator<Item = &'a FileRow> + '_ {
         of(&self.index.files, pid)
     }

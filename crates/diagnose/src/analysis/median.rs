@@ -1,6 +1,6 @@
-//! The middle one of some values.
+//! The median.
 
-/// Between the middle two of an even number; `None` of nothing.
+/// Returns the median, the mean of the middle two for an even number of values; `None` if there are none.
 pub(super) fn median(mut values: Vec<u64>) -> Option<f64> {
     values.sort_unstable();
     let n = values.len();

@@ -1,4 +1,4 @@
-//! The questions that mechanisms ask of a traced run.
+//! The queries that mechanisms make about a traced run.
 
 mod build;
 mod call_extrapolation;
@@ -46,148 +46,147 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 use crate::whereabouts::{Entries, Routes};
 
-/// An observation with everything that is worked out of it.
+/// An observation with everything derived from it.
 pub(crate) struct Analysis<'a> {
     pub observation: &'a Observation,
-    /// The untraced runs: those of the observation, or a part of them.
+    /// The untraced runs: those of the observation, or some of them.
     pub timed: &'a [Run],
     pub trace: &'a Trace,
     pub descriptors: Descriptors<'a>,
-    /// What each off-CPU row of the trace counts as.
+    /// The category of each off-CPU row of the trace.
     off_spent: Vec<TimeCategory>,
-    /// How often the time limit of a poll came where an answer was awaited, and how long these
-    /// took, ns, as traced.
+    /// How often a poll's time limit expired while an answer was awaited, and how long these polls took, in
+    /// ns, as traced.
     pub unanswered: (u64, u64),
     pub threads: Vec<ThreadTimes>,
-    /// What of the trace a runtime does, and not the program.
+    /// The parts of the trace that a runtime did, not the program.
     pub works: Works,
     index: Index<'a>,
     pub path: CriticalPath,
-    /// Where [`Analysis::timed_ns`] goes: the one account that is shown and quoted.
+    /// The division of [`Analysis::timed_ns`]: the only account that is shown and quoted.
     pub account: TimeAccount,
-    /// By what the parts of the traced run's account became those of [`Analysis::account`].
+    /// The factors that turn the parts of the traced run's account into those of [`Analysis::account`].
     factors: HashMap<TimeCategory, f64>,
-    /// Median wall time of the untraced runs, or the trace's own if there are none: the whole of
-    /// every share that is reported.
+    /// The median wall time of the untraced runs, or the trace's own if there are none: the denominator of
+    /// every reported share.
     pub timed_ns: f64,
-    /// The same without the part in which other programs had the CPU. Only whether something is
-    /// worth reporting is held against it, or the neighbours would decide.
+    /// The same without the part in which other programs had the CPU. Used only to decide whether something
+    /// is worth reporting; otherwise other programs would affect the decision.
     pub wall_ns: f64,
-    /// Part of the traced run in which no other program had the CPU, 0 to 1.
+    /// The part of the traced run in which no other program had the CPU, 0 to 1.
     pub quiet: f64,
-    /// The traced run's, likewise.
+    /// The wall time of the traced run, without the part in which other programs had the CPU.
     traced_ns: f64,
-    /// Their median CPU time.
+    /// The median CPU time of the untraced runs.
     pub cpu_ns: f64,
-    /// What the tracer added to each call, as far as CPU times show.
+    /// What the tracer added to each call, as far as CPU times show it.
     pub overhead_ns: f64,
-    /// What calls and faults take beside their timed parts, without tracing.
+    /// The cost of calls and faults outside their timed parts, without tracing.
     pub entry_exit: EntryExitOverhead,
-    /// Part of what tracing a page fault was measured to cost that it did cost, 0 to 1.
+    /// The actual cost of tracing a page fault as a part of the measured cost, 0 to 1.
     pub fault_tracing: f64,
-    /// What the kernel counted of reads, and of writes, and nobody traced.
+    /// The reads and the writes that the kernel counted but that weren't traced.
     untraced_io: [Untraced; 2],
-    /// What is taken of calls that nobody traced.
+    /// Estimates about calls that weren't traced.
     extrapolation: CallExtrapolation,
-    /// What is read or written in small pieces, once somebody asks.
+    /// Streams that are read or written in small pieces, computed on first use.
     small_calls: OnceLock<Vec<Small>>,
-    /// The ways to its stacks, likewise.
+    /// The routes to the trace's stacks, computed on first use.
     routes: OnceLock<Routes>,
-    /// By which functions calls are made, likewise.
+    /// The functions that make calls, computed on first use.
     entries: OnceLock<Entries>,
 }
 
 impl Analysis<'_> {
-    /// The ways to the rows of the trace's stacks.
+    /// Returns the routes to the rows of the trace's stacks.
     pub(crate) fn routes(&self) -> &Routes {
         let routes = || Routes::new(self.trace, &self.works);
         self.routes.get_or_init(routes)
     }
 
-    /// Part of the untraced runs' wall time, 0 to 1: the share that is reported.
+    /// Returns the part of the untraced runs' wall time, 0 to 1: the reported share.
     pub(crate) fn of_wall(&self, ns: f64) -> f64 {
         (ns / self.timed_ns).clamp(0.0, 1.0)
     }
 
-    /// The same in per cent.
+    /// Formats that share in percent.
     pub(crate) fn percent(&self, ns: f64) -> String {
         let share = 100.0 * self.of_wall(ns);
-        // On a busy machine small parts of the wall time can be reported too.
+        // On a busy machine, small parts of the wall time can be reported too.
         let digits = usize::from(share < 9.95);
         format!("{share:.digits$} %")
     }
 
-    /// A time and that, as statements end.
+    /// Formats a time with its share, as at the end of statements.
     pub(crate) fn time_and_share(&self, ns: f64) -> String {
         format!("{}, {} of the wall time", time(ns), self.percent(ns))
     }
 
-    /// How much longer the traced run took than the untraced ones.
+    /// Returns how many times as long the traced run took as the untraced ones.
     pub(crate) fn slowdown(&self) -> f64 {
         self.trace.duration_ns as f64 / self.timed_ns
     }
 
-    /// Whether times can only be given as a model of an untraced run: the traced one took another
-    /// time, or its calls were timed by nobody.
+    /// Reports whether times can only be modelled for an untraced run: the traced run took a different time,
+    /// or its calls weren't timed.
     pub(crate) fn is_modelled(&self) -> bool {
-        // As it is shown, with two digits.
+        // Rounded to two digits, as shown.
         let shown = (self.slowdown() * 100.0).round() / 100.0;
         self.by_stops() || !(t::LEAST_LIKE_UNTRACED..=t::MOST_LIKE_UNTRACED).contains(&shown)
     }
 
-    /// Whether a time limit ended a run, and so decided how long it took.
+    /// Reports whether a time limit ended a run, and so determined its duration.
     pub(crate) fn is_cut_off(&self) -> bool {
         let late = |run: &Run| run.exit == Exit::TimedOut;
         self.trace.end.cut_short || self.timed.iter().any(late)
     }
 
-    /// Part of the wall time without the neighbours' part, 0 to 1: what is worth reporting is held
-    /// against this, and [`Analysis::of_wall`] is reported.
+    /// Returns the part of the wall time excluding other programs' part, 0 to 1. It decides what is worth
+    /// reporting; [`Analysis::of_wall`] is what is reported.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
     }
 
-    /// Time on the critical path spent on this, in time of an untraced run.
+    /// Returns the time in this category on the critical path, in time of an untraced run.
     pub(crate) fn spent_ns(&self, spent: TimeCategory) -> f64 {
         self.account.ns(spent) as f64
     }
 
-    /// The same of several together.
+    /// Returns the time in several categories together.
     pub(crate) fn spent_on(&self, parts: &[TimeCategory]) -> f64 {
         parts.iter().map(|part| self.spent_ns(*part)).sum()
     }
 
-    /// All of the kernel's parts of that.
+    /// Returns the time in all kernel categories.
     pub(crate) fn in_kernel_ns(&self) -> f64 {
         let parts = self.account.parts.iter();
         let kernel = parts.filter(|part| part.spent.is_in_kernel());
         kernel.map(|part| part.ns).sum::<u64>() as f64
     }
 
-    /// A time of the traced run in an untraced one: the same share of the wall time. A trace that
-    /// was quicker than the timed runs isn't stretched.
+    /// Converts a time of the traced run to that of an untraced one with the same share of the wall time. A
+    /// trace that was quicker than the timed runs isn't stretched.
     pub(crate) fn untraced(&self, ns: f64) -> f64 {
         (ns * (self.wall_ns / self.traced_ns).min(1.0)).min(self.timed_ns)
     }
 
-    /// Part of this thread's time on a CPU that is on the critical path.
+    /// Returns the part of this thread's on-CPU time that is on the critical path.
     pub(crate) fn weight(&self, tid: u32) -> f64 {
         self.path.weight(tid)
     }
 
-    /// By what this part of the traced run is to be multiplied for an untraced one.
+    /// Returns the factor that converts this category of the traced run to an untraced one.
     fn factor(&self, spent: TimeCategory) -> f64 {
         self.factors.get(&spent).copied().unwrap_or(1.0)
     }
 
-    /// Of a cost in CPU time, as much as there is: a part can't cost more than the whole.
+    /// Limits a cost in CPU time to the total CPU time: a part can't cost more than the whole.
     pub(crate) fn within_cpu(&self, ns: f64) -> f64 {
         ns.min(0.97 * self.cpu_ns.min(self.wall_ns))
     }
 
-    /// Off-CPU time on the critical path, in time of an untraced run, and the number of waits
-    /// there, where that is known: a sampler sees one long wait many times and a short one not at
-    /// all.
+    /// Returns the off-CPU time on the critical path, in time of an untraced run, and the number of waits
+    /// there, if known: a sampler sees a long wait many times and a short one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
         let rows = self.trace.off_cpu.iter().enumerate();
         let rows = rows.filter(|(_, row)| fits(row));
@@ -200,16 +199,14 @@ impl Analysis<'_> {
         (ns, self.counts_waits().then_some(count.round() as u64))
     }
 
-    /// What an off-CPU row of the trace counts as, and what of it is on the critical path, in time of
-    /// an untraced run.
+    /// Returns the category of an off-CPU row, and its time on the critical path, in time of an untraced run.
     pub(crate) fn wait_of_row(&self, at: usize) -> (TimeCategory, f64) {
         let (row, spent) = (&self.trace.off_cpu[at], self.off_spent[at]);
         let on_path = row.total_ns as f64 * self.path.wait_weight(row.tid, spent);
         (spent, on_path * self.factor(spent))
     }
 
-    /// How often something was waited for that counts as this, by whichever thread; `None` where
-    /// that isn't known.
+    /// Returns the number of waits in this category, by any thread; `None` if unknown.
     pub(crate) fn waits_for(&self, spent: TimeCategory) -> Option<u64> {
         let rows = self.trace.off_cpu.iter().zip(&self.off_spent);
         let rows = rows.filter(|(_, counts_as)| **counts_as == spent);
@@ -217,23 +214,23 @@ impl Analysis<'_> {
         self.counts_waits().then_some(count)
     }
 
-    /// Whether samples are all that shows of calls and waits: nobody saw who ended a wait.
+    /// Reports whether calls and waits are known only from samples: then it is unknown who ended a wait.
     pub(crate) fn only_samples(&self) -> bool {
         self.trace.tier.is_some_and(Tier::only_samples)
     }
 
-    /// Whether the trace counts how often something was waited for.
+    /// Reports whether the trace counts waits.
     pub(crate) fn counts_waits(&self) -> bool {
         self.trace.tier != Some(Tier::Sample)
     }
 
-    /// The cheapest call into the kernel and back.
+    /// Returns the cost of the cheapest call into the kernel and back.
     pub(crate) fn call_ns(&self) -> f64 {
         let seconds = self.observation.limits.syscall_seconds;
         seconds.unwrap_or(t::CALL_SECONDS) * 1e9
     }
 
-    /// The first touch of a page.
+    /// Returns the cost of the first access to a page.
     pub(crate) fn first_touch_ns(&self) -> f64 {
         let seconds = self.observation.limits.page_fault_seconds;
         seconds.unwrap_or(t::PAGE_FAULT_SECONDS) * 1e9
@@ -247,13 +244,13 @@ impl Analysis<'_> {
             * 1e9
     }
 
-    /// CPU time of a process's threads as traced.
+    /// Returns the traced CPU time of a process's threads.
     pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
         self.threads_of(pid).map(|times| times.on_cpu_ns).sum()
     }
 
-    /// The longest wait on this standard descriptor if it may be the start of the program at the
-    /// other end: starting isn't a pace.
+    /// Returns the longest wait on this standard descriptor if it may be due to the program at the other end
+    /// starting up, which is not a sign of its pace.
     pub(crate) fn partners_start_ns(&self, fd: i32) -> f64 {
         let rows = self.trace.off_cpu.iter().filter(|row| {
             let call = row.call.as_deref().unwrap_or_default();
@@ -268,7 +265,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A process and its descendants. Bounded like the tree's depth.
+    /// Returns a process and its descendants. The depth is limited.
     pub(crate) fn tree(&self, pid: u32) -> Vec<u32> {
         let mut tree = vec![pid];
         let mut at = 0;
@@ -282,27 +279,27 @@ impl Analysis<'_> {
         tree
     }
 
-    /// CPU time of a process and its descendants as traced.
+    /// Returns the traced CPU time of a process and its descendants.
     pub(crate) fn tree_cpu(&self, pid: u32) -> f64 {
         self.tree(pid).into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
-    /// The name of a descriptor: of the file at fault if it was several.
+    /// Returns the name of a descriptor; if it had several files, that of the one responsible.
     pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
         self.descriptors.describe(pid, fd)
     }
 
-    /// How often a thread waited for locks in memory; 0 where that isn't known.
+    /// Returns how often a thread waited for locks in memory; 0 if unknown.
     pub(crate) fn lock_waits(&self, tid: u32) -> u64 {
         self.waits_in(tid, calls::is_lock)
     }
 
-    /// How often a thread waited for locks on files; 0 where that isn't known.
+    /// Returns how often a thread waited for locks on files; 0 if unknown.
     pub(crate) fn file_lock_waits(&self, tid: u32) -> u64 {
         self.waits_in(tid, calls::is_file_lock)
     }
 
-    /// How often a thread slept in such calls; 0 where that isn't known.
+    /// Returns how often a thread slept in such calls; 0 if unknown.
     pub(crate) fn waits_in(&self, tid: u32, is: impl Fn(&str) -> bool) -> u64 {
         if !self.counts_waits() {
             return 0;
@@ -333,7 +330,7 @@ mod tests {
         let diagnosis = crate::diagnose(&fake.observation(&timed));
         let finding = &diagnosis.findings[0];
         assert_eq!(finding.id, FindingId::UnbufferedInput);
-        // 200,000 calls of 245 ns are 49 ms of 800, however little of them the program had a CPU.
+        // 200,000 calls of 245 ns are 49 of 800 ms, however little of that time the program had a CPU.
         let share = diagnosis.account.share(TimeCategory::KernelIo);
         assert!((finding.share - 0.061).abs() < 0.001, "{}", finding.share);
         assert!((finding.share - share).abs() < 0.001, "{share}");

@@ -1,4 +1,4 @@
-//! Of what is the account made: which threads, which calls?
+//! Breaks the account down by thread and call.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,17 @@ pub(crate) struct OnPath<'a> {
     pub pid: u32,
     pub tid: u32,
     pub spent: TimeCategory,
-    /// The call that it was spent in; `None` outside of calls, and where that isn't known.
+    /// The call in which it was spent; `None` outside of calls, or if unknown.
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
-    /// What the descriptor was then, where its number was several things.
+    /// What the descriptor referred to at that time, if its number was reused.
     pub object: Option<&'a DescriptorKind>,
     pub ns: f64,
-    /// How often, of the whole thread: calls, waits or page faults; `None` where that isn't known.
+    /// The count for the whole thread: calls, waits or page faults; `None` if unknown.
     pub count: Option<u64>,
 }
 
-/// Parts that are outside of calls, or whose calls nobody knows.
+/// Categories outside of calls, or whose calls are unknown.
 const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
     TimeCategory::UserCode,
     TimeCategory::PageFaults,
@@ -34,14 +34,14 @@ const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
 ];
 
 impl Analysis<'_> {
-    /// What a wait was for, where the descriptor's number was several things.
+    /// Returns the object of a wait, if the descriptor's number was reused.
     pub(crate) fn object_of<'t>(&'t self, row: &OffCpuRow) -> Option<&'t DescriptorKind> {
         self.trace.objects.get(row.object? as usize)
     }
 
-    /// The parts of [`Analysis::account`], about: weights are of whole threads, so the sums of a
-    /// part are near what the account has. Nothing where the calls were stopped at: then the
-    /// account isn't made of the trace's times.
+    /// Returns the approximate parts of [`Analysis::account`]: weights apply to whole threads, so the sum of
+    /// a category is near that of the account. Empty if the run was stopped at its calls, because the account
+    /// isn't derived from the trace's times then.
     pub(crate) fn on_path(&self) -> Vec<OnPath<'_>> {
         if self.factors.is_empty() {
             return Vec::new();
@@ -60,7 +60,7 @@ impl Analysis<'_> {
                 count: Some(row.calls + row.unfinished),
             }
         });
-        // Where no calls are timed by the kernel, all of its time is one part.
+        // If the kernel doesn't time calls, all of its time is one part.
         let of_calls = of_calls.filter(|_| !self.by_stops());
         let off = self.trace.off_cpu.iter().zip(&self.off_spent);
         let off = off.filter(|(row, _)| row.cause != Cause::Running);

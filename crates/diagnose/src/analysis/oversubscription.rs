@@ -1,4 +1,4 @@
-//! Does the command want more CPUs than there are?
+//! Detects commands that need more CPUs than there are.
 
 use fathom_model::TimeCategory;
 use fathom_trace::Trace;
@@ -8,26 +8,25 @@ use crate::overhead_correction;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Whether the command itself has more busy threads than there are CPUs.
+/// Reports whether the command itself has more busy threads than there are CPUs.
 pub(super) fn is_oversubscribed(threads: &[ThreadTimes], cpus: usize, trace: &Trace) -> bool {
     runnable_threads(threads, trace) > t::OVERSUBSCRIBED_PER_CPU * cpus.max(1) as f64
 }
 
-/// Threads that want a CPU, as many as there are on average.
+/// Returns the average number of threads that want a CPU.
 pub(crate) fn runnable_threads(threads: &[ThreadTimes], trace: &Trace) -> f64 {
     let busy = threads.iter().filter(|times| is_runnable(times, trace));
     busy.map(ThreadTimes::ns).sum::<f64>() / trace.duration_ns.max(1) as f64
 }
 
-/// A thread that wanted a CPU for half of its life, and lived long enough to count.
+/// Reports whether a thread wanted a CPU for half of its life, and lived long enough to count.
 pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
     let wants = times.on_cpu_ns + times.sums.get(TimeCategory::Ready);
     wants >= 0.5 * times.ns() && times.ns() >= 0.2 * trace.duration_ns as f64
 }
 
-/// Part of their lives that threads were ready, each by its part of the CPU time. Where a runtime
-/// moves work between its threads, what all of them waited for a CPU adds up to more than
-/// neighbours took.
+/// Returns the part of their lives in which threads were ready, weighted by CPU time. If a runtime moves work
+/// between its threads, their waits for a CPU add up to more than other programs took.
 pub(super) fn ready_share(threads: &[ThreadTimes]) -> f64 {
     let cpu_ns: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let part = |times: &ThreadTimes| {
@@ -42,13 +41,13 @@ impl Analysis<'_> {
         is_oversubscribed(&self.threads, self.observation.cpus, self.trace)
     }
 
-    /// Whether the untraced runs had all CPUs nearly all the time.
+    /// Reports whether the untraced runs had all CPUs nearly all the time.
     pub(crate) fn had_all_cpus(&self) -> bool {
         self.cpu_ns >= t::BUSY_THREAD * self.timed_ns * self.observation.cpus.max(1) as f64
     }
 
-    /// What a cost on the critical path comes to where more threads of the command are busy than
-    /// there are CPUs: while the path waits for one, the others burn as much.
+    /// Scales a cost on the critical path if more threads of the command are busy than there are CPUs: while
+    /// the path waits for one, the others use as much time.
     pub(crate) fn when_oversubscribed(&self, on_path_ns: f64) -> f64 {
         if !self.is_oversubscribed() {
             return on_path_ns;

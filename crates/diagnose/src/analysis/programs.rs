@@ -1,4 +1,4 @@
-//! Which programs do the processes run, and what are these written in?
+//! Determines the programs that processes run, and their languages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,8 @@ use crate::observation::Observation;
 use crate::runtimes::{Habit, Language, Runtime};
 
 impl<'a> Analysis<'a> {
-    /// Path of the program that a process runs: its own last one, or that of whom it is a copy of.
+    /// Returns the path of the program that a process runs: of its last exec, or that of the process it was
+    /// forked from.
     pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
         let mut process = self.process(pid)?;
         for _ in 0..self.trace.processes.len() {
@@ -19,13 +20,13 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// What runs the code of a process. Of the command where no process is named.
+    /// Returns the runtime of a process, or of the command if no process is given.
     pub(crate) fn runtime(&self, pid: Option<u32>) -> &'static Runtime {
         Runtime::of(self.language(pid))
     }
 
-    /// What a process is written in: the caller's word for the command's program, the name of the
-    /// program for interpreters. Of the command where no process is named.
+    /// Returns the language of a process: as given by the caller for the command's program, or from the
+    /// program's name for interpreters. Without a process, that of the command.
     fn language(&self, pid: Option<u32>) -> Option<Language> {
         let root = self.trace.processes.first()?.pid;
         let command = self.program_of(root);
@@ -34,8 +35,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// The name of a program says it for interpreters, else the caller. `command`: the command's own
-/// program.
+/// Returns the language: from the program's name for interpreters, otherwise as given by the caller.
+/// `command`: the command's own program.
 fn language(
     observation: &Observation,
     program: Option<&str>,
@@ -48,12 +49,12 @@ fn language(
         .or(observation.language.filter(|_| program == command))
 }
 
-/// Processes of runtimes that hand work around between their threads.
+/// Returns the processes of runtimes that move work between their threads.
 pub(super) fn pools(observation: &Observation) -> HashSet<u32> {
     let mut programs: HashMap<u32, Option<&str>> = HashMap::new();
     let mut command = None;
     let mut found = HashSet::new();
-    // Parents begin before their children.
+    // Parents start before their children.
     for process in &observation.trace.processes {
         let of_parent = || *process.parent.and_then(|parent| programs.get(&parent))?;
         let own = process.execs.last().map(|exec| exec.path.as_str());
@@ -83,7 +84,7 @@ mod tests {
         fake.child(200, 10, 990, 300);
         fake.thread(200, 201, 20, 990, 600);
         fake.wait_for(crate::fake::ROOT, "wait4", None, (10, 990, 990), Some(200));
-        // Its first thread is waked by the runtime's watcher, which naps; another one works.
+        // Its first thread is woken by the runtime's watcher, which naps; another thread works.
         fake.thread(200, 202, 20, 990, 1);
         fake.wait_for(200, "futex", None, (320, 980, 980), Some(202));
         fake.wait_for(202, "nanosleep", None, (30, 980, 980), None);

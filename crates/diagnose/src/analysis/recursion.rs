@@ -1,4 +1,4 @@
-//! Did a run end because its stack was used up?
+//! Detects runs that ended because the stack was exhausted.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use super::Analysis;
 
 const SIGSEGV: i32 = 11;
 
-/// Of the innermost frames so many are of one function: trees and parsers go some dozen deep, and no
-/// copy of a stack holds fewer than that of a recursion that has used up the stack.
+/// This many of the innermost frames must belong to one function: trees and parsers go some dozen deep, and
+/// even a truncated copy of an exhausted stack has more.
 const DEEP: usize = 24;
-/// So many frames are looked at.
+/// The number of innermost frames to inspect.
 const INNERMOST: usize = 64;
-/// Part of the samples that have such stacks: a stack of 8 MiB is used up in some ms.
+/// The part of the samples that must have such stacks: a stack of 8 MiB is exhausted in some ms.
 const MOST: f64 = 0.3;
 
 impl Analysis<'_> {
-    /// That the command ended by SIGSEGV while a function called itself again and again.
+    /// Returns a message if the command ended by SIGSEGV while a function called itself repeatedly.
     pub(crate) fn endless_recursion(&self) -> Option<String> {
         let stacks = self.trace.stacks.as_ref()?;
         if self.trace.end.signal != Some(SIGSEGV) {
@@ -38,13 +38,14 @@ impl Analysis<'_> {
         let (function, samples) = recursions.into_iter().max_by_key(|(_, samples)| *samples)?;
         (samples as f64 >= MOST * all as f64).then(|| {
             format!(
-                "The run ended by signal 11 (SIGSEGV) while `{function}` called itself again and again: a recursion without an end, most likely, that used up the stack."
+                "The run ended by signal 11 (SIGSEGV) while `{function}` called itself again and again: most likely \
+                 an endless recursion that used up the stack."
             )
         })
     }
 }
 
-/// The function that most of these frames are of, if they are many.
+/// Returns the function that most of these frames belong to, if there are many of them.
 fn repeated<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<&'a str> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for function in frames.filter_map(|frame| frame.function.as_deref()) {

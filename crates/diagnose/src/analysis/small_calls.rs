@@ -1,4 +1,4 @@
-//! Which descriptors are read or written in small pieces?
+//! Finds descriptors that are read or written in small pieces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,36 +10,35 @@ use crate::descriptors::WaitKind;
 use crate::runtimes::is_name_map;
 use crate::thresholds as t;
 
-/// What the pieces are of.
+/// The kind of stream the pieces belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PiecesOf {
-    /// Standard input, or what comes by a pipe, a socket or a terminal.
+    /// Standard input, or data from a pipe, a socket or a terminal.
     Input,
-    /// What the command was given to write to.
+    /// The output that the command was given.
     Output,
-    /// A file, or what may be one.
+    /// A file, or possibly one.
     File,
 }
 
-/// Small calls on one descriptor, or on that of the same number in processes that one parent made
-/// to run one program.
+/// Small calls on one descriptor, or on the same descriptor number in processes that one parent created to
+/// run one program.
 pub(crate) struct Small {
     pub of: PiecesOf,
-    /// The one that made most of the calls.
+    /// The process that made most of the calls.
     pub pid: u32,
     pub fd: i32,
     pub writes: bool,
     pub tally: Tally,
-    /// All of them.
+    /// All of the processes.
     pub pids: BTreeSet<u32>,
 }
 
 impl Small {
-    /// Whether they are, and most of them had something to move at once.
+    /// Reports whether the calls are small, and most of them didn't have to wait.
     fn is_small(&self, analysis: &Analysis<'_>) -> bool {
         let (tally, writes) = (&self.tally, self.writes);
-        // Sizes 1 to 3: 1 byte to 511; what is larger doesn't count as small however many there
-        // are.
+        // Sizes 1 to 3 are 1 to 511 bytes; larger calls don't count as small, however many there are.
         let small: u64 = tally.sizes[1..4].iter().sum();
         let moved = tally.bytes_per_call();
         let name = analysis.name_of(self.pid, self.fd);
@@ -63,7 +62,7 @@ impl Small {
         }
     }
 
-    /// Whether a process copies what it reads in blocks of one size: they are no lines.
+    /// Reports whether a process copies what it reads in blocks of a fixed size, so that they aren't lines.
     pub(crate) fn is_copied_in_blocks(&self, analysis: &Analysis<'_>) -> bool {
         let each = self.tally.bytes_per_call();
         if (each - each.round()).abs() * 1e3 > 1.0 || !(each.round() as u64).is_power_of_two() {
@@ -75,7 +74,7 @@ impl Small {
         self.writes && alike(read.bytes, written.bytes) && alike(read.calls, written.calls)
     }
 
-    /// Part of the writes that ended a line; `None` where too few were checked.
+    /// Returns the part of the writes that ended a line; `None` if too few were checked.
     pub(crate) fn lines(&self, analysis: &Analysis<'_>) -> Option<f64> {
         let rows = analysis.trace.syscalls.iter();
         let own = rows.filter(|row| self.holds(row));
@@ -87,7 +86,7 @@ impl Small {
     }
 }
 
-/// Calls of a row that moved to another place of a file, or began at one.
+/// Returns the number of calls of a row that moved to another position in a file, or started at a given one.
 fn moves_about(row: &SyscallRow) -> u64 {
     match row.went_on {
         Some(went_on) => row.calls.saturating_sub(went_on),
@@ -101,8 +100,8 @@ impl Small {
         is_of(row, &self.pids, self.fd, self.writes)
     }
 
-    /// Whether a file other than standard input and output is used as these are: it is kept open
-    /// and gone through from its front to its end.
+    /// Reports whether a file other than standard input and output is used as a stream: kept open, and
+    /// processed from its beginning to its end.
     pub(crate) fn is_stream_of_file(&self, analysis: &Analysis<'_>) -> bool {
         let &Small { pid, fd, .. } = self;
         let descriptors = &analysis.descriptors;
@@ -120,7 +119,7 @@ impl Small {
             && !self.is_gone_about(analysis)
     }
 
-    /// Whether every tenth call or more goes elsewhere in the file, or is a write among reads, or a
+    /// Reports whether at least every tenth call goes elsewhere in the file, or is a write among reads, or a
     /// read among writes.
     pub(crate) fn is_gone_about(&self, analysis: &Analysis<'_>) -> bool {
         let rows = analysis.rows_of_process(self.pid);
@@ -130,7 +129,7 @@ impl Small {
     }
 }
 
-/// Calls of the process of these on their descriptor that read, or write.
+/// Returns the number of calls by its process on its descriptor that read, or that write.
 fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
     let its = ((small.pid, small.fd), writes);
     let rows = analysis.rows_of_process(small.pid);
@@ -138,17 +137,17 @@ fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
     moving.map(|row| row.calls).sum()
 }
 
-/// A file that is opened for fewer calls than this is not kept open.
+/// The minimum number of calls per open: with fewer, the file is not kept open.
 const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 impl Analysis<'_> {
-    /// Descriptors with so many calls of fewer than [`t::LINE_BYTES`] on average, most cost first;
-    /// whether the cost matters is for others to decide.
+    /// Returns descriptors with many calls that move fewer than [`t::LINE_BYTES`] on average, the most
+    /// expensive first; the caller decides whether the cost matters.
     pub(crate) fn small_calls(&self) -> &[Small] {
         self.small_calls.get_or_init(|| find(self))
     }
 
-    /// What pieces on this descriptor are of; `None` for devices and the like.
+    /// Returns the kind of stream on this descriptor; `None` for devices and the like.
     fn pieces_of(&self, pid: u32, fd: i32, writes: bool) -> Option<PiecesOf> {
         let descriptors = &self.descriptors;
         let (is_input, is_output) = (
@@ -160,7 +159,7 @@ impl Analysis<'_> {
             let by = [WaitKind::Pipe, WaitKind::Socket, WaitKind::Terminal];
             is_input || by.contains(&kind)
         };
-        // A file that is opened for each of them is not the output that the command was given.
+        // A file that is opened for each call is not the output that the command was given.
         let is_reopened = || descriptors.is_reopened_file(pid, fd);
         if writes && is_output && !is_reopened() {
             return Some(PiecesOf::Output);
@@ -183,7 +182,7 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
             sums.1 += row.bytes;
         }
     }
-    // Made by whom to run what.
+    // The parent that created it, and the program it runs.
     let kin = |pid: u32| {
         let parent = analysis.process(pid).and_then(|process| process.parent);
         (parent, analysis.program_of(pid))
@@ -197,7 +196,8 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
             kin.push((calls, pid));
         }
     }
-    // Of those that were stopped at, a part; the kernel's counts say how many more there were.
+    // If the run was stopped at calls, only some were traced; the kernel's counts tell how many more there
+    // were.
     let least = match analysis.by_stops() {
         true => t::LEAST_SMALL_CALLS / 10,
         false => t::LEAST_SMALL_CALLS,
@@ -207,7 +207,7 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
         let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
         let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
         let mut tally = analysis.tally(|row| is_of(row, &pids, fd, writes));
-        // What the number was for a moment, as libraries at the start, isn't the thing that is
+        // Short uses of the number, such as for libraries at startup, don't belong to the object that is
         // named.
         let strays = pids
             .iter()
@@ -243,8 +243,7 @@ fn is_of(row: &SyscallRow, pids: &BTreeSet<u32>, fd: i32, writes: bool) -> bool 
 fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
     let writes = calls::is_write(&row.name);
     let sockets = calls::is_message(&row.name);
-    // A message is taken by one call however short it is, but no message is a byte or two on
-    // average.
+    // Receiving a message takes one call however short it is, but messages don't average a byte or two.
     let bytewise = !writes && row.bytes < t::BYTES_OF_A_MESSAGE * row.calls;
     let moves = (writes || calls::is_read(&row.name)) && (!sockets || bytewise);
     moves.then_some(((row.pid, row.fd?), writes))

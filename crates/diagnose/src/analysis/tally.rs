@@ -1,4 +1,4 @@
-//! How many calls were there, and what do they cost an untraced run?
+//! Counts calls, and estimates their cost in an untraced run.
 
 use fathom_model::TimeCategory;
 use fathom_trace::{SyscallRow, Tier};
@@ -7,7 +7,7 @@ use super::Analysis;
 use crate::calls;
 use crate::entry_exit_overhead::{ENTRY_EXIT_NS, cpu_in_calls};
 
-/// Calls added up.
+/// Totals of calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Tally {
     pub calls: u64,
@@ -15,11 +15,11 @@ pub(crate) struct Tally {
     pub would_block: u64,
     pub bytes: u64,
     pub sizes: [u64; 8],
-    /// Of the calls: by the part of their threads' time that is on the critical path.
+    /// The number of calls, weighted by the part of their threads' time on the critical path.
     on_path: f64,
-    /// CPU time in the kernel on the critical path, in time of an untraced run. Modelled.
+    /// The modelled CPU time in the kernel on the critical path, in time of an untraced run.
     pub cost_ns: f64,
-    /// Time from entry to return as traced, waits included.
+    /// The traced time from entry to return, including waits.
     pub total_ns: f64,
     pub pid: Option<u32>,
 }
@@ -35,30 +35,30 @@ impl Tally {
 }
 
 impl Analysis<'_> {
-    /// Whether the calls were traced by stopping at each: then their times hold the stops, and
-    /// those after the budget was spent are missing.
+    /// Reports whether the run was stopped at each call: then the times include the stops, and calls after
+    /// the end of the budget are missing.
     pub(crate) fn by_stops(&self) -> bool {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Ptrace)
     }
 
-    /// By what CPU time in this call is to be multiplied for an untraced run.
+    /// Returns the factor that converts CPU time in this call to that of an untraced run.
     pub(crate) fn call_factor(&self, call: &str) -> f64 {
         self.factor(calls::on_cpu(call))
     }
 
-    /// What the calls of a row cost an untraced run, by its place in the trace.
+    /// Returns what the calls of a row cost an untraced run, by index of the row.
     pub(crate) fn cost_of_row(&self, row: usize) -> f64 {
         let row = self.trace.syscalls.get(row);
         row.map_or(0.0, |row| self.cost_ns(row))
     }
 
-    /// To which part of the account the calls of a row belong.
+    /// Returns the category of the account to which the calls of a row belong.
     pub(crate) fn kind_of_row(&self, row: usize) -> TimeCategory {
         let row = self.trace.syscalls.get(row);
         row.map_or(TimeCategory::KernelOther, |row| calls::on_cpu(&row.name))
     }
 
-    /// What the calls of a row cost an untraced run.
+    /// Returns what the calls of a row cost an untraced run.
     pub(crate) fn cost_ns(&self, row: &SyscallRow) -> f64 {
         if self.by_stops() {
             return self.cost_by_stops_ns(row);
@@ -73,7 +73,7 @@ impl Analysis<'_> {
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
     }
 
-    /// The calls of a row, by the part of their thread's time that is on the critical path.
+    /// Returns the calls of a row, weighted by the part of their thread's time on the critical path.
     pub(super) fn calls_on_path(&self, row: &SyscallRow) -> f64 {
         match self.by_stops() {
             true => (row.calls + self.missed(row).0) as f64,
@@ -81,7 +81,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Adds up the calls that fit.
+    /// Adds up the matching calls.
     pub(crate) fn tally(&self, fits: impl Fn(&SyscallRow) -> bool) -> Tally {
         let mut sum = Tally::default();
         let mut most = 0.0;
@@ -109,7 +109,7 @@ impl Analysis<'_> {
         sum
     }
 
-    /// Adds up the calls of these names.
+    /// Adds up the calls with matching names.
     pub(crate) fn tally_calls(&self, is: impl Fn(&str) -> bool) -> Tally {
         self.tally(|row| is(&row.name))
     }

@@ -1,4 +1,4 @@
-//! Reads and writes that the kernel counted and nobody traced.
+//! Reads and writes that the kernel counted but that weren't traced.
 
 use fathom_trace::SyscallRow;
 
@@ -6,20 +6,20 @@ use super::Analysis;
 use super::median::median;
 use crate::calls;
 
-/// One of the kernel's counts of a run.
+/// Selects one of the kernel's counts of a run.
 type IoCount = fn(&fathom_model::IoCounts) -> u64;
 
-/// What the kernel counted of one kind of calls and nobody traced.
+/// The calls of one kind that the kernel counted but that weren't traced.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Untraced {
-    /// The busiest row of the kind, which is given it: its place among the calls.
+    /// The index of the busiest row of the kind, to which they are attributed.
     pub(super) row: Option<usize>,
     pub(super) calls: u64,
     pub(super) bytes: u64,
 }
 
 impl Analysis<'_> {
-    /// Of reads, and of writes: what the kernel counted beyond the traced calls.
+    /// Returns the reads and the writes that the kernel counted beyond the traced calls.
     pub(super) fn count_untraced_io(&self) -> [Untraced; 2] {
         if !self.by_stops() {
             return [Untraced::default(); 2];

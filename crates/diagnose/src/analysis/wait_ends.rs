@@ -1,4 +1,4 @@
-//! Who ended the waits of a thread: one of its own process, or somebody else?
+//! Determines who ended the waits of a thread: a thread of its own process, or something else.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use fathom_trace::{Cause, Interval};
 
 use super::Analysis;
 
-/// Waits that ended in one way.
+/// Waits that ended in the same way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Waits {
     pub count: u64,
     pub ns: u64,
 }
 
-/// The waits of a thread, by whose doing they ended.
+/// The waits of a thread, by who ended them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WaitEnds {
-    /// One of its own: another thread of its process, where nothing else is said.
+    /// Ended by another thread of its process, unless the caller defines it differently.
     pub own: Waits,
-    /// Another thread.
+    /// Ended by a thread of another process.
     pub others: Waits,
-    /// A timer, a device, or somebody that the tier doesn't see.
+    /// Ended by a timer, a device, or something the tier doesn't see.
     pub unknown: Waits,
 }
 
 impl WaitEnds {
-    /// All of them, however they ended.
+    /// Returns the total of all waits.
     pub(crate) fn all(self) -> Waits {
         let each = [self.own, self.others, self.unknown];
         Waits {
@@ -36,13 +36,13 @@ impl WaitEnds {
 }
 
 impl Analysis<'_> {
-    /// The waits in these calls, for each thread that had one; empty without a timeline.
+    /// Returns the waits in these calls for each thread that had any; empty without a timeline.
     pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, WaitEnds> {
         let pid_of = |tid| self.thread(tid).map(|times| times.pid);
         self.ends_of_waits_by(is_meant, |wait, by| pid_of(by) == Some(wait.pid))
     }
 
-    /// The same where `is_own` says whether a thread that ended a wait counts as one of its own.
+    /// The same, but `is_own` decides whether a thread that ended a wait counts as own.
     pub(crate) fn ends_of_waits_by(
         &self,
         is_meant: impl Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! What must be known to trust the answer?
+//! Warnings about how far the answer can be trusted.
 
 use fathom_model::{Finding, FindingId, Run, TimeCategory};
 use fathom_trace::Cause;
@@ -11,8 +11,8 @@ use crate::numbers::{count, time};
 use crate::thresholds as t;
 
 impl Analysis<'_> {
-    /// That other programs had the CPU meanwhile. A program with more busy threads than there are
-    /// CPUs waits for itself.
+    /// Warns that other programs had the CPU during the run. A program with more busy threads than CPUs waits
+    /// for itself.
     fn neighbours(&self) -> Option<String> {
         let of_others = |run: &Run| {
             let throttled = run.throttled_ns.unwrap_or(0);
@@ -25,7 +25,9 @@ impl Analysis<'_> {
             > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
             return Some(format!(
-                "The program was ready to run and had no CPU for {:.0} % of the wall time, though it has no more busy threads than there are CPUs: others had them, which hides what it waits for itself; run again on a quiet machine.",
+                "The program was ready to run but had no CPU for {:.0} % of the wall time, although it has no more \
+                 busy threads than there are CPUs: other programs used them, which hides the program's own waits; \
+                 run again on a quiet machine.",
                 100.0 * ready
             ));
         }
@@ -48,11 +50,11 @@ impl Analysis<'_> {
             )
         };
         Some(format!(
-            "The timed runs {how_much} that others had; run again on a quiet machine."
+            "The timed runs {how_much} that other programs used; run again on a quiet machine."
         ))
     }
 
-    /// That only a part of the reads and writes was traced.
+    /// Warns that only a part of the reads and writes was traced.
     fn not_traced(&self) -> Option<String> {
         let moves = |name: &str| calls::is_read(name) || calls::is_write(name);
         let rows = self.trace.syscalls.iter();
@@ -64,18 +66,19 @@ impl Analysis<'_> {
         let counts =
             runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
         let all = median(counts.collect())? as u64;
-        // A few more or fewer are those of another run.
+        // A small difference is due to variation between runs.
         if !self.by_stops() || traced * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
             return None;
         }
         Some(format!(
-            "{} of {} reads and writes were traced: the tables hold these alone, and findings take the rest for calls of the busiest descriptor.",
+            "{} of {} reads and writes were traced: the tables contain only these, and findings attribute the rest \
+             to the busiest descriptor.",
             count(traced),
             count(all)
         ))
     }
 
-    /// That calls which nobody traced are taken to be like the others.
+    /// Warns that untraced calls are assumed to be like the others.
     fn taken_as_alike(&self) -> Option<String> {
         let stretch = self.stretch(|_| true);
         let rows = self.trace.syscalls.iter();
@@ -84,26 +87,27 @@ impl Analysis<'_> {
             return None;
         }
         Some(format!(
-            "The first {} calls were traced, and the tables hold these alone; by the kernel's counts and times the run made about {:.1} times as many, which findings take to be like the last of these.",
+            "The first {} calls were traced, and the tables contain only these; by the kernel's counts and times \
+             the run made about {:.1} times as many. Findings assume that the rest resembles the last of these.",
             count(traced),
             stretch,
         ))
     }
 
-    /// That calls went on after the tracing of calls ended, of which nothing says how many they
-    /// were.
+    /// Warns that an unknown number of calls followed after the tracing of calls ended.
     fn traced_in_part(&self) -> Option<String> {
         let rows = self.trace.syscalls.iter();
         let traced: u64 = rows.map(|row| row.calls).sum();
         (self.by_stops() && self.trace.calls_cut).then(|| {
             format!(
-                "The first {} calls were traced, and the tables and findings hold these alone; how many came after them isn't known.",
+                "The first {} calls were traced, and tables and findings contain only these; how many followed is \
+                 not known.",
                 count(traced)
             )
         })
     }
 
-    /// That most calls came through the 32-bit entry, and what that takes.
+    /// Warns that most calls used the 32-bit entry, and what that costs.
     fn through_32_bit_entry(&self) -> Option<String> {
         let all: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         let foreign = self.trace.calls_by_32_bit_entry();
@@ -113,19 +117,20 @@ impl Analysis<'_> {
         let limits = &self.observation.limits;
         let takes = limits.entry_32_seconds.map_or_else(String::new, |seconds| {
             format!(
-                ", which takes {} a call on this machine, and the 64-bit one {}",
+                ", which takes {} a call on this machine, and the 64-bit entry {}",
                 time(seconds * 1e9),
                 time(self.call_ns())
             )
         });
         Some(format!(
-            "{} of {} calls came through the 32-bit entry of x86, as a 32-bit program's do and `int 0x80`{takes}; they have the names of the 64-bit calls of the same meaning.",
+            "{} of {} calls came through the 32-bit entry of x86, as a 32-bit program's do and `int 0x80`{takes}; \
+             they are shown under the names of the 64-bit calls of the same meaning.",
             count(foreign),
             count(all)
         ))
     }
 
-    /// That a part of the run did what only root may see.
+    /// Warns that a part of the run did things that only root may see.
     fn with_other_rights(&self) -> Option<String> {
         let rows = self.trace.off_cpu.iter();
         let unsampled = rows.filter(|row| row.cause == Cause::Unseen);
@@ -136,15 +141,16 @@ impl Analysis<'_> {
             return None;
         }
         Some(format!(
-            "Process {} took on other rights, as a set-uid program does: what it did then only root may look at, and it is unaccounted.",
+            "Process {} changed its privileges, as a set-uid program does: only root may observe what it did from \
+             then on, so that time is unaccounted.",
             longest.pid
         ))
     }
 
-    /// What must be known to trust the answer.
+    /// Returns all warnings about how far the answer can be trusted.
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut reported = Vec::new();
-        // Where its own threads had the CPU, no others are to blame.
+        // If its own threads had the CPU, other programs aren't to blame.
         let its_own = |finding: &Finding| {
             [FindingId::CpuStarved, FindingId::BusyPolling].contains(&finding.id)
         };
@@ -163,7 +169,8 @@ impl Analysis<'_> {
         reported.extend(other_rights);
         if self.only_samples() && unsampled >= t::UNSAMPLED_SHARE {
             reported.push(format!(
-                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. The account says little.",
+                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. \
+                 The account is unreliable.",
                 100.0 * unsampled
             ));
         }

@@ -1,4 +1,4 @@
-//! What does time in a call count as?
+//! Assigns time in a call to a category.
 
 mod polls;
 mod timers;
@@ -14,7 +14,7 @@ use crate::calls;
 use crate::descriptors::{self, Descriptors, WaitKind};
 use polls::{Asked, Ends};
 
-/// A stretch off the CPU, as the trace has it.
+/// An off-CPU interval, as the trace has it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Off<'a> {
     pub pid: u32,
@@ -22,15 +22,15 @@ pub(crate) struct Off<'a> {
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
     pub cause: Cause,
-    /// What the descriptor was then, where that is known.
+    /// What the descriptor referred to at that time, if known.
     pub object: Option<&'a DescriptorKind>,
-    /// Most of the thread's futex waits ran into their time limit.
+    /// Whether most of the thread's futex waits timed out.
     pub timed_out: bool,
 }
 
-/// Whether a wait is for a disk. The kernel tier sees the kernel's own mark. Samples show only that
-/// no signal may interrupt it: in a call that moves bytes of a file or syncs it that is a disk;
-/// outside of calls, if page faults of the run waited for one.
+/// Reports whether a wait is for a disk. The kernel tier sees the kernel's own mark. Samples show only that
+/// the wait is uninterruptible: in a call that moves a file's bytes or syncs it, that means a disk; outside
+/// of calls, only if page faults of the run waited for a disk.
 pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
     match (cause, call) {
         (Cause::Disk, _) => true,
@@ -46,7 +46,7 @@ pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool
     }
 }
 
-/// What time off the CPU counts as.
+/// Returns the category of time off the CPU.
 pub(crate) fn off_cpu(
     off: Off<'_>,
     descriptors: &Descriptors<'_>,
@@ -83,7 +83,7 @@ pub(crate) fn off_cpu(
         TimeCategory::WaitingForChild
     } else if calls::is_poll(call) {
         match (polls.spent(), off.object) {
-            // Whatever else the process polls for: this one is for an answer.
+            // Whatever else the process polls for, this wait is for an answer.
             (spent, Some(socket)) if descriptors::takes_answers(socket) => match spent {
                 TimeCategory::WaitingForOutput => spent,
                 _ => TimeCategory::Network,
@@ -99,12 +99,12 @@ pub(crate) fn off_cpu(
     }
 }
 
-/// Says what the waits of one trace count as.
+/// Assigns the waits of one trace to categories.
 pub(crate) struct Classifier<'a> {
     pub descriptors: &'a Descriptors<'a>,
     /// What each process's polls wait for.
     pub polls: HashMap<u32, PollContext>,
-    /// How the polls of each thread ended, where that is known.
+    /// How the polls of each thread ended, if known.
     pub ends: HashMap<u32, Ends>,
     /// Threads that use locks as timers.
     pub timed: HashSet<u32>,
@@ -125,8 +125,8 @@ impl<'a> Classifier<'a> {
 }
 
 impl<'a> Classifier<'a> {
-    /// How often the time limit of a poll, or of a socket itself, came where an answer was awaited, and how
-    /// long these took, ns, of all threads.
+    /// Returns how often the time limit of a poll, or of a socket itself, expired while an answer was
+    /// awaited, and how long these waits took, in ns, for all threads.
     pub(crate) fn unanswered(&self) -> (u64, u64) {
         let polls = self.ends.values();
         let polls = polls.map(|ends| (ends.unanswered, ends.unanswered_ns));
@@ -140,7 +140,7 @@ impl<'a> Classifier<'a> {
             .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// What a row of the off-CPU table counts as.
+    /// Returns the category of an off-CPU row.
     pub(crate) fn row(&self, row: &OffCpuRow) -> TimeCategory {
         self.off(Off {
             pid: row.pid,
@@ -153,7 +153,7 @@ impl<'a> Classifier<'a> {
         })
     }
 
-    /// What the part of an interval before its wake-up counts as.
+    /// Returns the category of the part of an interval before its wake-up.
     pub(crate) fn interval(&self, interval: &Interval) -> TimeCategory {
         self.off(Off {
             pid: interval.pid,
@@ -166,7 +166,7 @@ impl<'a> Classifier<'a> {
         })
     }
 
-    /// Whether what is waited for through a socket is an answer of the command's own.
+    /// Reports whether the wait on a socket is for an answer from the command's own processes.
     pub(crate) fn asks_own(&self, interval: &Interval) -> bool {
         let by_number = || {
             let fd = interval.fd?;
@@ -186,13 +186,13 @@ impl<'a> Classifier<'a> {
             return TimeCategory::Disk;
         }
         let mut polls = self.polls.get(&off.pid).copied().unwrap_or_default();
-        // One thread's event loop says nothing of another one's.
+        // One thread's event loop says nothing about another's.
         polls.ends = self.ends.get(&off.tid).copied().or(polls.ends);
         off_cpu(off, self.descriptors, polls)
     }
 }
 
-/// Whether who listens waits for one who connects, or for what one who is connected asks next.
+/// Reports whether a server waits for a client to connect, or for a connected client's next request.
 fn awaits_client(off: Off<'_>, call: &str, descriptors: &Descriptors<'_>) -> bool {
     let accepted = |fd| descriptors.is_accepted(off.pid, fd);
     calls::is_accept(call) || calls::is_read(call) && off.fd.is_some_and(accepted)
@@ -207,7 +207,7 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         Some(object) => WaitKind::of(object),
         None => descriptors.waited_for(pid, fd),
     };
-    // Nothing is asked of a peer where the writing itself has to wait.
+    // If the write itself has to wait, the wait is not for a peer's answer.
     if calls::is_write(call) && is_local {
         return TimeCategory::WaitingForOutput;
     }
@@ -215,8 +215,8 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         return TimeCategory::Network;
     }
     let kind = match waited_for {
-        // A wait for a disk can't be interrupted: what has a path and can is a named pipe or a
-        // device.
+        // A wait for a disk is uninterruptible: something with a path and an interruptible wait is a named
+        // pipe or a device.
         WaitKind::File if off.cause == Cause::Asleep => WaitKind::Pipe,
         kind => kind,
     };
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
-        // A shim asks two children something, becomes the program, and that sleeps in polls.
+        // A shim queries two children and becomes the program, which sleeps in polls.
         for (last_exec_ms, wanted) in [
             (50, TimeCategory::Sleeping),
             (0, TimeCategory::WaitingForChild),

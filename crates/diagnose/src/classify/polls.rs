@@ -1,4 +1,4 @@
-//! What do a process's polls wait for?
+//! Determines what a process's polls wait for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,25 +9,25 @@ use crate::calls::{is_accept, is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, WaitKind, takes_answers};
 use crate::thresholds as t;
 
-/// A few that nobody ended are chance.
+/// Fewer polls without an event may be chance.
 const FEWEST_PAUSES: u64 = 5;
 
 /// How polls ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
     pub polls: PollEnds,
-    /// Of those that a time limit ended: for the one socket that something had been asked through.
+    /// Of those that timed out: polls for a single socket on which a request was pending.
     pub unanswered: u64,
-    /// How long these took.
+    /// How long the unanswered polls took.
     pub unanswered_ns: u64,
-    /// All of them.
+    /// The number of all polls.
     calls: u64,
-    /// Of those that a time limit ended: for several descriptors, or for none.
+    /// Of those that timed out: polls for several descriptors, or for none.
     for_no_one: u64,
 }
 
 impl Ends {
-    /// Those of a row. `unanswered`: of them, those for an answer that did not come in time.
+    /// Adds the polls of a row. `unanswered`: those for an answer that did not arrive in time.
     fn add(&mut self, row: &SyscallRow, more: PollEnds, unanswered: Limited) {
         self.calls += row.calls;
         self.for_no_one += if row.fd.is_none() { more.by_limit } else { 0 };
@@ -38,56 +38,55 @@ impl Ends {
         self.unanswered_ns += unanswered.ns;
     }
 
-    /// Whether time limits ended this part of the time.
+    /// Reports whether this part of the time was in polls that timed out.
     fn by_limit(self, part: f64) -> bool {
         self.polls.by_limit_ns as f64 >= part * self.polls.total_ns as f64
     }
 
-    /// Whether they are pauses: time limits ended each of them, and none was for one descriptor. What
-    /// is answered now and then ends some, and most that are made so are for no descriptor at all.
+    /// Reports whether they are pauses: each of them timed out, and none was for a single descriptor. Polls
+    /// for events that occur now and then would sometimes end early, and most pauses are for no descriptor at
+    /// all.
     fn are_pauses(self) -> bool {
         self.calls >= FEWEST_PAUSES && self.for_no_one == self.calls
     }
 
-    /// Whether they waited most of the time for answers that never came.
+    /// Reports whether most of the time was spent waiting for answers that never came.
     fn are_unanswered(self) -> bool {
         self.unanswered_ns as f64 >= t::PART_BY_LIMIT * self.polls.total_ns as f64
     }
 }
 
-/// What a process's polls wait for: known by what it does with its descriptors. A poll that ends
-/// with an event is followed by a call that takes it, so the numbers of those calls say what most
-/// waits were for.
+/// What a process's polls wait for, inferred from what it does with its descriptors. A poll that ends with an
+/// event is followed by a call that consumes it, so the numbers of those calls tell what most waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
-    /// Calls that took bytes from a descriptor 0 that can keep one waiting, or from a named pipe
-    /// that is written outside of the tree.
+    /// Calls that read from a descriptor 0 that can block, or from a named pipe that is written outside of
+    /// the process tree.
     pub input: u64,
-    /// Calls that moved bytes through sockets, made connections or took them.
+    /// Calls that moved bytes through sockets, or made or accepted connections.
     pub sockets: u64,
-    /// Calls that took bytes from sockets.
+    /// Calls that read from sockets.
     pub answers: u64,
-    /// Writes to sockets of this machine that found them full.
+    /// Writes to local sockets that were full.
     pub full_sockets: u64,
-    /// Writes to descriptor 1, or to a named pipe that is read outside of the tree, that found it
-    /// full.
+    /// Writes that found descriptor 1, or a named pipe read outside of the tree, full.
     pub output: u64,
-    /// Calls that took bytes from other pipes.
+    /// Calls that read from other pipes.
     pub pipes: u64,
-    /// Calls that took one byte each from a pipe: a thread's signal, or a line read byte by byte. Polls
-    /// don't wait for each of them.
+    /// Calls that read one byte each from a pipe: a thread's signal, or a line read byte by byte. Polls don't
+    /// wait for each of them.
     pub single_bytes: u64,
-    /// Calls that took a count from an eventfd.
+    /// Calls that read a count from an eventfd.
     pub events: u64,
-    /// Calls that took a count from a timerfd.
+    /// Calls that read a count from a timerfd.
     pub timers: u64,
-    /// The polls themselves.
+    /// The number of polls.
     pub polls: u64,
-    /// How they ended, where that is known.
+    /// How the polls ended, if known.
     pub ends: Option<Ends>,
-    /// It has children.
+    /// Whether it has children.
     pub children: bool,
-    /// It is a server that nobody asks anything, until it is ended.
+    /// Whether it is a server that receives no requests until it is ended.
     pub awaits_connections: bool,
 }
 
@@ -127,9 +126,8 @@ impl PollContext {
         self.ends.filter(|ends| ends.polls.total_ns > 0)
     }
 
-    /// Whether polls end by their time limits though there is something to be taken after most of
-    /// them: then they don't wait for it, or it would have ended them. A runtime also polls without
-    /// waiting, which takes no time.
+    /// Reports whether polls time out although data is consumed after most of them: then they don't wait for
+    /// that data, which would have ended them. A runtime also polls without waiting, which takes no time.
     fn only_naps(self, taken: u64) -> bool {
         let Some(ends) = self.known_ends() else {
             return false;
@@ -140,8 +138,8 @@ impl PollContext {
             && taken * 2 >= ends.polls.by_limit
     }
 
-    /// Events at sockets: those that the network brought, and those of a reader that took what had
-    /// filled one.
+    /// Returns the events at sockets: those due to the network, and those due to a reader that drained a full
+    /// socket.
     fn at_sockets(self) -> (u64, u64) {
         match is_most(self.full_sockets, self.full_sockets + self.answers) {
             true if self.full_sockets > 0 => (self.answers, self.full_sockets),
@@ -149,7 +147,7 @@ impl PollContext {
         }
     }
 
-    /// Whether polls of a process that takes nothing from outside end by time.
+    /// Reports whether the polls of a process that consumes nothing from outside end by time.
     fn sleeps(self) -> bool {
         if self.timers * 2 > self.events && self.timers > 0 {
             return true;
@@ -157,8 +155,8 @@ impl PollContext {
         if let Some(ends) = self.known_ends() {
             return ends.by_limit(t::PART_BY_LIMIT);
         }
-        // Threads signal each other through pipes and eventfds. Where far more polls ended, they
-        // ended by time.
+        // Threads signal each other through pipes and eventfds. If far more polls ended than that, time ended
+        // them.
         let pipes = match self.children {
             true => 0,
             false => self.pipes + self.single_bytes,
@@ -172,7 +170,7 @@ fn is_most(events: u64, all: u64) -> bool {
     events as f64 >= t::PART_OF_EVENTS * all as f64
 }
 
-/// Of every process.
+/// Returns the poll context of every process.
 pub(super) fn contexts(
     trace: &Trace,
     descriptors: &Descriptors<'_>,
@@ -246,9 +244,9 @@ pub(super) fn contexts(
     contexts
 }
 
-/// Processes that listen and hardly ever accept anything, of a run that didn't end by itself: they
-/// wait for whoever connects, with or without a time limit. Of a process that ran already it is
-/// known who listens, and however much it is asked, it waits for that.
+/// Returns processes that listen and hardly ever accept a connection, in a run that didn't end by itself:
+/// they wait for clients, with or without a time limit. For a process that was already running, it is known
+/// which threads listen, and it waits for clients however many requests it gets.
 fn idle_servers(trace: &Trace) -> Vec<u32> {
     if let Some(attached) = &trace.attached {
         return attached.listening.clone();
@@ -263,7 +261,7 @@ fn idle_servers(trace: &Trace) -> Vec<u32> {
     }
     for row in trace.syscalls.iter().filter(|row| is_accept(&row.name)) {
         if let Some(accepted) = servers.get_mut(&row.pid) {
-            // A call that still waits has returned no error.
+            // A call that is still waiting has not returned an error.
             *accepted += row.calls.saturating_sub(row.errors.max(row.would_block));
         }
     }
@@ -272,8 +270,8 @@ fn idle_servers(trace: &Trace) -> Vec<u32> {
     servers.into_keys().collect()
 }
 
-/// How long children of each process lived since it began its last program: those of a shell that
-/// became the program itself are nobody that it waits for.
+/// Returns how long the children of each process lived since it started its last program: a shell that became
+/// the program doesn't wait for children it created before.
 fn childrens_ns(trace: &Trace) -> HashMap<u32, u64> {
     let begun = |process: &Process| process.execs.last().map_or(0, |exec| exec.at_ns);
     let processes = trace.processes.iter();
@@ -289,7 +287,7 @@ fn childrens_ns(trace: &Trace) -> HashMap<u32, u64> {
     lived
 }
 
-/// How long the threads of each process waited in polls.
+/// Returns how long the threads of each process waited in polls.
 fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
     let mut waited = HashMap::new();
     for row in &trace.off_cpu {
@@ -300,11 +298,11 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
     waited
 }
 
-/// Sockets that something was asked through: they were connected, or written to.
+/// Sockets on which a request was made: they were connected, or written to.
 pub(super) struct Asked<'a> {
     sockets: HashSet<(u32, i32)>,
-    /// Of polls of a number that was several things: how many for an answer a time limit ended, by
-    /// thread, call and number.
+    /// For polls of a reused descriptor number: how many that waited for an answer timed out, by thread, call
+    /// and number.
     divided: HashMap<(u32, &'a str, i32), Limited>,
 }
 
@@ -313,7 +311,7 @@ impl<'a> Asked<'a> {
         let rows = trace.syscalls.iter();
         let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
         let numbers = asking.filter_map(|row| Some((row.pid, row.fd?)));
-        // Nobody polls for a file, whatever the number mostly was.
+        // Polls aren't for files, even if the number mostly was one.
         let is_socket = |(pid, fd): &_| descriptors.waited_for(*pid, *fd) == WaitKind::Socket;
         Self {
             sockets: numbers.filter(is_socket).collect(),
@@ -321,8 +319,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Of the polls of a row: those for the one socket that something was asked through, if their time
-    /// limits ended them. The descriptor of `epoll_wait` is of the set.
+    /// Returns the polls of a row that were for a single socket with a pending request and timed out. The
+    /// descriptor of `epoll_wait` is that of the epoll set.
     fn unanswered(&self, row: &SyscallRow, ends: PollEnds) -> Limited {
         let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
         let Some(fd) = one else {
@@ -359,7 +357,7 @@ fn divided(trace: &Trace) -> HashMap<(u32, &str, i32), Limited> {
     divided
 }
 
-/// How the polls of each thread ended, where that is known.
+/// Returns how the polls of each thread ended, if known.
 pub(super) fn ends(trace: &Trace, asked: &Asked<'_>) -> HashMap<u32, Ends> {
     let mut ends: HashMap<u32, Ends> = HashMap::new();
     for row in &trace.syscalls {
@@ -492,7 +490,7 @@ mod tests {
         };
         assert_eq!(ended(0).spent(), TimeCategory::WaitingForEvents);
         assert_eq!(ended(900).spent(), TimeCategory::Sleeping);
-        // Messages of workers come before the end of each pause, and don't end the waiting.
+        // Messages of workers arrive before the end of each pause, and don't end the waiting.
         let reported = PollContext {
             events: 90,
             ..ended(900)
@@ -522,9 +520,9 @@ mod tests {
             ..PollContext::default()
         };
         assert_eq!(asks(98).spent(), TimeCategory::Sleeping);
-        // What a client gets after two empty polls ended its poll.
+        // An answer that a client gets after two empty polls ended its poll.
         assert_eq!(asks(40).spent(), TimeCategory::WaitingForPipe);
-        // Polls that take no time wait for nothing.
+        // Polls that take no time don't wait.
         let mut pauses = asks(40);
         pauses.ends.as_mut().expect("it is known").polls.by_limit_ns = 1000;
         assert_eq!(pauses.spent(), TimeCategory::Sleeping);

@@ -1,4 +1,4 @@
-//! Which threads use locks as timers?
+//! Finds threads that use locks as timers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,11 @@ use fathom_trace::{Cause, Tier, Trace};
 
 use crate::calls::is_lock;
 
-/// A thread that is ended in a wait is gone so soon after it.
+/// A thread that is killed in a wait ends within this time after it.
 const DYING_NS: u64 = 200_000;
 
-/// By thread: time in waits for locks that nobody of the tree ended, and in all of them. The last
-/// one of a thread doesn't count if the thread ended in it.
+/// Returns for each thread the time in lock waits that no thread of the tree ended, and in all lock waits. A
+/// thread's last wait doesn't count if the thread ended in it.
 fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     let ends: HashMap<u32, u64> = trace
         .threads
@@ -34,9 +34,9 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     waits
 }
 
-/// Threads that use locks as timers: most of their waits, or most of the time in them, ended by a
-/// time limit, and the process's other threads did little meanwhile. (Python's threads wait for the
-/// interpreter with a limit of 5 ms, again and again, but one of them computes meanwhile.)
+/// Returns threads that use locks as timers: most of their waits, or most of the time in them, timed out, and
+/// the process's other threads did little meanwhile. (Python's threads wait for the interpreter with a time
+/// limit of 5 ms, repeatedly, but one of them computes meanwhile.)
 pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {
@@ -58,7 +58,7 @@ pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let waiting: HashSet<u32> = waits.keys().copied().collect();
     let in_locks = trace.threads.iter().filter(|t| waiting.contains(&t.tid));
     let processes: HashSet<u32> = in_locks.map(|thread| thread.pid).collect();
-    // Samples see only threads of the same process end a wait for a lock.
+    // Samples show who ended a wait for a lock only within the same process.
     let all_wakers_known = !trace.tier.is_some_and(Tier::only_samples) || processes.len() < 2;
     let sleeps = |thread: &&fathom_trace::Thread| {
         let end = thread.ended_ns.unwrap_or(trace.duration_ns);

@@ -1,9 +1,9 @@
-//! The path by sums: which part of each thread's time lies on it?
+//! Finds the path by sums: the part of each thread's time that is on it.
 //!
-//! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced
-//! by what the child or thread did meanwhile; of children that run side by side the one that ended
-//! last, and before it began the one that had ended last until then. A weight says which part of
-//! a thread's time lies on the path.
+//! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced by what the
+//! child or thread did meanwhile. For concurrent children, the one that ended last is used, and for the time
+//! before it began, the one that had ended last by then. A weight is the part of a thread's time that is on
+//! the path.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,12 +22,12 @@ struct Walk<'a> {
     trace: &'a Trace,
     threads: &'a [ThreadTimes],
     weights: HashMap<u32, f64>,
-    /// Processes whose runtime moves its work between threads which never end, as Go's does, or
-    /// leaves it to threads of its own and waits in its event loop, as Node's does.
+    /// Processes whose runtime moves work between threads that never end, as Go's does, or leaves it to its
+    /// own threads while waiting in its event loop, as Node's does.
     pools: &'a HashSet<u32>,
 }
 
-/// The path of one process through its threads and children.
+/// Finds the path of one process through its threads and children.
 pub(super) fn of_process(
     trace: &Trace,
     threads: &[ThreadTimes],
@@ -48,8 +48,8 @@ pub(super) fn of_process(
     }
 }
 
-/// What a process with several threads did while it was observed, where no end shows for which of
-/// them it went on: what any of them did, and beside that what the busiest of them waited for.
+/// Returns the path of a multithreaded process that was observed for a while, where no end shows which thread
+/// mattered: what any of its threads did, plus the waits of the busiest one.
 pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> CriticalPath {
     let own: Vec<&ThreadTimes> = threads.iter().filter(|times| times.pid == pid).collect();
     let busiest = own
@@ -67,7 +67,7 @@ pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> Cri
     };
     let is_work = |spent: TimeCategory| rank_in_pool(spent) == 0;
     let work: f64 = own.iter().map(|times| times.sums.of(is_work)).sum();
-    // What several compute side by side takes the time of one.
+    // Threads that compute concurrently take only the time of one.
     let room = whole.min(walk.busy_ns(&own).unwrap_or(f64::INFINITY));
     let part = (room / work.max(1.0)).min(1.0);
     let mut sums = Sums::default();
@@ -90,7 +90,7 @@ pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> Cri
 }
 
 impl Walk<'_> {
-    /// What the time of a process's main thread was spent on. Depth is bounded: a chain of
+    /// Returns what the time of a process's main thread was spent on. The depth is limited: a chain of
     /// thousands of processes must not exhaust the stack.
     fn process(&mut self, pid: u32, weight: f64, depth: u32) -> Sums {
         let threads = self.threads;
@@ -133,7 +133,7 @@ impl Walk<'_> {
         let factor = (wait / total.max(1.0)).min(1.0);
         for (child, ..) in &children {
             let inner = self.process(*child, weight * factor, depth + 1);
-            // The time from the fork to the first record of the thread is the child's too.
+            // The time from the fork to the thread's first record belongs to the child too.
             let known = inner.total().max(1.0);
             let first = sums.take(TimeCategory::WaitingForChild, known * factor);
             let rest = sums.take(TimeCategory::WaitingForPipe, known * factor - first);
@@ -169,7 +169,7 @@ impl Walk<'_> {
         let (waits, total_ns) = lock_waits(self.trace, main.tid);
         let rows = lock_rows(self.trace, main.tid);
         let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
-        // Samples don't count waits: a thread that does nothing else waits for the others' ends.
+        // Samples don't count waits: a thread that only waits is waiting for the others to end.
         let only_waits = self.trace.tier == Some(Tier::Sample)
             && main.on_cpu_ns <= t::CPU_OF_A_JOINER * main.ns();
         waits <= threads as u64 + 2 || longest * 2 >= total_ns || only_waits
@@ -192,8 +192,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes what the threads of a pool did for what the command did: first the CPU time, then the
-    /// waits for something outside, then timers; at most the main thread's time of all together.
+    /// Attributes what the threads of a pool did to the command: first the CPU time, then waits for something
+    /// outside, then timers; in total at most the main thread's time.
     fn through_pool(&mut self, threads: &[&ThreadTimes], sums: &mut Sums, weight: f64) {
         let whole = sums.total();
         let mut pool = Sums::default();
@@ -215,7 +215,7 @@ impl Walk<'_> {
                 .filter(|(spent, _)| rank_in_pool(*spent) == rank)
                 .collect();
             let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
-            // What several compute side by side takes the time of one.
+            // Threads that compute concurrently take only the time of one.
             let room = match rank {
                 0 => whole.min(busy),
                 _ => whole - path.total(),
@@ -234,8 +234,8 @@ impl Walk<'_> {
         *sums = path;
     }
 
-    /// Time in which at least one of these threads was not asleep; `None` if the trace doesn't have
-    /// the waits in order. Waits too short for the timeline count as work.
+    /// Returns the time in which at least one of these threads was not asleep; `None` if the trace doesn't
+    /// have the waits in order. Waits too short for the timeline count as work.
     fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
         let timeline = self.trace.timeline.as_ref();
         let lost = self.trace.lost.intervals + self.trace.lost.records;
@@ -259,12 +259,14 @@ impl Walk<'_> {
         Some(covered_ns(&works) as f64)
     }
 
-    /// A runtime's own watcher, such as Go's `sysmon`, sleeps and polls from start to end.
+    /// Reports whether the thread is a runtime's own watcher, such as Go's `sysmon`, which sleeps and polls
+    /// from start to end.
     fn is_watcher(&self, times: &ThreadTimes) -> bool {
         self.naps_ns(times) > 0.4 * times.ns()
     }
 
-    /// Time in sleeps of the thread's own; such a runtime serves the program's by polls and locks.
+    /// Returns the time of the thread's own sleeps; such a runtime implements the program's sleeps with polls
+    /// and locks.
     fn naps_ns(&self, times: &ThreadTimes) -> f64 {
         let naps =
             self.trace.off_cpu.iter().filter(|row| {
@@ -274,8 +276,8 @@ impl Walk<'_> {
     }
 }
 
-/// Of children that ran side by side, those that a parent had to wait for: the one that ended last,
-/// the one that ended last before it began, and so on.
+/// Of concurrent children, returns those that the parent had to wait for: the one that ended last, the one
+/// that ended last before it began, and so on.
 fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
     children.sort_by_key(|child| std::cmp::Reverse(child.2));
     let mut chain: Vec<(u32, u64, u64)> = Vec::new();
@@ -287,8 +289,8 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
     chain
 }
 
-/// In which order the threads of a pool account for the time; 4 for idleness. A runtime's own
-/// threads wait for events from start to end, and for a time only if the program does.
+/// Returns the order in which a pool's threads account for the time; 4 for idleness. A runtime's own threads
+/// wait for events from start to end, and for a duration only if the program does.
 fn rank_in_pool(spent: TimeCategory) -> u8 {
     match spent {
         TimeCategory::Locks | TimeCategory::Unaccounted => 4,
@@ -311,7 +313,8 @@ fn rank_ns(sums: &Sums, rank: u8) -> f64 {
     parts.map(|(_, ns)| ns).sum()
 }
 
-/// What a thread did other than queue or sleep: runtimes have threads that only nap.
+/// Returns the time in which a thread did something other than queue or sleep: runtimes have threads that
+/// only nap.
 fn active_ns(times: &ThreadTimes) -> f64 {
     times.sums.total()
         - times.sums.get(TimeCategory::Locks)
@@ -327,7 +330,7 @@ mod tests {
         use crate::fake::{Fake, MS, ROOT};
         let mut fake = Fake::new(1000);
         fake.trace.attached = Some(fathom_trace::Attached::default());
-        // The first thread waits for events; of two others one computes, and naps else.
+        // The first thread waits for events; of two others, one computes and the other only naps.
         fake.wait_for(ROOT, "epoll_wait", Some(5), (0, 1000, 1000), None);
         fake.thread(ROOT, 201, 0, 1000, 1000);
         fake.wait_for(201, "clock_nanosleep", None, (300, 1000, 1000), None);

@@ -1,9 +1,9 @@
-//! The path by wake-ups: what was each wait for?
+//! Finds the path by wake-ups: what each wait was for.
 //!
-//! Goes back from the end of the command on its main thread. A wait for a child, for a thread that
-//! is joined or for a pipe of the tree is replaced by what the one who ended it did meanwhile, its
-//! own waits likewise. Any other wait is a part of the account by itself. So each moment of the
-//! wall time is passed once, and no replacement reaches beyond the wait that it replaces.
+//! Goes back from the end of the command on its main thread. A wait for a child, for a joined thread or for a
+//! pipe of the tree is replaced by what the thread that ended it did meanwhile, and its own waits are treated
+//! the same way. Any other wait is itself a part of the account. So each moment of the wall time is covered
+//! once, and no replacement extends beyond the wait that it replaces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -19,37 +19,38 @@ use crate::intervals::woken_ns;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 
-/// Waits within waits that are followed; each is another thread's.
+/// The maximum nesting of waits that are followed; each is in another thread.
 const DEEPEST: u32 = 100;
 
 struct Walk<'a> {
     graph: WakeGraph<'a>,
-    /// Processes whose threads hand their work around: who woke whom there says little.
+    /// Processes whose threads pass work to each other, so that wake-ups between them mean little.
     pools: &'a HashSet<u32>,
-    /// What is known of such.
+    /// Cached results for such processes.
     inside: HashMap<u32, Rc<Pool<'a>>>,
-    /// On the path, by thread: time outside of the intervals, and in them by what was waited for.
+    /// On-path time outside of intervals, by thread; on-path time in intervals is kept by what was waited
+    /// for.
     outside: HashMap<u32, f64>,
     waits: BTreeMap<(u32, TimeCategory), f64>,
-    /// Threads whose short waits for pipes are others' time.
+    /// Threads whose short waits for pipes count as time of other threads.
     handed_over: HashSet<u32>,
-    /// CPU time of the tree that came after its threads' last records.
+    /// CPU time of the tree after its threads' last records.
     charged_after_ends: f64,
-    /// Threads that were waited for at a later moment: until their end or for what they did.
+    /// Threads that are waited for at a later moment: for their end or for their work.
     awaited: HashSet<u32>,
-    /// Sums that no thread of the walk has.
+    /// Sums that belong to no thread of the walk.
     beside: Sums,
     weights: HashMap<u32, f64>,
 }
 
-/// A process whose threads hand their work around.
+/// A process whose threads pass work to each other.
 struct Pool<'a> {
-    /// What it spent its time on.
+    /// What the process spent its time on.
     path: CriticalPath,
     waits: Vec<WaitAtPipe<'a>>,
 }
 
-/// The path of a process, or `None` if the trace doesn't have every wait in its place.
+/// Returns the path of a process, or `None` if the trace doesn't have every wait in order.
 pub(super) fn find(
     root: u32,
     trace: &Trace,
@@ -77,7 +78,7 @@ pub(super) fn find(
     Some(walk.path())
 }
 
-/// What the kernel charged beyond the time on a CPU that the records show.
+/// Returns the CPU time that the kernel charged beyond the on-CPU time in the records.
 fn charged_after_ends(trace: &Trace) -> f64 {
     let charged = trace.accounts.user_ns + trace.accounts.system_ns;
     let reported: u64 = trace
@@ -126,9 +127,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A wait that nobody of the tree ended. A sleep beside a thread that is waited for anyway, or
-    /// whose end is polled for, is that thread's time: without the sleep the command would end no
-    /// sooner.
+    /// Handles a wait that no thread of the tree ended. A sleep during the work of a thread that is waited
+    /// for anyway, or whose end is polled for, counts as that thread's time: without the sleep, the command
+    /// would not end sooner.
     fn alone(
         &mut self,
         times: &'a ThreadTimes,
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The time before a thread was there is that of the thread that made it.
+    /// Attributes the time before a thread existed to the thread that created it.
     fn before(&mut self, times: &ThreadTimes, from: u64, to: u64, depth: u32) {
         if to <= from || depth >= DEEPEST {
             return;
@@ -161,8 +162,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From a thread's last record to the moment when its end was noticed: taking it down, as far
-    /// as the kernel charged CPU time that no record shows; the rest is waiting for a CPU.
+    /// Accounts for the time from a thread's last record to the moment its end was noticed: teardown, as far
+    /// as the kernel charged CPU time without records; the rest is waiting for a CPU.
     fn ended(&mut self, ns: f64) {
         let work = ns.min(self.charged_after_ends);
         self.charged_after_ends -= work;
@@ -178,8 +179,8 @@ impl<'a> Walk<'a> {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
     }
 
-    /// Takes the process as a whole between two moments; returns when it began, at least `from`.
-    /// Its waits at pipes of the tree are what those did who ended them.
+    /// Accounts for the process as a whole between two moments; returns when it began, at least `from`. Its
+    /// waits at pipes of the tree are replaced by what the threads that ended them did.
     fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
         let pool = Rc::clone(self.inside.entry(pid).or_insert_with(|| {
             let path = by_sums::of_process(self.graph.trace, self.graph.all, pid, self.pools);
@@ -199,7 +200,8 @@ impl<'a> Walk<'a> {
         }
         let mut sums = Sums::default();
         sums.add_scaled(&pool.path.sums, part);
-        // One that ends later is no part of this time: who ended it may wait for this process now.
+        // A wait that ends later is not part of this time: the thread that ended it may be waiting for this
+        // process now.
         let first = pool.waits.partition_point(|wait| wait.to <= begin);
         let waits = pool.waits[first..].iter();
         let waits = waits.take_while(|wait| wait.to <= to && depth < DEEPEST);
@@ -215,8 +217,8 @@ impl<'a> Walk<'a> {
         begin
     }
 
-    /// Time outside of a thread's intervals was spent on what they don't show of the thread: on a
-    /// CPU, and in waits too short to be kept.
+    /// Returns what a thread's time outside of its intervals was spent on: on a CPU, and in waits too short
+    /// to be recorded.
     fn rest_of(&self, times: &ThreadTimes) -> Sums {
         let mut rest = times.sums.clone();
         if self.handed_over.contains(&times.tid) {
@@ -236,8 +238,8 @@ impl<'a> Walk<'a> {
         rest
     }
 
-    /// Waits for a pipe of the tree that are too short to be in the timeline go to the thread that
-    /// ended most of those that are there.
+    /// Attributes waits for a pipe of the tree that are too short for the timeline to the thread that ended
+    /// most of the recorded ones.
     fn hand_over_short_waits(&mut self) {
         let mut moves = Vec::new();
         for times in self.graph.all {
@@ -258,7 +260,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts together what was gathered.
+    /// Builds the path from what was gathered.
     fn path(mut self) -> CriticalPath {
         self.hand_over_short_waits();
         let mut sums = std::mem::take(&mut self.beside);

@@ -1,8 +1,8 @@
-//! Which threads' time is the wall time of the command?
+//! Determines which threads' time makes up the wall time of the command.
 //!
-//! Where the trace has every wait in order, [`by_wakeups`] follows the wake-ups backwards from the
-//! end, as [`wake_graph`] has them. Where it has not, [`by_sums`] goes through the tree by sums: a
-//! parent's wait is replaced by what its children did meanwhile.
+//! If the trace has every wait in order, [`by_wakeups`] follows the wake-ups backwards from the end, using
+//! [`wake_graph`]. If not, [`by_sums`] walks the tree by sums: a parent's wait is replaced by what its
+//! children did meanwhile.
 
 mod by_sums;
 mod by_wakeups;
@@ -21,9 +21,8 @@ pub(crate) use waits::{covered_ns, span_ns};
 use crate::classify::Classifier;
 use crate::thread_times::ThreadTimes;
 
-/// The path of the command through its threads. `pools`: processes whose runtime moves its work
-/// between threads which never end, as Go's does, or leaves it to threads of its own, as Node's
-/// does.
+/// Finds the path of the command through its threads. `pools`: processes whose runtime moves work between
+/// threads that never end, as Go's does, or leaves it to its own threads, as Node's does.
 pub(crate) fn find(
     trace: &Trace,
     threads: &[ThreadTimes],
@@ -52,9 +51,9 @@ pub(crate) fn find(
     }
 }
 
-/// Of a process that is observed for a while no end says what it did it for: it may wait for
-/// nothing but signals, and leave the work to processes that don't end either, as servers do. The
-/// one of the tree with most CPU time of those that are there at the end.
+/// Returns the process of the tree with the most CPU time among those alive at the end. When a process is
+/// observed for a while, no end shows what it was working for: it may wait only for signals, and leave the
+/// work to processes that don't end either, as servers do.
 fn busiest(trace: &Trace, threads: &[ThreadTimes]) -> Option<u32> {
     trace.attached.as_ref()?;
     let there = trace.processes.iter().filter(|one| one.ended_ns.is_none());
@@ -66,7 +65,7 @@ fn busiest(trace: &Trace, threads: &[ThreadTimes]) -> Option<u32> {
     Some(busiest.pid)
 }
 
-/// The path on which more was done.
+/// Returns the path with more work.
 fn more_work(one: CriticalPath, other: CriticalPath) -> CriticalPath {
     let work = |path: &CriticalPath| {
         let sums = path.sums.iter();

@@ -1,4 +1,4 @@
-//! The path itself: what its time was spent on, and which part of each thread's time lies on it.
+//! The path itself: what its time was spent on, and the part of each thread's time on it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,19 +12,19 @@ use crate::thread_times::ThreadTimes;
 pub(crate) struct CriticalPath {
     /// What the wall time was spent on.
     pub sums: Sums,
-    /// Part of each thread's time on a CPU that lies on the path, 0 to 1.
+    /// The part of each thread's on-CPU time that is on the path, 0 to 1.
     pub weights: HashMap<u32, f64>,
-    /// Part of each thread's waits for one thing that lies on the path, where that is known.
+    /// The part of each thread's waits in one category that is on the path, if known.
     pub waits: Option<BTreeMap<(u32, TimeCategory), f64>>,
 }
 
 impl CriticalPath {
-    /// Part of a thread's time on a CPU that is on the path.
+    /// Returns the part of a thread's on-CPU time that is on the path.
     pub(crate) fn weight(&self, tid: u32) -> f64 {
         self.weights.get(&tid).copied().unwrap_or(0.0)
     }
 
-    /// Part of a thread's waits for this that is on the path.
+    /// Returns the part of a thread's waits in this category that is on the path.
     pub(crate) fn wait_weight(&self, tid: u32, spent: TimeCategory) -> f64 {
         match &self.waits {
             Some(waits) => waits.get(&(tid, spent)).copied().unwrap_or(0.0),
@@ -33,11 +33,11 @@ impl CriticalPath {
     }
 }
 
-/// A thread that the process's end catches in a wait is gone so soon after it: the last one gives
-/// the memory back.
+/// A thread that is in a wait when its process ends is gone within this time: the last thread releases the
+/// memory.
 pub(super) const GIVING_BACK_NS: u64 = 20_000_000;
 
-/// The thread that stands for its process: its first one, unless that ended before the others did.
+/// Returns the thread that represents its process: its first one, unless that ended before the others.
 pub(super) fn representative_thread(threads: &[ThreadTimes], pid: u32) -> Option<&ThreadTimes> {
     let own = || threads.iter().filter(|times| times.pid == pid);
     let main = own()

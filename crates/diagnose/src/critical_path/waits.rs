@@ -1,4 +1,4 @@
-//! How many waits were for locks, and what time several of them cover.
+//! Counts waits for locks, and computes the time that several waits cover.
 
 use fathom_trace::{OffCpuRow, Trace};
 
@@ -13,14 +13,15 @@ pub(super) fn lock_rows(trace: &Trace, tid: u32) -> impl Iterator<Item = &OffCpu
         .filter(in_lock)
 }
 
-/// How often and how long a thread waited for locks or other threads.
+/// Returns how often and how long a thread waited for locks or other threads.
 pub(super) fn lock_waits(trace: &Trace, tid: u32) -> (u64, u64) {
     lock_rows(trace, tid).fold((0, 0), |(count, ns), row| {
         (count + row.count, ns + row.total_ns)
     })
 }
 
-/// Time in which at least one of them was alive, or waited: whose, from, to.
+/// Returns the time in which at least one of them was alive, or waited. Each item is an id, a start and an
+/// end.
 pub(crate) fn covered_ns(threads: &[(u32, u64, u64)]) -> u64 {
     let mut spans: Vec<(u64, u64)> = threads.iter().map(|l| (l.1, l.2)).collect();
     spans.sort_unstable();
@@ -33,7 +34,7 @@ pub(crate) fn covered_ns(threads: &[(u32, u64, u64)]) -> u64 {
     sum
 }
 
-/// How long one of them was there; nothing of one that was made after the end of the trace.
+/// Returns how long one of them existed; 0 if it was created after the end of the trace.
 pub(crate) fn span_ns(one: &(u32, u64, u64)) -> f64 {
     one.2.saturating_sub(one.1) as f64
 }

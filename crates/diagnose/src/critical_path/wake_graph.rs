@@ -1,4 +1,4 @@
-//! Who ended each wait, who made each thread, and which one ended the command?
+//! Determines who ended each wait, who created each thread, and which thread ended the command.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,36 +13,37 @@ use crate::intervals::{by_thread, woken_ns};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// What waits at a pipe count as; if both ends are in the tree, as what the other end did.
+/// The categories of waits at a pipe; if both ends are in the tree, they are replaced by what the other end
+/// did.
 pub(super) const ON_PIPES: [TimeCategory; 3] = [
     TimeCategory::WaitingForPipe,
     TimeCategory::WaitingForInput,
     TimeCategory::WaitingForOutput,
 ];
 
-/// A thread that ends so soon after waking another was joined, if it didn't wake it once more: the
-/// rest of its end takes 0.1 ms where a CPU is free.
+/// A thread that ends within this time after waking another was joined, unless it woke it again: the rest of
+/// its end takes 0.1 ms if a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
-/// Waits that one thread ended for another before the next one is taken for one more of them.
+/// After this many waits that one thread ended for another, the next one counts as another turn.
 const TURNS: usize = 3;
 
-/// Who wakes another thread and then sleeps is off its CPU before the other one's CPU takes note of
-/// the wake-up: 20 to 40 us between the CPUs of a VM.
+/// A thread that wakes another and then sleeps may leave its CPU before the other CPU records the wake-up: 20
+/// to 40 us earlier between the CPUs of a VM.
 const WAKING_NS: u64 = 500_000;
 
-/// So many naps poll for somebody's end; fewer are pauses.
+/// The minimum number of naps that count as polling for an end; fewer are pauses.
 const NAPS: usize = 3;
 
-/// Waits of a runtime's thread between being asked to end the process and doing that.
+/// How many waits of a runtime's thread to search between the request to end the process and its end.
 const STEPS_TO_AN_END: usize = 64;
 
-/// Whether a thread hardly ever was on a CPU.
+/// Reports whether a thread was hardly ever on a CPU.
 fn hardly_runs(times: &ThreadTimes) -> bool {
     times.on_cpu_ns * 10.0 < times.ns()
 }
 
-/// Who woke whom: the threads of a trace with their waits in order.
+/// The wake-ups between the threads of a trace, with their waits in order.
 pub(super) struct WakeGraph<'a> {
     pub trace: &'a Trace,
     pub classifier: &'a Classifier<'a>,
@@ -51,7 +52,7 @@ pub(super) struct WakeGraph<'a> {
     intervals: HashMap<u32, Vec<&'a Interval>>,
 }
 
-/// A wait at a pipe, and who ended it.
+/// A wait at a pipe, and the thread that ended it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WaitAtPipe<'a> {
     pub from: u64,
@@ -59,8 +60,8 @@ pub(super) struct WaitAtPipe<'a> {
     pub by: &'a ThreadTimes,
 }
 
-/// Whether a thread waits outside for what it hands to this one of its process, and never queues
-/// itself: what is waited for then is what it waits for.
+/// Reports whether `waker` waits for outside data that it passes to this thread of its process, and never
+/// queues itself: then this thread in effect waits for the same data.
 fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
     const OUTSIDE: [TimeCategory; 4] = [
         TimeCategory::WaitingForInput,
@@ -75,7 +76,7 @@ fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
 }
 
 impl<'a> WakeGraph<'a> {
-    /// `None` if the trace doesn't have the waits in order.
+    /// Returns `None` if the trace doesn't have the waits in order.
     pub(super) fn new(
         trace: &'a Trace,
         threads: &'a [ThreadTimes],
@@ -90,14 +91,13 @@ impl<'a> WakeGraph<'a> {
         })
     }
 
-    /// A thread's waits, the first one first.
+    /// Returns a thread's waits in order.
     pub(super) fn intervals(&self, tid: u32) -> impl DoubleEndedIterator<Item = &'a Interval> {
         self.intervals.get(&tid).into_iter().flatten().copied()
     }
 
-    /// The thread that this process ended with: the one that ended it, else its main
-    /// thread. A runtime lets a thread of its own do that which hardly ever ran: then it is the one
-    /// that asked for it.
+    /// Returns the thread with which this process ended: the one that ended it, otherwise its main thread. If
+    /// a runtime uses a helper thread for that, which hardly ever ran, returns the thread that requested it.
     pub(super) fn last_thread(&self, root: u32) -> Option<&'a ThreadTimes> {
         let own = || self.all.iter().filter(|times| times.pid == root);
         let main = representative_thread(self.all, root)?;
@@ -113,7 +113,7 @@ impl<'a> WakeGraph<'a> {
         match caller {
             Some(caller) if caller.tid == main.tid || !hardly_runs(caller) => Some(caller),
             Some(caller) => self.asked_to_end(caller).or(Some(caller)),
-            // Nobody saw the call: it is another's if the main thread slept to its end.
+            // The call wasn't traced: another thread made it if the main thread slept until the end.
             None => {
                 let wait = self.last_interval(main.tid, main.to_ns);
                 let asleep = wait.is_some_and(|wait| {
@@ -128,14 +128,14 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Who woke a thread for the end of the process, which may have waited for others on its way
-    /// there: one that works, else one that isn't the runtime's own.
+    /// Returns the thread that woke `last` to end the process, perhaps through other threads: preferably one
+    /// that works, otherwise one that isn't the runtime's own.
     fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
         let waits = self.intervals(last.tid);
         let wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
             let by = self.threads.get(&wait.woken_by?).copied()?;
             let is_other = by.pid == last.pid && by.tid != last.tid;
-            // A runtime's thread waits with a time limit for what it is asked.
+            // A runtime's thread waits for requests with a time limit.
             let asked = self.classifier.interval(wait) == TimeCategory::Locks || last.of_runtime;
             (is_other && asked).then_some(by)
         });
@@ -151,15 +151,15 @@ impl<'a> WakeGraph<'a> {
         next.checked_sub(1).and_then(|last| list.get(last)).copied()
     }
 
-    /// Whether a thread was alive and not off a CPU, or just so, so that it can have done something
-    /// then.
+    /// Reports whether a thread was alive and on a CPU, or had left it only just before, so that it can have
+    /// done something at that time.
     fn runs(&self, times: &ThreadTimes, at: u64) -> bool {
         let off = self.last_interval(times.tid, at);
         let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
         times.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at || just_left(interval))
     }
 
-    /// Who ended a wait, if that is what was waited for.
+    /// Returns the thread that ended a wait, if the wait was for that thread.
     pub(super) fn waker(
         &self,
         times: &ThreadTimes,
@@ -169,7 +169,7 @@ impl<'a> WakeGraph<'a> {
         let by = interval.woken_by.and_then(|tid| self.threads.get(&tid));
         let by = by.copied().filter(|waker| waker.tid != times.tid);
         let by = by.filter(|waker| self.runs(waker, at));
-        // A poll that another thread of the process ended waited for what that one computed.
+        // A poll that another thread of the process ended was waiting for that thread's work.
         let polls = interval.call.as_deref().is_some_and(calls::is_poll);
         if let Some(waker) = by.filter(|waker| polls && waker.pid == times.pid) {
             return Some(waker);
@@ -185,14 +185,15 @@ impl<'a> WakeGraph<'a> {
             TimeCategory::Locks if self.hands_out(times) => by
                 .filter(|waker| waker.pid == times.pid)
                 .or_else(|| self.worked_on(times, interval.from_ns, at)),
-            // A runtime's own thread does what the program's waits for: it queues for no lock.
+            // A runtime's own thread does what the program's thread waits for: that thread isn't queuing for
+            // a lock.
             TimeCategory::Locks => by.filter(|waker| {
                 waker.pid == times.pid && (waker.of_runtime || self.serves(waker, times))
                     || self.is_joined(times, waker, interval, at)
                     || brings_from_outside(times, waker)
             }),
-            // One of the same command that computed what it sent, or whose own waits were before the
-            // answer: no network took that time.
+            // A thread of the same command that computed what it sent, or that was itself waiting before it
+            // answered: no network took that time.
             TimeCategory::Network => by.filter(|waker| {
                 self.ran_most(waker, interval.from_ns, at) || self.classifier.asks_own(interval)
             }),
@@ -200,9 +201,9 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Whether a thread does for this one what it is asked for: to its end it waits to be asked, or would
-    /// have if its process hadn't ended, and who asks is mostly this one. Who queues for a lock has done its
-    /// work in the end.
+    /// Reports whether `waker` works on requests of this thread: until its end it waits for requests, or
+    /// would have if its process hadn't ended, and most requests come from this thread. By contrast, a thread
+    /// that queues for a lock ends with its work done.
     fn serves(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
         let is_asked = |wait: &&Interval| self.classifier.interval(wait) == TimeCategory::Locks;
         let waits = || self.intervals(waker.tid).filter(is_asked);
@@ -216,7 +217,7 @@ impl<'a> WakeGraph<'a> {
         (to_the_end || is_left) && asked >= TURNS && asked * 5 >= (all - 1) * 4
     }
 
-    /// How long a thread was on a CPU after it had woken this one for the last time, ns.
+    /// Returns how long `waker` was on a CPU after it last woke this thread, in ns.
     fn ran_since_it_woke(&self, waker: &ThreadTimes, times: &ThreadTimes) -> u64 {
         let mut waits = self.intervals(times.tid).rev();
         let last = waits.find(|wait| wait.woken_by == Some(waker.tid));
@@ -227,8 +228,8 @@ impl<'a> WakeGraph<'a> {
         waker.to_ns.saturating_sub(since).saturating_sub(off)
     }
 
-    /// The waits at pipes that another process of the tree ended, one after another. Of two threads
-    /// that wait at once the first counts.
+    /// Returns the waits at pipes that another process of the tree ended, in order. If two threads wait at
+    /// once, the first counts.
     pub(super) fn waits_at_pipes(&self, pid: u32) -> Vec<WaitAtPipe<'a>> {
         let threads = self.all.iter().filter(|times| times.pid == pid);
         let waits =
@@ -250,7 +251,7 @@ impl<'a> WakeGraph<'a> {
         waits
     }
 
-    /// Whether a thread was on a CPU or ready for most of this time.
+    /// Reports whether a thread was on a CPU or ready for most of this time.
     fn ran_most(&self, times: &ThreadTimes, from: u64, to: u64) -> bool {
         if times.from_ns >= to || times.to_ns <= from {
             return false;
@@ -263,8 +264,8 @@ impl<'a> WakeGraph<'a> {
         asleep.sum::<u64>() * 2 < to.saturating_sub(from)
     }
 
-    /// Who worked while this thread slept, and is waited for: at a later moment (`awaited`), or by
-    /// naps that end with it.
+    /// Returns the thread that worked while this thread slept and that is waited for: at a later moment
+    /// (`awaited`), or by naps that end with it.
     pub(super) fn slept_beside(
         &self,
         times: &ThreadTimes,
@@ -286,8 +287,8 @@ impl<'a> WakeGraph<'a> {
             .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
     }
 
-    /// Whether a thread napped again and again while another one worked, and no more after its end,
-    /// of which the nap that ends at `at` was the last. A script's naps are processes of their own.
+    /// Reports whether a thread napped repeatedly while another one worked, but not after that one's end, and
+    /// whether the nap that ends at `at` was the last. A script's naps are separate processes.
     fn naps_until(&self, times: &ThreadTimes, other: &ThreadTimes, at: u64) -> bool {
         let parent = |pid: u32| self.process(pid).and_then(|process| process.parent);
         let program = |pid: u32| {
@@ -306,14 +307,14 @@ impl<'a> WakeGraph<'a> {
         let of_script = self.all.iter().filter(is_of_script);
         let all: Vec<u64> = own.chain(of_script.map(|nap| nap.from_ns)).collect();
         let before = all.iter().filter(|nap| (other.from_ns..at).contains(nap));
-        // Another one right after this one: it is not over.
+        // If another nap follows right away, the series isn't over.
         let last = all
             .iter()
             .copied()
             .filter(|nap| *nap < at)
             .max()
             .unwrap_or(at);
-        // The naps for the next one that works begin after that one was made.
+        // Naps that wait for the next worker begin after that one was created.
         let next = self.all.iter().filter(|next| {
             let made = next.pid == times.pid || parent(next.pid) == Some(times.pid);
             made && next.from_ns >= other.to_ns && !is_of_script(next)
@@ -324,8 +325,8 @@ impl<'a> WakeGraph<'a> {
         before.count() >= NAPS && !goes_on
     }
 
-    /// A wait for a thread's end or its result, not for its turn with a lock: the waker ends, or
-    /// the waits are few, or this one is most of them.
+    /// Reports whether a wait was for a thread's end or result, not for a turn with a lock: the waker ends,
+    /// or the waits are few, or this one is most of them.
     fn is_joined(
         &self,
         times: &ThreadTimes,
@@ -342,7 +343,7 @@ impl<'a> WakeGraph<'a> {
         waker.pid == times.pid && (ends || waits <= others + 2 || long)
     }
 
-    /// Whether a thread ended another wait of this one after `at`: what it ended before was no
+    /// Reports whether a thread ended another wait of this one after `at`: then the earlier wait was not a
     /// join.
     fn wakes_again(&self, waker: &ThreadTimes, times: &ThreadTimes, at: u64) -> bool {
         self.intervals(times.tid)
@@ -351,8 +352,8 @@ impl<'a> WakeGraph<'a> {
             .any(|later| later.woken_by == Some(waker.tid))
     }
 
-    /// Whether a wait is one more of those that the same thread ended before, and no longer than
-    /// they.
+    /// Reports whether a wait is one more turn: the same thread ended the ones before, and this one is not
+    /// much longer.
     fn is_a_turn(&self, waker: &ThreadTimes, times: &ThreadTimes, wait: &Interval) -> bool {
         let before = self
             .intervals(times.tid)
@@ -364,10 +365,10 @@ impl<'a> WakeGraph<'a> {
         turns >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
     }
 
-    /// Whether a thread hands out the work of a pool: it hardly works itself, and others of its
-    /// process do. Or it is the main thread, which works little beside one that works nearly all
-    /// the time, and so never queues for what the main thread may hold. What it waits for is that
-    /// work, whatever announces it.
+    /// Reports whether a thread distributes the work of a pool: it hardly works itself, and others of its
+    /// process do. Also true for a main thread that works little next to one that works nearly all the time
+    /// and so never queues for what the main thread may hold. Such a thread waits for that work, whatever
+    /// signals its end.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -381,7 +382,8 @@ impl<'a> WakeGraph<'a> {
         others.any(|other| hardly_runs(times) || feeds && hardly_waits(other))
     }
 
-    /// Who worked on while a thread that hands out work waited, and was woken by a timer.
+    /// Returns the thread that went on working while a thread that distributes work waited and was woken by a
+    /// timer.
     fn worked_on(&self, times: &ThreadTimes, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -390,7 +392,8 @@ impl<'a> WakeGraph<'a> {
         others.max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns))
     }
 
-    /// The child whose end was noticed at `at`: killed, say, so that its last thread made no call.
+    /// Returns the child whose end was noticed at `at`, for instance one that was killed, so that its last
+    /// thread made no call.
     fn child_that_ended(&self, parent: u32, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let children = self
             .trace
@@ -402,8 +405,8 @@ impl<'a> WakeGraph<'a> {
         self.threads.get(&pid).copied()
     }
 
-    /// The child that a wait was for which Fathom's end of the run cut off: of several the last to
-    /// be made, as a shell waits for the one in the foreground.
+    /// Returns the child that was waited for when Fathom cut off the run: of several, the last one created,
+    /// because a shell waits for the one in the foreground.
     fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a ThreadTimes> {
         let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
         if !self.trace.is_cut_off() || !is_end {
@@ -417,8 +420,8 @@ impl<'a> WakeGraph<'a> {
         self.threads.get(&last.pid).copied()
     }
 
-    /// The thread that made this one: one of its process, or of its parent, that ran then; the
-    /// main thread if it may be.
+    /// Returns the thread that created this one: one of its process, or of its parent, that was running at
+    /// the time; preferably the main thread.
     pub(super) fn maker(&self, times: &ThreadTimes, at: u64) -> Option<&'a ThreadTimes> {
         let process = if times.tid == times.pid {
             self.process(times.pid)?.parent?
@@ -439,7 +442,7 @@ impl<'a> WakeGraph<'a> {
         self.trace.processes.iter().find(|p| p.pid == pid)
     }
 
-    /// The thread of the tree that ended most of a thread's waits for pipes.
+    /// Returns the thread of the tree that ended most of a thread's waits for pipes.
     pub(super) fn partner(&self, tid: u32) -> Option<u32> {
         let mut ended: HashMap<u32, usize> = HashMap::new();
         for interval in self.intervals(tid) {
@@ -463,7 +466,8 @@ mod tests {
     use crate::analysis::Analysis;
     use crate::fake::{Fake, ROOT};
 
-    /// Whether one serves that was woken so often by who waits for it, and was last done then, in ms.
+    /// Reports whether a thread counts as serving if the waiting thread woke it this often, and it finished
+    /// its last request at this time in ms.
     fn serves(asked: u64, served_ms: u64) -> bool {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 1000);

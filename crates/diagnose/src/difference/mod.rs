@@ -1,12 +1,12 @@
-//! What does one command take more than another, and in what?
+//! Explains what one command does more than another.
 //!
-//! Each command was timed, both in the same rounds, and observed once or several times. The account
-//! of an observed run adds up to the median of its command's timed runs. So the differences of the
-//! two accounts' parts add up to the difference of the medians, and the rows of the wall time are a
-//! choice of these parts: what a program that only one of them starts, or starts more often, took on
-//! the path is one row, and of everything else each category is one. Below a row stand the calls or
-//! functions that it is made of. What is in no row is not explained. A row must be beyond its interval,
-//! or be counted: 100,000 calls more are there however much the times differ from run to run.
+//! Each command was timed, both in the same rounds, and observed once or several times. The account of an
+//! observed run adds up to the median of its command's timed runs. Therefore the differences between the
+//! parts of the two accounts add up to the difference between the medians. The rows of the wall time are a
+//! selection of these parts: a program that only one of them starts, or starts more often, is one row with
+//! its time on the path, and of everything else, each category is one row. The calls or functions of a row
+//! are listed below it. Time in no row is unexplained. A row must exceed its interval, or be counted: 100,000
+//! additional calls exist however much the times vary from run to run.
 
 mod parts;
 mod paths;
@@ -28,20 +28,20 @@ pub use paths::paths;
 use spread::{Interval, Kind, Spread};
 use table::{Candidate, Table, children, middle};
 
-/// A row of a row is worth a line from this part of it on.
+/// The part of a row from which an inner row is listed.
 const OF_ROW: f64 = 0.1;
-/// Rows of a row at most.
+/// The maximum number of inner rows of a row.
 const MOST_IN_ROW: usize = 8;
-/// Level of the intervals of the wall time, and of all rows' together.
+/// The confidence level of the interval of the wall time, and of all rows' intervals together.
 const LEVEL: f64 = 0.95;
-/// What is below this part of the longer median is not asked for: each question costs all others a
-/// part of their level.
+/// Differences below this part of the longer median aren't tested: each test costs all others a part of their
+/// level.
 const SMALLEST: f64 = 0.0005;
 
-/// One of the two commands, observed once or several times. All have the same timed runs.
+/// One of the two commands, observed once or several times, all with the same timed runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// At least one.
+    /// At least one observation.
     pub observations: &'a [Observation],
 }
 
@@ -53,11 +53,9 @@ impl Side<'_> {
     }
 }
 
-/// What B takes more, and the mean accounts of both.
+/// Returns what B does more than A, and the mean accounts of both.
 ///
-/// Pure: the same observations have the same difference.
-///
-/// `None` without an observation of each.
+/// Pure: the same observations give the same difference. Returns `None` unless both have an observation.
 pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount; 2])> {
     let sides =
         [a, b].map(|side| -> Vec<Parts> { side.observations.iter().map(Parts::of).collect() });
@@ -67,7 +65,7 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     let longer = accounts.iter().map(|account| account.wall_ns).max()? as f64;
     let tops = table.tops();
     let asked = tops.iter().filter(|top| top.size() >= SMALLEST * longer);
-    // The two rows of what is left out are two questions more.
+    // The two rows for the remainder are two more tests.
     let asked = asked.count() + 2;
     let level = 1.0 - (1.0 - LEVEL) / asked as f64;
     let spread = Spread::of(a.runs(), b.runs(), level);
@@ -116,7 +114,7 @@ fn known(by_times: Interval, by_counts: impl FnOnce() -> Option<Interval>) -> Op
     known.filter(|interval| interval.leaves_out_nothing())
 }
 
-/// The mean of the accounts of one command's observed runs, which all have the same whole.
+/// Returns the mean of the accounts of one command's observed runs, which all have the same total.
 fn mean_account(parts: &[Parts]) -> Option<TimeAccount> {
     let wall_ns = parts.first()?.account.wall_ns;
     let mean = |spent| {
@@ -150,8 +148,8 @@ fn wall(a: &[Run], b: &[Run], accounts: &[TimeAccount; 2]) -> WallDifference {
     let known = by_rounds.unwrap_or(without_interval(value));
     WallDifference {
         milliseconds: value / 1e6,
-        // The middle of the differences is not the difference of the middles where the runs are
-        // skewed: the interval has both.
+        // For skewed runs, the median of the differences is not the difference of the medians: the interval
+        // includes both.
         low: known.low.min(value) / 1e6,
         high: known.high.max(value) / 1e6,
         level: known.level,
@@ -172,7 +170,7 @@ fn without_interval(value: f64) -> Estimate {
     }
 }
 
-/// How the rows' intervals came about.
+/// Describes how the intervals of the rows were computed.
 fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
     let observed = match (a.observations.len(), b.observations.len()) {
         (1, _) | (_, 1) => {
@@ -181,8 +179,8 @@ fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
         (a, b) => format!("the spread of each part over {a} and {b} observed runs (Welch)"),
     };
     format!(
-        "95 % for all {asked} parts that were asked for together: the interval of the difference of \
-         the medians by rounds, shared out by kind (CPU time, waits for a CPU, other waits), and {observed}"
+        "95 % for all {asked} parts together: the interval of the difference of the medians by rounds, divided by \
+         kind (CPU time, waits for a CPU, other waits), and {observed}"
     )
 }
 
@@ -227,9 +225,9 @@ fn row(
     }
 }
 
-/// What is too small to be known category by category, as far as all of it together is known: how a
-/// run of a few milliseconds divides its time differs from one to the next by more than what two such
-/// programs differ by, and how much CPU time they take is known well.
+/// Returns one row for everything that is too small to be known by category, as far as its total is known.
+/// The division of a run of a few milliseconds varies between runs by more than two such programs differ,
+/// while its CPU time is known well.
 fn together(
     table: &Table<'_>,
     left_out: &[&Candidate],
@@ -269,13 +267,13 @@ fn count(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
     })
 }
 
-/// Page faults of a middling timed run.
+/// Returns the page faults of a median timed run.
 fn faults(side: Side<'_>) -> u64 {
     let of = |run: &Run| run.minor_faults + run.major_faults;
     middle(side.runs().iter().map(of).collect())
 }
 
-/// What a row is made of, as far as it is beyond its own interval or counted: calls or functions, of a
+/// Returns the rows inside a row that exceed their intervals or are counted: calls or functions, or for a
 /// child its categories.
 fn inner_rows(
     table: &Table<'_>,
@@ -313,7 +311,7 @@ fn inner_rows(
     rows
 }
 
-/// The calls or functions of a category.
+/// Returns the calls or functions of a category.
 fn named_rows(table: &Table<'_>, top: &Candidate, spread: &Spread, of: &str) -> Vec<DifferenceRow> {
     let keys = table
         .sides

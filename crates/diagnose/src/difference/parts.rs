@@ -1,4 +1,4 @@
-//! One observed run in parts that two commands may have both.
+//! Splits one observed run into parts that two commands can have in common.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::file_name::file_name;
 use crate::observation::Observation;
 use crate::whereabouts::{is_system_library, own_code_sites};
 
-/// Who spent it: the command's own process, or all children that run one program.
+/// The owner of the time: the command's own process, or all children that run the same program.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Who {
     Command,
     Child(String),
 }
 
-/// In what: a call or a function, as far as that is known.
+/// Where it was spent: a call or a function, if known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct What {
     pub by: DifferenceBy,
     pub name: String,
-    /// Of a function: where it is from.
+    /// For a function: its file.
     pub file: Option<String>,
-    /// Of a function: the nearest own one that called it.
+    /// For a function: the nearest own function that called it.
     pub caller: Option<CodePlace>,
 }
 
-/// What two runs can both have.
+/// A key that two runs can have in common.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub who: Who,
@@ -39,15 +39,15 @@ pub(super) struct Key {
 /// The parts of an observed run.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Nanoseconds of an untraced run. Together they are the account.
+    /// Nanoseconds of an untraced run. They add up to the account.
     pub ns: BTreeMap<Key, f64>,
-    /// Of what is in a call: on which files.
+    /// For time in a call: the files it was spent on.
     pub files: BTreeMap<(Key, String), f64>,
-    /// Samples in each function.
+    /// The number of samples in each function.
     pub samples: BTreeMap<Key, u64>,
-    /// Children by program.
+    /// The number of children by program.
     pub children: BTreeMap<String, u64>,
-    /// Calls of all threads by who made them; `None` where not all are counted.
+    /// The calls of all threads by who made them; `None` if they aren't all counted.
     pub calls: Option<BTreeMap<(Who, String), u64>>,
     pub account: TimeAccount,
 }
@@ -115,8 +115,8 @@ impl Parts {
         self.add(key, part.ns);
     }
 
-    /// Makes the parts of each category what the account has of it. What the account has more, as
-    /// the path follows no single thread there, is the command's own, in nothing that is named.
+    /// Scales the parts of each category to the account. If the account has more, because the path follows no
+    /// single thread there, the rest goes to the command itself, without a named location.
     fn fit_to(&mut self, account: &TimeAccount) {
         for spent in TimeCategory::ALL {
             let whole = account.ns(spent) as f64;
@@ -141,9 +141,9 @@ impl Parts {
     }
 }
 
-/// The third of the runs whose length is in the middle, which has the same median. Medians of CPU time,
-/// of waits for a CPU and of wall time over all runs are those of different runs and don't add up: of
-/// programs of 1 to 3 ms on a busy machine 2 to 5 % of the time were in no part for that alone.
+/// Returns the middle third of the runs by length, which has the same median. Medians of CPU time, of waits
+/// for a CPU and of wall time over all runs come from different runs and don't add up: for programs of 1 to 3
+/// ms on a busy machine, this alone left 2 to 5 % of the time in no part.
 fn middling(runs: &[Run]) -> Vec<Run> {
     const FEWEST: usize = 3;
     let mut sorted: Vec<&Run> = runs.iter().collect();
@@ -154,7 +154,7 @@ fn middling(runs: &[Run]) -> Vec<Run> {
     middle.iter().map(|run| (*run).clone()).collect()
 }
 
-/// Who a process is to one who compares: numbers differ from run to run.
+/// Returns the identity of a process for a comparison: process numbers differ from run to run.
 fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     if Some(pid) == root {
         return Who::Command;
@@ -170,8 +170,8 @@ fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     })
 }
 
-/// A function of the program itself is the same wherever that lies, and so is one of a script or a library
-/// that is not the system's: of two revisions each has a folder of its own.
+/// Makes a place independent of its folder: for functions of the program itself, of a script, and of
+/// libraries that aren't the system's. Two revisions have different folders.
 fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
     let is_own = place.binary.as_deref() == analysis.program_of(pid);
     let file = |path: String| match is_system_library(&path) {
@@ -187,12 +187,12 @@ fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
     }
 }
 
-/// Code without symbols, of the file that it is from.
+/// The label of code without symbols, grouped by file.
 const NO_NAME: &str = "code without a name";
 
-/// How own code is divided by samples.
+/// The division of own code by samples.
 struct Functions {
-    /// Parts of the own code of each, 0 to 1.
+    /// Parts of each process's own code, 0 to 1.
     shares: BTreeMap<Who, Vec<(What, f64)>>,
     samples: BTreeMap<Key, u64>,
 }
@@ -224,7 +224,7 @@ impl Functions {
             };
             add(of(row.pid), what, analysis.weight(row.tid), row.samples);
         }
-        // Those of another run know no thread of this one: they are the command's.
+        // The threads of another run are unknown here, so its samples count for the command itself.
         let more = observation.more_samples.as_ref();
         let profile = more.or(observation.trace.profile.as_ref());
         let profile = profile.filter(|_| sites.is_empty());

@@ -1,4 +1,4 @@
-//! The ways through the code of two commands, laid over each other.
+//! Overlays the call trees of two commands.
 
 use crate::file_name::file_name;
 use std::collections::{HashMap, HashSet};
@@ -8,17 +8,17 @@ use fathom_model::{
     TimeCategory,
 };
 
-/// A step below this part of the larger tree is its caller's: half a pixel of a picture.
+/// A step below this part of the larger tree is merged into its caller: half a pixel of a chart.
 const LEAST: f64 = 0.001;
-/// Steps that are kept of a tree, the largest: more than anybody looks at.
+/// The maximum number of steps kept of a tree, the largest ones.
 const MOST: usize = 1_000;
-/// Of 1,000 steps few may be called different by chance.
+/// The confidence level: only a few of 1,000 steps may be reported as different by chance.
 const LEVEL: f64 = 0.99;
 
-/// What a step is known by below its caller.
+/// The identity of a step below its caller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum By {
-    /// A function by its name, and by the name of the file that it is from.
+    /// A function by its name, and the name of its file.
     Function(String, Option<String>),
     /// Code without a name.
     Place(String, Option<u64>),
@@ -30,32 +30,32 @@ enum By {
     ),
 }
 
-/// A step of one command.
+/// A step of one command's tree.
 struct Node {
     by: By,
     below: Vec<usize>,
     step: PathStep,
-    /// In each observed run.
+    /// The time in each observed run.
     ns: Vec<f64>,
 }
 
-/// The tree of one command, of all its observed runs.
+/// The tree of one command, over all its observed runs.
 #[derive(Default)]
 struct Side {
     nodes: Vec<Node>,
-    /// The outermost ones.
+    /// The outermost steps.
     roots: Vec<usize>,
     runs: usize,
 }
 
-/// A step of A, of B or of both, in the tree of each.
+/// A step of A, of B or of both, by its index in each tree.
 #[derive(Clone, Copy)]
 struct Pair {
     parent: Option<usize>,
     of: [Option<usize>; 2],
 }
 
-/// The trees of both, each the mean of its observed runs.
+/// Returns the trees of both commands, each the mean of its observed runs.
 pub fn paths(sides: [&[Explanation]; 2]) -> Vec<PathsDifference> {
     [CodePath::Cpu, CodePath::Waits]
         .into_iter()
@@ -97,7 +97,7 @@ impl Side {
             let mut numbers: Vec<Option<usize>> = Vec::new();
             for step in tree.iter().flat_map(|tree| &tree.steps) {
                 let parent = step.parent.map(|parent| parent as usize);
-                // A damaged tree has callers behind what they called.
+                // In a damaged tree, a caller may come after its callees.
                 let above = parent.map(|parent| numbers.get(parent).copied().flatten());
                 if above == Some(None) {
                     numbers.push(None);
@@ -130,7 +130,7 @@ impl Side {
         }
     }
 
-    /// What is called by a step, or what is outermost.
+    /// Returns the callees of a step, or the outermost steps.
     fn below(&self, pair: Option<Option<usize>>) -> &[usize] {
         match pair {
             None => &self.roots,
@@ -140,7 +140,7 @@ impl Side {
     }
 }
 
-/// All steps of both, callers first.
+/// Returns all steps of both, callers first.
 fn pairs(sides: &[Side; 2]) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     let mut callers: Vec<Option<usize>> = vec![None];
@@ -157,8 +157,9 @@ fn pairs(sides: &[Side; 2]) -> Vec<Pair> {
     pairs
 }
 
-/// What one caller calls in A and in B: the same from files of one name; of what is left functions of a
-/// name that each has once, since two scripts or two programs have it elsewhere.
+/// Pairs the callees of one caller in A and B: first the same functions from files of the same name; among
+/// the rest, functions whose name occurs once in each, because two scripts or programs have them in different
+/// files.
 fn matched(sides: &[Side; 2], below: [&[usize]; 2]) -> Vec<[Option<usize>; 2]> {
     let by = |side: usize, at: usize| &sides[side].nodes[at].by;
     let in_b: HashMap<&By, usize> = below[1].iter().map(|at| (by(1, *at), *at)).collect();
@@ -210,7 +211,7 @@ fn by(step: &PathStep) -> By {
     }
 }
 
-/// The largest steps, callers first. What is left out stays in its caller's time.
+/// Returns the largest steps, callers first. The time of omitted steps stays in their callers.
 fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     let values = |pair: &Pair| -> [Vec<f64>; 2] {
         [0, 1].map(|side| match pair.of[side] {
@@ -220,7 +221,7 @@ fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     };
     let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let means = |pair: &Pair| values(pair).each_ref().map(mean);
-    // A step is in no command larger than its caller, so that a caller of one that is kept is too.
+    // In each command, a step is no larger than its caller, so the caller of a kept step is kept too.
     let size = |[a, b]: [f64; 2]| a.max(b);
     let mut sizes: Vec<f64> = pairs.iter().map(|pair| size(means(pair))).collect();
     sizes.sort_by(|one, other| other.total_cmp(one));
@@ -254,7 +255,7 @@ fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     steps
 }
 
-/// `None` if either command was observed only once, so that there is no spread.
+/// Returns `None` if either command was observed only once, because then the spread is unknown.
 fn is_clear([a, b]: &[Vec<f64>; 2]) -> Option<bool> {
     let known = fathom_stats::mean_difference(a, b, LEVEL)?;
     (known.level > 0.0).then_some(known.low > 0.0 || known.high < 0.0)
@@ -295,7 +296,7 @@ mod tests {
         merged(CodePath::Cpu, sides).expect("there are steps")
     }
 
-    /// Caller, name, time of A and of B, whether it is clear.
+    /// Caller, name, time of A and of B, and whether the difference is clear.
     type Shown<'a> = (Option<u32>, &'a str, u64, u64, Option<bool>);
 
     fn shown(of: &PathsDifference) -> Vec<Shown<'_>> {
@@ -348,7 +349,7 @@ mod tests {
             ])
         };
         let difference = of(&[both()], &[both()]);
-        // Of one run of each nobody knows how much is chance.
+        // With one run of each, it is unknown how much is chance.
         let wanted = [
             (None, "main", 100, 100, None),
             (Some(0), "run", 60, 60, None),
@@ -357,7 +358,7 @@ mod tests {
         assert_eq!(shown(&difference), wanted);
     }
 
-    /// A shell's `main` and a script's: of the script's one is left in each, however its file is called.
+    /// A shell's `main` and a script's: one of the script's remains in each, whatever the file is called.
     #[test]
     fn of_two_functions_of_a_name_those_of_one_file_are_one_and_the_others_too() {
         let both = |script: &str, ns| {

@@ -1,11 +1,11 @@
-//! How far may a part be from what it is said to be?
+//! Computes how uncertain each part is.
 //!
-//! Two things are uncertain. *The timed runs*: an account adds up to a median that is known within
-//! an interval. Each part has its share of that of its kind: of CPU time, of waits for a CPU, of
-//! other waits, by the rounds. *The observed runs*: how the median is divided differs from one to the
-//! next. Where each command was observed several times, that is the spread of the part itself, by
-//! Welch's interval; where it was observed once, the spread of its kind over the timed runs. Of what
-//! is known by samples also that there are few. The squares add up.
+//! Two things are uncertain. *The timed runs*: an account adds up to a median that is known within an
+//! interval. Each part gets its share of the interval of its kind (CPU time, waits for a CPU, other waits),
+//! from the rounds. *The observed runs*: the division of the median varies from run to run. If each command
+//! was observed several times, this is the spread of the part itself, by Welch's interval; if it was observed
+//! once, the spread of its kind over the timed runs. Parts known from samples also have the uncertainty of
+//! their number. The squares are added.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use fathom_model::{Run, TimeCategory};
 
 use super::table::Series;
 
-/// What parts vary with.
+/// The kind of time with which a part varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     OnCpu,
@@ -30,8 +30,8 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
     }
 }
 
-/// What a run has of each kind, ns. Of a run with several threads CPU time can be more than wall
-/// time: nothing is known of its waits then but that they are within that.
+/// Returns a run's time of each kind in ns. With several threads, CPU time may exceed wall time; then its
+/// waits are only known to be within the wall time.
 fn of_run(run: &Run, kind: Kind) -> f64 {
     let queued = run.run_queue_wait_ns.unwrap_or(0);
     match kind {
@@ -71,11 +71,11 @@ impl Half {
     }
 }
 
-/// What is known of the spread of both commands.
+/// The known spread of both commands.
 pub(super) struct Spread {
-    /// Half the interval of the difference of a kind, as a part of the larger median.
+    /// Half the interval of the difference in each kind, as a part of the larger median.
     of_medians: BTreeMap<Kind, f64>,
-    /// Standard deviation of a run of A and of B, as a part of its median.
+    /// The standard deviation of a run of A and of B, as a part of its median.
     of_runs: BTreeMap<Kind, [f64; 2]>,
     level: f64,
 }
@@ -83,7 +83,7 @@ pub(super) struct Spread {
 const KINDS: [Kind; 3] = [Kind::OnCpu, Kind::ForCpu, Kind::Waits];
 
 impl Spread {
-    /// `level`: of each interval, 0 to 1.
+    /// `level`: the confidence level of each interval, 0 to 1.
     pub(super) fn of(a: &[Run], b: &[Run], level: f64) -> Spread {
         let mut spread = Spread {
             of_medians: BTreeMap::new(),
@@ -129,7 +129,7 @@ impl Spread {
     }
 }
 
-/// Values of A and of B by round, in the rounds that have both, however they ended.
+/// Returns the values of A and of B by round, for rounds that have both, however they ended.
 pub(super) fn paired(a: &[Run], b: &[Run], of: impl Fn(&Run) -> f64) -> (Vec<f64>, Vec<f64>) {
     let of_b: BTreeMap<u32, f64> = b.iter().map(|run| (run.round, of(run))).collect();
     let both = a
@@ -142,18 +142,18 @@ fn median(values: &[f64]) -> f64 {
     fathom_stats::median_interval(values, 0.5).map_or(0.0, |median| median.value)
 }
 
-/// The standard deviation that a normal sample with such a median distance from its median has: one
-/// run that was disturbed doesn't decide.
+/// Returns the standard deviation of a normal sample with this median distance from its median, so that one
+/// disturbed run doesn't dominate.
 fn deviation(values: &[f64]) -> f64 {
-    /// Of a normal distribution: its deviation is so many median distances.
+    /// The standard deviation of a normal distribution, in median distances.
     const OF_NORMAL: f64 = 1.4826;
     let middle = median(values);
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     OF_NORMAL * median(&distances)
 }
 
-/// Half an interval at the level that is wanted, where there were too few rounds for it: as much
-/// wider as a normal one would be. Without any level nothing is known.
+/// Widens half an interval to the wanted level, as for a normal distribution, if there were too few rounds.
+/// Without any level, the interval is infinite.
 fn widened(half: f64, has: f64, wanted: f64) -> f64 {
     match has {
         has if has >= wanted => half,

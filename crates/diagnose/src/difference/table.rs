@@ -1,4 +1,4 @@
-//! The parts of all observed runs of both commands, and the rows that they can make.
+//! Collects the parts of all observed runs of both commands, and the possible rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,23 @@ use fathom_model::{DifferenceBy, TimeCategory};
 use super::parts::{Key, Parts, What, Who};
 use super::spread::{self, Interval, Kind, Spread};
 
-/// A file is named if this part of the time in a call is on it.
+/// A file is named if this part of the time in a call is spent on it.
 const MOSTLY: f64 = 0.8;
 
-/// A count that all observed runs agree on is clearly more from this factor on,
+/// The factor from which a count that all observed runs agree on is clearly larger,
 const TWICE: u64 = 2;
-/// and one of a single run of each command from this one on.
+/// and the factor for a single run of each command.
 const ONCE: u64 = 10;
 
-/// The values of a part in each observed run of A and of B, by what it is a part of the timed runs'
-/// spread with.
+/// The values of a part in each observed run of A and of B, with the quantities that determine its share of
+/// the timed runs' spread.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Series {
-    /// ns, of A and of B.
+    /// The times of A and of B, in ns.
     pub ns: [Vec<f64>; 2],
-    /// Of the mean: ns by category, of A and of B.
+    /// The mean in ns by category, of A and of B.
     pub by: BTreeMap<TimeCategory, [f64; 2]>,
-    /// Samples that it was known by, of A and of B; `None` where it was timed.
+    /// The numbers of samples it is based on, of A and of B; `None` if it was timed.
     pub samples: Option<[u64; 2]>,
 }
 
@@ -46,10 +46,10 @@ impl Series {
     }
 }
 
-/// What may become a row.
+/// A possible row.
 pub(super) struct Candidate {
     pub who: Who,
-    /// All categories of a child if it is `None`.
+    /// The category; `None` means all categories of a child.
     pub spent: Option<TimeCategory>,
     pub series: Series,
 }
@@ -73,7 +73,7 @@ impl Candidate {
 
 /// The parts of all observed runs.
 pub(super) struct Table<'a> {
-    /// Of A and of B, the observed runs.
+    /// The observed runs of A and of B.
     pub sides: &'a [Vec<Parts>; 2],
     /// Programs that one command starts more often than the other.
     alone: BTreeSet<String>,
@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
         matches!(who, Who::Child(program) if self.alone.contains(program))
     }
 
-    /// The rows that the wall time can have, the largest first. Together they are the accounts.
+    /// Returns the possible rows of the wall time, largest first. Together they make up the accounts.
     pub(super) fn tops(&self) -> Vec<Candidate> {
         let children = self
             .alone
@@ -123,7 +123,7 @@ impl<'a> Table<'a> {
         all
     }
 
-    /// What fits, in each observed run.
+    /// Returns the time of the matching keys in each observed run.
     pub(super) fn series(&self, fits: impl Fn(&Key) -> bool) -> Series {
         let mut series = Series::default();
         for (side, runs) in self.sides.iter().enumerate() {
@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
         series
     }
 
-    /// Samples in what fits, of all observed runs.
+    /// Returns the samples in the matching keys, over all observed runs.
     pub(super) fn samples(&self, fits: impl Fn(&Key) -> bool) -> [u64; 2] {
         [0, 1].map(|side| {
             let all = self.sides[side].iter().flat_map(|parts| &parts.samples);
@@ -149,8 +149,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Calls of a name by whom a candidate is about, of a middling run; `None` where not all are
-    /// counted.
+    /// Returns the number of calls with this name by the process of a candidate, in a median run; `None` if
+    /// they aren't all counted.
     pub(super) fn calls(&self, top: &Candidate, call: &str) -> Option<[u64; 2]> {
         let of = |side: usize| -> Option<u64> {
             let counts = self.sides[side].iter();
@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
         Some([of(0)?, of(1)?])
     }
 
-    /// The same of one observed run.
+    /// The same for one observed run.
     fn calls_in(&self, parts: &Parts, top: &Candidate, call: &str) -> Option<u64> {
         let is_whose = |who: &Who| match top.spent {
             None => *who == top.who,
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The same of one call of a category.
+    /// The same for one call of a category.
     pub(super) fn counted_call(
         &self,
         top: &Candidate,
@@ -218,24 +218,24 @@ impl<'a> Table<'a> {
             return None;
         };
         let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name))?;
-        // What one run of each counts may be chance: then it takes more of them.
+        // Counts from one run of each may be chance, so the factor must be larger.
         let factor = if series.is_of_one_run() { ONCE } else { TWICE };
         let is_more = is_more(counts, series.value(), factor);
         let is_known = match spread::kind(spent) {
             Kind::OnCpu => is_more,
-            // A wait takes as long as what is waited for: of these the other command must have none.
+            // The duration of a wait depends on what it is for, so the other command must have no such wait.
             Kind::Waits => counts.contains(&0) && is_more,
             Kind::ForCpu => false,
         };
         is_known.then(|| by_count(series, counts))
     }
 
-    /// What a call or a function has of a candidate.
+    /// Returns the time of a call or function within a candidate.
     pub(super) fn series_in(&self, top: &Candidate, what: &What) -> Series {
         self.series(|key| top.has(key, self) && key.what.as_ref() == Some(what))
     }
 
-    /// The counts of A and of B if all observed runs of each have the same.
+    /// Returns the counts of A and of B if all observed runs of each agree.
     fn agreed(&self, count: impl Fn(&Parts) -> Option<u64>) -> Option<[u64; 2]> {
         let of = |side: usize| -> Option<u64> {
             let (first, others) = self.sides[side].split_first()?;
@@ -246,7 +246,7 @@ impl<'a> Table<'a> {
         Some([of(0)?, of(1)?])
     }
 
-    /// The one file that most of a call's time is on, in the command that has more of it.
+    /// Returns the single file on which most of a call's time was spent, in the command that has more of it.
     pub(super) fn file(&self, fits: impl Fn(&Key) -> bool, more: usize) -> Option<String> {
         let mut by_file: BTreeMap<&String, f64> = BTreeMap::new();
         let mut all = 0.0;
@@ -286,17 +286,17 @@ fn by_count(series: &Series, counts: [u64; 2]) -> Interval {
     }
 }
 
-/// Whether the command that spends more has so many times as much to do.
+/// Reports whether the command that spends more time has this many times as much to do.
 fn is_more(counts: [u64; 2], value: f64, factor: u64) -> bool {
     let [few, many] = match value > 0.0 {
         true => counts,
         false => [counts[1], counts[0]],
     };
-    // Of what the other has none of, twice is once.
+    // If the other command has none, one is enough for the factor of two.
     many >= factor * few.max(1) || (few == 0 && many > 0 && factor == TWICE)
 }
 
-/// How often a program was started, in a middling run.
+/// Returns how often a program was started in a median run.
 pub(super) fn children(runs: &[Parts], program: &str) -> u64 {
     middle(runs.iter().map(|parts| started(parts, program)).collect())
 }
@@ -305,7 +305,7 @@ fn started(parts: &Parts, program: &str) -> u64 {
     parts.children.get(program).copied().unwrap_or(0)
 }
 
-/// The median of counts, the upper one of two.
+/// Returns the median of counts, the upper one of two.
 pub(super) fn middle(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     counts.get(counts.len() / 2).copied().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Made-up runs whose difference is known.
+//! Tests with synthetic runs whose difference is known.
 
 use fathom_model::{Difference, DifferenceBy, DifferenceRow, OF_WALL, Run, TimeAccount};
 use fathom_trace::Cause;
@@ -7,7 +7,7 @@ use super::{Side, difference};
 use crate::fake::{Fake, MS, ROOT, run};
 use crate::observation::Observation;
 
-/// Ten timed runs around the trace's length, of which each differs by `jitter` from the next.
+/// Ten timed runs around the trace's length, in steps of `jitter`.
 fn timed(fake: &Fake, jitter: u64) -> Vec<Run> {
     let middle = fake.run();
     let cpu = middle.cpu_ns;
@@ -74,7 +74,7 @@ fn an_added_sleep_is_a_row_with_its_call() {
 #[test]
 fn what_is_smaller_than_its_interval_is_left_out() {
     let computes = |ms| observed(Fake::new(ms), MS / 2);
-    // The runs of each differ by up to 4.5 ms.
+    // The runs of each command vary by up to 4.5 ms.
     let (difference, _) = between(&[computes(200)], &[computes(201)]);
     assert_eq!(difference.rows, []);
     assert_eq!(difference.not_explained, 1.0);
@@ -88,7 +88,7 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
         all.map(|ms| {
             let mut fake = Fake::new(300);
             fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 1, ms * 1000);
-            // All have the same timed runs: how these are divided is what differs.
+            // All have the same timed runs; only their division differs.
             let mut timed = timed(&Fake::new(300), 0);
             timed.iter_mut().for_each(|run| run.cpu_ns = 200 * MS);
             fake.trace.accounts.user_ns = fake.run().cpu_ns;
@@ -100,7 +100,7 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
         let mut rows = difference.parts().cloned();
         rows.find(|row| row.part == "sleeping")
     };
-    // 20 ms more in the mean, and 30 from one to the next.
+    // 20 ms more on average, with variations of 30 from run to run.
     assert_eq!(slept([50, 80, 50, 80], [70, 100, 70, 100]), None);
     let steady = slept([50, 51, 50, 51], [70, 71, 70, 71]).expect("it is known");
     assert!((15.0..25.0).contains(&steady.milliseconds), "{steady:?}");
@@ -116,7 +116,7 @@ fn parts_that_are_too_small_one_by_one_are_a_row_together() {
             observed(fake, 0)
         })
     };
-    // Of each the reads are 5 ms more in the mean, and differ by 40 ms from one to the next.
+    // The reads of each take 5 ms more on average, and vary by 40 ms from run to run.
     let (difference, _) = between(&side(200, [60, 100]), &side(210, [65, 105]));
     let rows: Vec<_> = difference.parts().collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
@@ -126,8 +126,8 @@ fn parts_that_are_too_small_one_by_one_are_a_row_together() {
     assert!(difference.not_explained_share < 0.001, "{difference:?}");
 }
 
-/// Four observed runs that differ by more than the two commands do, as on a busy machine. They make so
-/// many calls each.
+/// Four observed runs that vary by more than the two commands differ, as on a busy machine. Each makes this
+/// many calls.
 fn disturbed(call: &str, calls: [u64; 4], us: u64, fixed_ms: u64) -> [Observation; 4] {
     let each = [1, 9, 3, 7];
     [0, 1, 2, 3].map(|at| {
@@ -163,10 +163,10 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
     let count = row.count.as_ref().expect("calls are counted");
     assert_eq!((count.a, count.b), (1_000, 20_000));
     assert!(find(&difference, OF_WALL, "kernel_io").milliseconds > 10.0);
-    // The other way round it is the opposite.
+    // In the other direction, the result is the opposite.
     let (difference, _) = between(&many, &few);
     assert!(find(&difference, OF_WALL, "kernel_io").milliseconds < -10.0);
-    // One call more is no reason for so much time, and neither is a count that differs from run to run.
+    // One more call doesn't explain that much time, and neither does a count that varies from run to run.
     for calls in [[1_001; 4], [20_000, 20_000, 20_000, 19_999]] {
         let (difference, _) = between(&few, &reads(calls));
         let row = difference.rows.iter().find(|row| row.of == "kernel_io");
@@ -176,7 +176,7 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
 
 #[test]
 fn what_one_run_of_each_counts_must_be_ten_times_as_much() {
-    // The timed runs of both differ by more than the reads take.
+    // The timed runs of both vary by more than the reads take.
     let read = |calls| {
         let mut fake = Fake::new(260);
         fake.calls("read", Some(3), calls, 1, 1_000);
@@ -253,13 +253,13 @@ fn page_faults_and_calls_are_counted() {
     let count = reads.count.as_ref().expect("calls are counted");
     assert_eq!((count.a, count.b), (1_000, 51_000));
     assert_eq!(reads.file.as_deref(), Some("/data/words"));
-    // The command takes as long as before: what it reads more it computes less.
+    // The command takes as long as before: it reads more and computes less.
     assert!(!difference.wall.is_clear());
     let own = find(&difference, OF_WALL, "user_code").milliseconds;
     assert!((own + find(&difference, OF_WALL, "kernel_io").milliseconds).abs() < 0.001);
 }
 
-/// Numbers that look random, the same each time.
+/// Pseudorandom numbers, the same each time.
 fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         seed = seed
@@ -311,7 +311,7 @@ fn rows_add_up_whatever_the_runs_are_made_of() {
 #[test]
 fn functions_are_told_apart_by_who_called_them() {
     use fathom_stacks::Frame;
-    // As two revisions have, each in a folder of its own.
+    // Two revisions, each in a different folder.
     let with = |program: &str, ms: u64, of_check: u64| {
         let mut fake = Fake::new(ms);
         fake.trace.processes[0].execs[0].path = program.to_owned();

@@ -1,7 +1,7 @@
-//! The parts of `docs/findings.md` that come from the declarations.
+//! Generates parts of `docs/findings.md` from the declarations.
 //!
-//! `FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings` writes them; without the variable
-//! the test fails where the page differs.
+//! `FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings` writes them; without the variable, the test
+//! fails if the page differs.
 
 use std::fmt::Write;
 
@@ -11,11 +11,11 @@ use super::declaration::{Cause, Declaration, EffectOf};
 use super::{GROUPS, declarations};
 use crate::claim::Least;
 
-/// Around what is written here, with a name for each of the two parts.
+/// Marks the generated text, with a name for each of the two parts.
 const BEGIN: &str = "<!-- generated: ";
 const END: &str = "<!-- end of what is generated -->";
 
-/// The table of all findings by group.
+/// Returns the table of all findings by group.
 fn table() -> String {
     let mut text = "| about | findings |\n|---|---|\n".to_owned();
     for (heading, group) in GROUPS {
@@ -44,7 +44,8 @@ fn section(declared: &Declaration) -> String {
     )
 }
 
-/// What the declaration says beside its text: the mechanism, the parts, what goes before it.
+/// Returns the facts of the declaration other than its text: the mechanism, the categories, what takes
+/// precedence.
 fn facts(declared: &Declaration) -> String {
     let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name));
     text.push_str(match declared.least {
@@ -69,7 +70,7 @@ fn gives_way<'a>(causes: impl Iterator<Item = &'a Cause>) -> String {
     let causes: Vec<String> = causes.map(|cause| format!("`{}`", cause.id)).collect();
     match causes.as_slice() {
         [] => String::new(),
-        causes => format!(" Left out where it is the effect of {}.", causes.join(", ")),
+        causes => format!(" Omitted where it is the effect of {}.", causes.join(", ")),
     }
 }
 
@@ -82,7 +83,7 @@ fn capital(text: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// In lines of at most 100 columns, those after the first of a list indented.
+/// Wraps text at 100 columns, indenting the continuation lines of list items.
 fn wrapped(text: &str) -> String {
     let indent = if text.starts_with("- ") { "  " } else { "" };
     let mut lines: Vec<String> = Vec::new();
@@ -99,7 +100,7 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The page with this in the place of what it has between the marks.
+/// Returns the page with the text between the marks replaced.
 fn with(page: &str, name: &str, text: &str) -> String {
     let begin = format!("{BEGIN}{name} -->\n");
     let (before, rest) = page.split_once(&begin).expect("the page has the mark");
@@ -107,7 +108,8 @@ fn with(page: &str, name: &str, text: &str) -> String {
     format!("{before}{begin}{}\n{END}{after}", text.trim_end())
 }
 
-/// `docs/findings.md` with what is declared now: the table of all findings and a section for each.
+/// Returns `docs/findings.md` with the current declarations: the table of all findings and a section for
+/// each.
 pub fn findings_page(page: &str) -> String {
     let page = with(page, "table", &table());
     with(&page, "sections", &sections())

@@ -1,8 +1,8 @@
-//! The one arbitration: which of the findings are reported, and which time is whose?
+//! Decides which findings are reported, and which finding gets which time.
 //!
-//! Causes come before their effects, findings of certain parts before those of a whole life, and
-//! then the larger ones. Each takes what nobody holds. A cause that is large enough leaves nothing
-//! of its effect.
+//! Causes come before their effects, findings of specific categories before those of whole lives, and then
+//! larger ones first. Each takes time that no other finding holds. A sufficiently large cause removes its
+//! effect.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::overhead_correction::{on_cpu_ns, takes_cpu};
 use crate::sums::Sums;
 use crate::thresholds as t;
 
-/// The findings that are reported, the largest first.
+/// Returns the reported findings, largest first.
 pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim>) -> Vec<Finding> {
     let claims: Vec<Claim> = claims.collect();
     let mut ledger = Ledger::new(analysis);
@@ -26,7 +26,7 @@ pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim
     for claim in in_order(first.clone()) {
         found.extend(ledger.grant(claim));
     }
-    // What is a small part of the whole may be most of what these leave.
+    // A small part of the whole may be most of what these findings leave.
     let gone: u64 = found.iter().map(|finding| finding.could_win_ns).sum();
     let is_new = |claim: &Claim| found.iter().all(|finding| finding.id != claim.id);
     let mut more = first;
@@ -41,8 +41,8 @@ pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim
     found
 }
 
-/// Of each finding the largest claim that is large enough, also in what is left when `gone_ns` of the
-/// wall time are gone.
+/// Returns, for each finding, the largest claim above its threshold, which is also relative to what remains
+/// without `gone_ns` of the wall time.
 fn worth_reporting(analysis: &Analysis<'_>, all: &[Claim], gone_ns: f64) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     for claim in all {
@@ -58,7 +58,7 @@ fn worth_reporting(analysis: &Analysis<'_>, all: &[Claim], gone_ns: f64) -> Vec<
     claims
 }
 
-/// All but those that are another name for what is found, and the effects of what is found.
+/// Removes claims that are another name for something found, and the effects of something found.
 fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
     without(&mut claims, |one, declared, all| {
         (declared.may_be_effect)(one) && is_explained(one, declared.named_for, all)
@@ -77,7 +77,7 @@ fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims
 }
 
-/// Takes out those that `goes` says of, with what is declared of them and everything that is left.
+/// Removes the claims for which `goes` returns true; it gets their declaration and all remaining claims.
 fn without(claims: &mut Vec<Claim>, goes: impl Fn(&Claim, &Declaration, &[Claim]) -> bool) {
     let goes: Vec<bool> = claims
         .iter()
@@ -87,7 +87,7 @@ fn without(claims: &mut Vec<Claim>, goes: impl Fn(&Claim, &Declaration, &[Claim]
     claims.retain(|_| !goes.next().unwrap_or(false));
 }
 
-/// Whether one of the causes is there, and large enough: a small one doesn't hide a large effect.
+/// Reports whether one of the causes is present and large enough: a small cause doesn't hide a large effect.
 fn is_explained(one: &Claim, causes: &[Cause], all: &[Claim]) -> bool {
     let is_cause = |other: &Claim| {
         let mut causes = causes.iter().filter(|cause| cause.id == other.id);
@@ -97,8 +97,7 @@ fn is_explained(one: &Claim, causes: &[Cause], all: &[Claim]) -> bool {
     all.any(|other| is_cause(other) && !are_of_other_calls(one, other))
 }
 
-/// Whether both say of which calls they are, and have none in common: then neither is the other's
-/// effect.
+/// Reports whether both name their calls and have none in common: then neither is the other's effect.
 fn are_of_other_calls(one: &Claim, other: &Claim) -> bool {
     let calls = |claim: &Claim| -> HashSet<usize> {
         let calls = claim.pieces.iter().flat_map(Piece::calls);
@@ -108,7 +107,7 @@ fn are_of_other_calls(one: &Claim, other: &Claim) -> bool {
     !one.is_empty() && !other.is_empty() && one.is_disjoint(&other)
 }
 
-/// The claims as they are granted.
+/// Returns the claims in the order in which they are granted.
 fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     let mut ordered = Vec::new();
     while !claims.is_empty() {
@@ -128,7 +127,8 @@ fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     ordered
 }
 
-/// What is granted, most first, in whole nanoseconds: rounding takes nothing of what was asked for.
+/// Returns the granted time, largest part first, in whole nanoseconds: rounding loses nothing of the
+/// requested time.
 fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
     let all = granted.total().round().min(asked_ns as f64) as u64;
     let whole = |(spent, ns): (TimeCategory, f64)| AccountPart {
@@ -147,29 +147,29 @@ fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
     parts
 }
 
-/// What nobody holds.
+/// The time that no finding holds.
 struct Ledger<'a> {
     analysis: &'a Analysis<'a>,
-    /// Of the account.
+    /// The remaining time of the account.
     left: Sums,
-    /// Part of each row of calls, and of waits, that somebody holds, 0 to 1.
+    /// The part of each row of calls or waits that findings hold, 0 to 1.
     held: HashMap<Row, f64>,
-    /// Who holds most of a part.
+    /// The finding that holds most of a category.
     holders: BTreeMap<TimeCategory, (FindingId, f64)>,
-    /// CPU time beside what is in the account.
+    /// The remaining CPU time outside the account.
     left_cpu_ns: u64,
 }
 
-/// What a claim would get.
+/// The time that a claim would get.
 #[derive(Default)]
 struct Grant {
     parts: Sums,
     rows: Vec<(Row, f64)>,
-    /// What it asks for of each part.
+    /// The time requested from each category.
     asked: Sums,
-    /// What others hold of that.
+    /// The part of it that other findings hold.
     held_ns: f64,
-    /// Who is the first of them.
+    /// The first of those findings.
     holder: Option<FindingId>,
 }
 
@@ -188,7 +188,8 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The finding with what nobody holds of its claim; `None` where that is too little.
+    /// Returns the finding with the part of its claim that no other finding holds; `None` if that is too
+    /// little.
     fn grant(&mut self, claim: Claim) -> Option<Finding> {
         let declared = declaration(claim.id);
         let mut grant = self.granted(declared, &claim);
@@ -263,7 +264,7 @@ impl<'a> Ledger<'a> {
             rest += self.take(piece, scale, &mut grant);
         }
         if declared.is_of_whole_lives() {
-            // It is in no certain part: whatever is left is as good.
+            // Its time has no specific category, so any remaining time will do.
             for part in declared.parts() {
                 let free = self.left.get(part) - grant.parts.get(part);
                 let own = rest.min(free).max(0.0);
@@ -276,7 +277,7 @@ impl<'a> Ledger<'a> {
         grant
     }
 
-    /// Takes of a piece what is free, and returns what the account doesn't have of it.
+    /// Takes the free part of a piece, and returns what the account doesn't have of it.
     fn take(&self, piece: &Piece, scale: f64, grant: &mut Grant) -> f64 {
         let asked_ns = piece.ns * scale;
         let (rows, part) = match &piece.of {
@@ -308,8 +309,8 @@ impl<'a> Ledger<'a> {
         beyond
     }
 
-    /// Takes of a part what is free of so much, and returns what the account never had. Where the
-    /// kernel's time isn't split, its one part stands for each.
+    /// Takes up to this much free time of a category, and returns what the account never had. If the kernel's
+    /// time isn't split, its single category is used for each kernel category.
     fn take_of(&self, part: TimeCategory, ns: f64, grant: &mut Grant) -> f64 {
         let undivided = part.is_in_kernel().then_some(TimeCategory::Kernel);
         let mut rest = ns;
@@ -325,7 +326,7 @@ impl<'a> Ledger<'a> {
         rest
     }
 
-    /// Others hold so much of what was asked for.
+    /// Records that other findings hold this much of the requested time.
     fn is_held(&self, part: TimeCategory, ns: f64, grant: &mut Grant) {
         if ns >= 1.0 {
             grant.held_ns += ns;
@@ -357,8 +358,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, MS};
 
-    /// Claims of so many milliseconds, with their pieces, as they are settled in a run of a second:
-    /// 500 ms of it in 200,000 reads, 250 ms in sleeps.
+    /// Claims of this many milliseconds, with their pieces, as settled in a run of one second: 500 ms of it
+    /// in 200,000 reads, 250 ms in sleeps.
     fn settled(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<(&'static str, u64)> {
         let found = findings(claims);
         let each = found.iter();
@@ -401,7 +402,7 @@ mod tests {
             (Id::SmallFileIo, 300, of_reads(0.6, 300)),
             (Id::UnbufferedInput, 250, of_reads(0.5, 250)),
         ];
-        // Two fifths of the calls are left, which took 200 ms.
+        // Two fifths of the calls are left; they took 200 ms.
         let expected = [("small-file-io", 300), ("unbuffered-input", 200)];
         assert_eq!(settled(&both), expected);
         let cut = &findings(&both)[1];
@@ -432,7 +433,7 @@ mod tests {
             (Id::UnbufferedInput, 200, Vec::new()),
             (Id::Sleeping, 100, Vec::new()),
         ];
-        // Of waiting 15 % are asked for.
+        // Waiting has a threshold of 15 %.
         assert_eq!(settled(&all), [("unbuffered-input", 200)]);
     }
 
@@ -446,7 +447,7 @@ mod tests {
             let found = settled(&all);
             found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
         };
-        // A tenth of all, and a fifth of what is left.
+        // A tenth of the total, and a fifth of what is left.
         assert_eq!(with(500, 100), ["unbuffered-input", "sleeping"]);
         assert_eq!(with(100, 100), ["unbuffered-input"]);
         assert_eq!(with(500, 70), ["unbuffered-input"]);
@@ -456,7 +457,7 @@ mod tests {
     fn a_cause_takes_its_time_before_a_larger_effect() {
         let both = [
             (Id::SmallFileIo, 450, of_reads(0.9, 450)),
-            // Less than a third of it, so that both are reported.
+            // Less than a third of it, so both are reported.
             (Id::Rereading, 140, of_reads(0.28, 140)),
         ];
         let expected = [("small-file-io", 360), ("rereading", 140)];

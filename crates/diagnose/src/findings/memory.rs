@@ -1,4 +1,4 @@
-//! Findings of memory and the kernel.
+//! Findings about memory and the kernel.
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
@@ -8,25 +8,25 @@ use crate::claim::Least;
 use crate::mechanisms::{again, per_item, touch};
 use crate::thresholds as t;
 
-/// Part of the wall time in code that was compiled without optimisation: a tool that is built so on
-/// purpose for its own tests has less.
+/// The minimum part of the wall time in unoptimized code: a tool built that way on purpose for its own tests
+/// has less.
 const UNOPTIMISED_SHARE: f64 = 0.25;
-/// Part of the wall time in the allocator. Of 20 sound programs `jq`, `cargo metadata` and patterns
-/// of Perl spend most there, 10 to 19 % (loops of bash up to 33: a shell is left out); one that
-/// makes an object for each word 36 to 94 %.
+/// The minimum part of the wall time in the allocator. Of 20 well-behaved programs, `jq`, `cargo metadata`
+/// and Perl pattern matching spend most there, 10 to 19 % (bash loops up to 33 %, but shells are excluded);
+/// one that creates an object for each word, 36 to 94 %.
 const ALLOCATION_SHARE: f64 = 0.30;
-/// Part of the wall time for reading clocks without a call.
+/// The minimum part of the wall time for reading clocks without a call.
 const CLOCK_READS_SHARE: f64 = 0.15;
 
 pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
     id: Id::PageFaultHeavy,
     mechanism: Mechanism::TOUCH,
-    // Faults that nobody timed are in the own code.
+    // Untimed faults are part of the own code.
     also: &[Part::KernelMemory, Part::UserCode],
     effect_of: EffectOf::Causes(&[
         a_third(Id::AllocatorChurn),
         a_third(Id::ProcessSpawning),
-        // Memory for what is read again is a part of the work on it.
+        // Memory for data that is read again is part of the work on it.
         a_third(Id::Rereading),
     ]),
     variants: &[shows(touch::faults)],
@@ -41,7 +41,7 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     effect_of: EffectOf::Causes(&[
         a_third(Id::ProcessSpawning),
         a_third(Id::ThreadSpawning),
-        // Memory for what is read again.
+        // Memory for data that is read again.
         a_third(Id::Rereading),
     ]),
     variants: &[
@@ -79,12 +79,12 @@ pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
 pub(super) const KERNEL_BOUND: Declaration = Declaration {
     id: Id::KernelBound,
     mechanism: Mechanism::PER_ITEM,
-    // What is around its calls is own code.
+    // The work around its calls is own code.
     also: &[Part::UserCode],
     effect_of: EffectOf::Anything(|cause| match cause {
-        // What the kernel does to wake threads is in the calls, and not in the waits.
+        // The kernel's work of waking threads is in the calls, not in the waits.
         Id::WakeupStorm | Id::LockContention => 4,
-        // To do it side by side makes it no less.
+        // Running it in parallel doesn't reduce it.
         Id::WaitingForChild | Id::IdleCores => 1,
         _ => 2,
     }),

@@ -1,7 +1,7 @@
-//! The findings: one declaration each, and what is made of them.
+//! The findings: one declaration for each, and the functions that use them.
 //!
-//! A [`Declaration`] says what finds it, from which parts of the account it may take time,
-//! from where on it is reported and whose effect it is. `docs/findings.md` is written from them.
+//! A [`Declaration`] says what detects the finding, from which categories of the account it may take time,
+//! its reporting threshold, and its causes. `docs/findings.md` is generated from the declarations.
 
 mod declaration;
 mod document;
@@ -24,10 +24,10 @@ pub(crate) use declaration::Declaration;
 use declaration::Mechanism;
 pub use document::findings_page;
 
-/// A group with its heading in the documentation.
+/// A group, with its heading in the documentation.
 type Group = (&'static str, &'static [Declaration]);
 
-/// All of them, in the order of the documentation.
+/// All groups, in the order of the documentation.
 const GROUPS: &[Group] = &[
     (
         "reading and writing",
@@ -86,8 +86,8 @@ const GROUPS: &[Group] = &[
     ),
 ];
 
-/// Calls that move bytes or map them, with the library around them, the files that they are of, and
-/// what they make the disk do.
+/// Categories of calls that move or map bytes, with the library code around them, their files, and the
+/// resulting disk activity.
 const OF_BYTES: &[Part] = &[
     Part::KernelIo,
     Part::KernelFiles,
@@ -101,16 +101,16 @@ fn declarations() -> impl Iterator<Item = &'static Declaration> {
     GROUPS.iter().flat_map(|(_, declarations)| *declarations)
 }
 
-/// What is declared of a finding.
+/// Returns the declaration of a finding.
 pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
     let mut all = declarations();
     all.find(|declared| declared.id == id)
         .expect("each id has a declaration")
 }
 
-/// All that is found, before it is known what of it is large enough and whose the time is.
+/// Returns all claims, before thresholds are applied and time is assigned.
 fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
-    // Of a process that ran already nobody saw its start.
+    // If a process was already running, its start was not observed.
     let seen = |declared: &&Declaration| {
         declared.mechanism != Mechanism::START || analysis.trace.attached.is_none()
     };
@@ -120,7 +120,7 @@ fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     variants.filter_map(|variant| variant.claim(analysis))
 }
 
-/// How large each finding would be, whether it is reported or too small for that, ns.
+/// Returns how large each finding would be in ns, whether it is reported or too small for that.
 pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
     let mut sizes = BTreeMap::new();
     for claim in claims(analysis) {
@@ -130,8 +130,8 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
     sizes
 }
 
-/// All findings, the largest first. That a command bound its threads to few CPUs is asked where there are
-/// none.
+/// Returns all findings, largest first. Only if there are none, checks whether the command bound its threads
+/// to few CPUs.
 pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     let found = ledger::settle(analysis, claims(analysis));
     match found.is_empty() {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Of each variant of a finding that has several: words that only it says.
+    /// For each finding with several variants: words that occur in only one variant.
     const WORDS: &[(FindingId, &[&str])] = &[
         (
             FindingId::AllocatorChurn,

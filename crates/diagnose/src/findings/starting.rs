@@ -1,4 +1,4 @@
-//! Findings of starting things.
+//! Findings about starting programs.
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
@@ -13,8 +13,7 @@ pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
     mechanism: Mechanism::MAKE,
     also: &Part::ALL,
-    // Short processes that spend half of their time on finding and binding libraries are named for
-    // that.
+    // Short processes that spend half of their time finding and binding libraries are reported as that.
     named_for: &[Cause {
         id: Id::DynamicLinking,
         one_of: 2,

@@ -1,4 +1,4 @@
-//! Findings of threads and CPUs.
+//! Findings about threads and CPUs.
 
 use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
@@ -9,16 +9,16 @@ use crate::claim::Least;
 use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
 use crate::thresholds as t;
 
-/// Part of the wall time from which on threads that wait for each other on too few CPUs are a finding:
-/// loops with as many threads as CPUs end unequally too, by a tenth. Loops of next to no work on 8
-/// threads and two CPUs lose nine tenths and more.
+/// The minimum part of the wall time for reporting threads that wait for each other on too few CPUs: loops
+/// with as many threads as CPUs also finish unevenly, by a tenth. Loops with next to no work on 8 threads and
+/// two CPUs lose nine tenths and more.
 const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 
 pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
     mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
-    // Java's threads that await processes wait for each other too.
+    // Java's threads that wait for processes wait for each other too.
     effect_of: EffectOf::Causes(&[
         a_third(Id::CpuStarved),
         a_third(Id::ProcessSpawning),
@@ -53,8 +53,8 @@ pub(super) const WAKEUP_STORM: Declaration = Declaration {
     ..USUAL
 };
 
-/// Who finds a lock taken and who is woken to find it are counted separately, so that the lock
-/// shows less of itself.
+/// Threads that find a lock taken and threads that are woken to find it taken are counted separately, so each
+/// finding shows only part of the lock's effect.
 const fn a_fourth(id: Id) -> Cause {
     Cause { id, one_of: 4 }
 }
@@ -82,9 +82,8 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
     id: Id::CpuStarved,
     mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
-    // More busy threads than CPUs finish the whole perhaps no later than as many would. If a lock
-    // costs a good part of what each of them waits, it is what makes them slow, and without it they
-    // are not too many.
+    // More busy threads than CPUs may finish the whole no later than fewer threads would. If a lock costs a
+    // good part of what each of them waits, the lock makes them slow, and without it they are not too many.
     named_for: &[Cause {
         id: Id::LockContention,
         one_of: 3,
@@ -103,7 +102,7 @@ pub(super) const BUSY_POLLING: Declaration = Declaration {
     id: Id::BusyPolling,
     mechanism: Mechanism::POLL,
     also: &Part::ALL,
-    // Who hands over to another thread looks for it for a while before it sleeps.
+    // A thread that hands over to another spins for a while looking for it before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
     variants: &[
         shows(poll::calls::find),

@@ -1,4 +1,4 @@
-//! Findings of waiting for somebody.
+//! Findings about waiting for something else.
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
@@ -14,7 +14,7 @@ const WAIT: Declaration = Declaration {
     ..USUAL
 };
 
-/// Whoever is at the other end of a pipe.
+/// The process at the other end of a pipe.
 const PACE: Declaration = Declaration {
     least: Least {
         ns: t::LEAST_PACE_NS,
@@ -39,13 +39,13 @@ pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
     id: Id::WaitingForDisk,
-    // The CPU time of fetching is where the call or the fault was.
+    // The CPU time of fetching is in the call or the fault.
     also: OF_BYTES,
-    // What is waited for is each of the files.
+    // The waits are for each of the files.
     effect_of: EffectOf::Causes(&[
         Cause {
             id: Id::SmallFileIo,
-            // It holds these waits, if they are of its files.
+            // That finding holds these waits, if they are for its files.
             one_of: 1,
         },
         Cause {

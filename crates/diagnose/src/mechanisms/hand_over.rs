@@ -14,20 +14,20 @@ use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Who waits in pipes for a reader or writer that hardly waits itself takes no turns with it: that
-/// one sets the pace, as the last stage of a pipeline does that computes.
+/// Removes threads that wait in pipes for a reader or writer that hardly waits itself: they don't take turns
+/// with it. It sets the pace, as does a computing last stage of a pipeline.
 fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
     let ended = analysis.ends_of_waits_by(calls::moves_bytes, |_, by| threads.contains_key(&by));
     threads.retain(|tid, (_, waited)| {
         let ends = ended.get(tid).copied().unwrap_or_default();
         let known = (ends.own.ns + ends.others.ns) as f64;
-        // Of a few waits that are kept nothing follows for the others.
+        // If only a few of the waits were recorded, they say nothing about the others.
         ends.others.ns <= ends.own.ns || known < 0.5 * *waited
     });
 }
 
 pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Samples of one long wait are no wake-ups.
+    // Several samples of one long wait aren't wake-ups.
     if !analysis.counts_waits() {
         return None;
     }
@@ -56,7 +56,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         threads.entry(*tid).or_default().0 += calls;
     }
     let on_one_cpu = add_taken_cpus(analysis, &mut threads);
-    // Partners: at least two that wait often; the waits of the one are the turns of the other.
+    // Partners: at least two threads that wait often; the waits of one are the turns of the other.
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
     leave_those_paced_by_others(analysis, &mut threads);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
@@ -72,14 +72,14 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }
-    // What a hand-over costs: the part of the wall time that no one of them runs, and the calls.
+    // The cost of hand-overs: the part of the wall time in which none of the threads runs, and the calls.
     let span = analysis.trace.duration_ns as f64;
     let idle = match on_one_cpu {
         true => (span - busy).max(0.0),
         false => threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64,
     };
     let waiting = analysis.untraced(idle.min(span));
-    // With few and large pieces the calls go too. What the program computes itself stays.
+    // With fewer, larger pieces, most calls disappear too. The program's own computing stays.
     let hands_over = |row: &SyscallRow| {
         let moves = calls::moves_bytes(&row.name);
         let yields = row.name == YIELD && yields.contains_key(&row.tid);
@@ -94,7 +94,8 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
     let most = (analysis.wall_ns - own).max(waiting);
     let sure = (waiting + analysis.within_kernel(in_calls)).min(most);
-    // Where small pieces go to and fro one of them runs at a time, and all but their work would go.
+    // If small pieces go back and forth, one thread runs at a time, and everything but their work would
+    // disappear.
     let turns = if small {
         all_but_work_ns(analysis, &threads, hands_over)
     } else {
@@ -114,13 +115,13 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("CPU time for each wait", per_wait, "ns")
             .evidence("threads", threads.len() as f64, "threads")
             .weighing(sure)
-            .advice("Hand over more at a time: batches through the queue or pipe, or do both steps in one thread.")
+            .advice("Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.")
             .likely(),
     )
 }
 
-/// Of the time in which two of these threads live at least: all but what they compute beside the
-/// calls by which they hand over.
+/// Returns the time in which at least two of these threads live, minus what they compute outside the calls
+/// that hand over.
 fn all_but_work_ns(
     analysis: &Analysis<'_>,
     threads: &BTreeMap<u32, (u64, f64)>,
@@ -144,8 +145,8 @@ fn all_but_work_ns(
     together - work.sum::<f64>()
 }
 
-/// Of two on one CPU the one that is woken takes it from the other, for which the next piece is
-/// there before it waits: its turns end by that. Adds them, and says whether there are any.
+/// Adds turns that ended by preemption, and reports whether there are any. If two threads share a CPU, the
+/// woken one takes it from the other before that one waits, because its next piece is already there.
 fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) -> bool {
     let most = threads.values().map(|(waits, _)| *waits).max().unwrap_or(0);
     let mut any = false;
@@ -164,8 +165,8 @@ fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64
 
 const YIELD: &str = "sched_yield";
 
-/// Threads that hand over to each other where one that finds nobody gives its CPU away some times
-/// before it sleeps, as in Java's `SynchronousQueue`. With the number of calls by which they do.
+/// Returns threads that hand over to each other by yielding several times before they sleep, as in Java's
+/// `SynchronousQueue`, with the number of those calls.
 fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     let rows = analysis.trace.syscalls.iter().filter(|row| {
         let by_yields = analysis
@@ -174,7 +175,7 @@ fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
         row.name == YIELD && by_yields && row.calls >= t::MANY_WAKEUPS / 4
     });
     let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
-    // Once for each item on either side; whoever looks for something alone has no such partner.
+    // Once for each item on either side; a thread that searches for work alone has no such partner.
     let most = threads.values().copied().max().unwrap_or(0);
     threads.retain(|_, calls| *calls * 2 >= most);
     if threads.len() >= 2 {
@@ -184,12 +185,12 @@ fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     }
 }
 
-/// Whether threads hand over to each other so: their waits for locks are those for each other.
+/// Reports whether threads hand over to each other in this way: then their lock waits are for each other.
 pub(crate) fn is_by_yields(analysis: &Analysis<'_>) -> bool {
     !yielding(analysis).is_empty()
 }
 
-/// Whether these threads do little beside waking each other and handing over small pieces.
+/// Reports whether these threads do little other than waking each other and handing over small pieces.
 fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
     let handing = [
         TimeCategory::KernelIo,
@@ -206,12 +207,12 @@ fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, wa
         .filter(|l| threads.contains_key(&l.tid));
     let work: f64 = own.map(work).sum();
     let moved = analysis.tally_calls(calls::moves_bytes);
-    // Blocks take their time in the kernel, too.
+    // Large blocks also take kernel time.
     work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS
         && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64
 }
 
-/// Threads whose polls mostly ended because another thread of their process did something: messages
+/// Returns threads whose polls mostly ended because another thread of their process did something: messages
 /// between event loops, not a server's requests.
 fn polls_of_each_other(analysis: &Analysis<'_>) -> HashSet<u32> {
     let polls = analysis.ends_of_waits(calls::is_poll);
@@ -293,8 +294,7 @@ mod tests {
         assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm"));
     }
 
-    /// Two that wait 20 000 times each, with 50 us of CPU time for each wait, of which the calls
-    /// take a part.
+    /// Two threads that wait 20 000 times each, with 50 us of CPU time for each wait, some of it in calls.
     fn costly(call_us: u64, bytes: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(4_000);
         fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);

@@ -1,6 +1,6 @@
-//! The ways of losing time: pure functions from what is known of a run to claims on its account.
+//! The mechanisms of losing time: pure functions from the facts about a run to claims on its account.
 //!
-//! A mechanism knows no program, language or path by its name.
+//! A mechanism refers to no program, language or path by name.
 
 pub(crate) mod again;
 pub(crate) mod contend;

@@ -8,9 +8,9 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Runtime, Topic};
 use crate::thresholds as t;
 
-/// Who makes short-lived objects touches a heap once that is filled before it is collected, whatever the
-/// program does: a streaming count of words spent 21 % of 0.6 s on 275 MiB of it, and a smaller young
-/// generation gave a fourth of that back. A table of 400 MiB takes 37 %.
+/// A program that creates short-lived objects touches a whole heap before the first collection: a streaming
+/// word count spent 21 % of 0.6 s on 275 MiB of it, and a smaller young generation saved a fourth of that. A
+/// table of 400 MiB takes 37 %.
 const FILLED_HEAP_SHARE: f64 = 0.34;
 
 /// Part of the cost of the faults from which on it is said what giving the memory back took.
@@ -18,7 +18,7 @@ const WORTH_A_WORD: f64 = 0.03;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.fault_cost();
-    // Timed ones are a part of the account: 88 % were found where it had 79.
+    // If measured, the faults are part of the account: they were 88 % when the account had 79.
     let most = match all.measured {
         true => analysis.spent_ns(TimeCategory::PageFaults),
         false => analysis.spent_on(&[
@@ -36,7 +36,8 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         false if all.measured && faults >= t::FAULTS_THAT_RULE => t::FAULTS_RULE,
         false => return None,
     };
-    // A page that is read first and written later faults twice: faults are no measure of memory.
+    // A page that is first read and later written faults twice, so the number of faults doesn't measure
+    // memory.
     let statement = format!(
         "{} page faults, at first touches of memory, cost {}{}.",
         count(faults),
@@ -45,7 +46,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let (asked, advice) = match asked_for(analysis) {
         Some((option, advice)) => (
-            format!(" `{option}` asks for them before the program's work begins."),
+            format!(" `{option}` causes them before the program's work begins."),
             advice.into(),
         ),
         None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
@@ -96,7 +97,7 @@ fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
     }
 }
 
-/// An option of a program of the tree by which its runtime touches all memory at once, and what to do.
+/// Returns the option of a program of the tree that makes its runtime touch all memory at once, and advice.
 fn asked_for(analysis: &Analysis<'_>) -> Option<(&'static str, &'static str)> {
     let processes = analysis.trace.processes.iter();
     let mut asked = processes.filter_map(|process| {

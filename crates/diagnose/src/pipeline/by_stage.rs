@@ -1,4 +1,4 @@
-//! The trace, divided by stage: whose process, which descriptor, what kind of wait.
+//! The trace divided by stage: the owner of each process, the pipe of each descriptor, the kind of each wait.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ fn puts(call: &str) -> bool {
     calls::is_write(call) || calls::puts_within_kernel(call)
 }
 
-/// The trace, by stage.
+/// The trace, divided by stage.
 pub(super) struct ByStage<'a> {
     pub trace: &'a Trace,
     pub members: &'a [MemberEnd],
@@ -27,7 +27,7 @@ pub(super) struct ByStage<'a> {
     stage_of: HashMap<u32, usize>,
     names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     intervals: HashMap<usize, Vec<&'a Interval>>,
-    /// Bytes that a process read from and wrote to what has this name.
+    /// Bytes that a process read from and wrote to the object of this name.
     moved: HashMap<(u32, Cow<'a, str>), (u64, u64)>,
 }
 
@@ -37,7 +37,7 @@ impl<'a> ByStage<'a> {
         let trace = &group.trace;
         let roots = group.members.iter().enumerate();
         let mut stage_of: HashMap<u32, usize> = roots.map(|(at, one)| (one.pid, at)).collect();
-        // In the order in which they began: a parent comes before its children.
+        // In order of their start: a parent comes before its children.
         for process in &trace.processes {
             if let Some(stage) = process
                 .parent
@@ -86,9 +86,9 @@ impl<'a> ByStage<'a> {
         self.links.get(stage).map(String::as_str)
     }
 
-    /// Whether the descriptor was this pipe. A number that was several things in turn counts only
-    /// in a process that moved bytes through the pipe: that a descriptor is closed unused is in no
-    /// row.
+    /// Returns whether the descriptor was this pipe. A descriptor number that was several things in turn
+    /// counts only in a process that transferred bytes through the pipe: closing an unused descriptor leaves
+    /// no row.
     pub(super) fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;
@@ -130,7 +130,7 @@ impl<'a> ByStage<'a> {
         }
     }
 
-    /// When it was about to execute its program.
+    /// When the stage was about to execute its program.
     pub(super) fn start_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
@@ -186,16 +186,15 @@ impl<'a> ByStage<'a> {
         self.state(stage, interval.pid, call, interval.fd, interval.cause)
     }
 
-    /// Whether no sample fell into the wait: when it was is known, not what for.
+    /// Returns whether no sample fell into the wait: its time is known, its cause isn't.
     fn is_unnamed(&self, interval: &Interval) -> bool {
         let is_perf = self.trace.tier == Some(Tier::Perf);
         is_perf && interval.call.is_none() && interval.cause == Cause::Asleep
     }
 
-    /// What most of each thread's unnamed waits were for. The rows have all of its waits, those of
-    /// the timeline that are named are some of them, and the rest is the unnamed ones. Of `wc` behind
-    /// `gzip` nine in ten waits are shorter than the distance of samples; taken for running, they
-    /// made 86 ms of 6 ms of work.
+    /// Returns what most of each thread's unnamed waits were for. The rows hold all of its waits and the
+    /// timeline names some of them; the difference is the unnamed ones. For `wc` behind `gzip`, nine in ten
+    /// waits are shorter than the sampling interval; counted as running, they turned 6 ms of work into 86 ms.
     fn unnamed(&self, stage: usize) -> HashMap<u32, PipeState> {
         let mut left: HashMap<u32, [u64; STATES]> = HashMap::new();
         let rows = self.trace.off_cpu.iter();
@@ -222,7 +221,7 @@ impl<'a> ByStage<'a> {
             .collect()
     }
 
-    /// Waits of which nothing says what they were for: no sample fell into any of the thread's.
+    /// Total waits with unknown cause: no sample fell into any wait of the thread.
     pub(super) fn unknown_ns(&self, stage: usize) -> u64 {
         let rows = self
             .trace
@@ -236,7 +235,7 @@ impl<'a> ByStage<'a> {
         }
     }
 
-    /// Whether the stage asked for bytes of the stage before, whatever came.
+    /// Returns whether the stage tried to read from the stage before, even if it got nothing.
     pub(super) fn reads(&self, stage: usize) -> bool {
         let input = self.input(stage);
         let rows = self.trace.syscalls.iter();
@@ -244,9 +243,9 @@ impl<'a> ByStage<'a> {
         asked.any(|row| takes(&row.name) && self.leads_to(row.pid, row.fd, input))
     }
 
-    /// The waits of a stage of one thread, none of them too short to be counted: for input, for the
-    /// reader, for other things, for a CPU. Only where the tier counts every wait; what is spent
-    /// ready without a CPU (`ready_ns`) the perf tier has in its timeline only.
+    /// The waits of a single-threaded stage, including the shortest: for input, for the reader, for other
+    /// things, for a CPU. Only available if the tier counts every wait; the perf tier has the time ready
+    /// without a CPU (`ready_ns`) in its timeline only.
     pub(super) fn exact(&self, stage: usize, ready_ns: u64) -> Option<(u64, u64, u64, u64)> {
         let is_perf = match self.trace.tier {
             Some(Tier::Kernel) => false,
@@ -307,7 +306,7 @@ impl<'a> ByStage<'a> {
     }
 }
 
-/// What went through a stage's two pipes, and when.
+/// The bytes that went through a stage's two pipes, and when.
 #[derive(Debug, Default)]
 pub(super) struct Moved {
     pub first_in: Option<u64>,

@@ -1,8 +1,8 @@
-//! Pipelines: what each stage did in a traced round, and what the pipeline would cost if a stage
-//! took no time.
+//! Pipelines: what each stage did in a traced round, and what the pipeline would cost if a stage took no
+//! time.
 //!
-//! [`observed_round`] reads the trace of a round, [`summarize`] the timed rounds, [`modelled`] says
-//! what follows, and [`notes()`] what must be said in words.
+//! [`observed_round`] reads the trace of a round, [`summarize`] the timed rounds, [`modelled`] derives the
+//! consequences, and [`notes()`] returns the remarks as sentences.
 
 mod by_stage;
 pub mod modelled;

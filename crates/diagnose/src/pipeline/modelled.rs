@@ -1,29 +1,26 @@
-//! What would the pipeline cost if a stage took no time of its own? A model.
+//! Models what the pipeline would cost if a stage took no time of its own.
 //!
-//! Each stage has *own time*: what it computes, sleeps or waits for a disk, without waiting for its
-//! neighbours or for a CPU. Where the first and the last byte came in, the input ended and the
-//! first and the last byte went out is known by how much own time had passed by then ([`Phases`]).
-//! The model starts all stages at once and lets each go through its own time, held up only by its
-//! input:
+//! Each stage has *own time*: the time it computes, sleeps or waits for a disk, without waiting for its
+//! neighbours or for a CPU. For the first and last byte in, the end of the input, and the first and last byte
+//! out, the model knows how much own time had passed ([`Phases`]). It starts all stages at once and lets each
+//! go through its own time, held up only by its input:
 //!
 //! - its first byte in comes when the stage before has written its first;
 //! - its last byte in comes no sooner than the stage before has written its last;
-//! - its input ends no sooner than the stage before: what it does with its last byte it does
-//!   meanwhile;
-//! - what it writes goes out when as much of its own time has passed as in the observed round. A
-//!   stage that reads all before it writes (`sort`) so holds up the next, as it did.
+//! - its input ends no sooner than the stage before: it processes its last byte meanwhile;
+//! - its output is written when as much of its own time has passed as in the observed round. A stage that
+//!   reads everything before it writes (`sort`) therefore holds up the next, as it did.
 //!
-//! No wall time is less than the CPU time of all stages divided by the CPUs, or than one of the
-//! stages that remain takes on its own. Waiting for a slow reader moves a writer's end, not the
-//! pipeline's, and is not modelled; nor is that stages run slower beside each other (caches, clock
-//! rates).
+//! No wall time is less than the CPU time of all stages divided by the CPUs, or than the time that one of the
+//! remaining stages takes on its own. Waiting for a slow reader moves a writer's end, not the pipeline's, and
+//! is not modelled. Neither is the slowdown of stages that run concurrently (caches, clock rates).
 
 use fathom_model::{PipeModel, WhatIf};
 
-/// A moment of a stage, in seconds since its start.
+/// A point in a stage's life, in seconds since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moment {
-    /// Own time that had passed.
+    /// Own time passed so far.
     pub own: f64,
     /// All other time: waiting for a neighbour or for a CPU.
     pub waited: f64,
@@ -35,30 +32,30 @@ impl Moment {
     }
 }
 
-/// How a stage's own time lies around its input and its output.
+/// How a stage's own time is distributed around its input and output.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Phases {
     /// When its first byte came in; `None` if it read nothing from the stage before.
     pub first_in: Option<Moment>,
     /// When its last byte came in.
     pub last_in: Option<Moment>,
-    /// When the stage before ended, and with it the input; `None` if this one did not wait for
-    /// that.
+    /// When the stage before ended, and with it the input; `None` if this stage didn't wait for it.
     pub input_end: Option<Moment>,
     /// When it first wrote to the next stage; `None` if it never did.
     pub first_out: Option<Moment>,
-    /// When it wrote the last that the next stage read.
+    /// When it wrote the last bytes that the next stage read.
     pub last_out: Option<Moment>,
-    /// All of its own time.
+    /// Total own time.
     pub whole: f64,
     /// CPU time of all its threads.
     pub cpu: f64,
-    /// Its start after the pipeline's, in seconds of wall time.
+    /// How long after the pipeline it started, in seconds of wall time.
     pub start: f64,
 }
 
 impl Phases {
-    /// The same with `factor` times the own time: observing made it longer, or it is free.
+    /// Returns the same phases with own time multiplied by `factor`, to correct for observation or to make
+    /// the stage free.
     pub fn scaled(&self, factor: f64) -> Phases {
         let by = |at: Option<Moment>| {
             at.map(|at| Moment {
@@ -82,12 +79,11 @@ impl Phases {
 /// A stage in the model.
 struct Stage<'a> {
     at: &'a Phases,
-    /// 0 if it takes no own time, else 1. What it does before its last byte comes in and what after
-    /// stays.
+    /// 0 if the stage takes no own time, else 1. The split into time before and after its last byte in stays.
     factor: f64,
 }
 
-/// When a stage writes first and last, and when it ends; seconds of wall time.
+/// When a stage first and last writes, and when it ends; seconds of wall time.
 #[derive(Clone, Copy)]
 struct Output {
     first: f64,
@@ -111,8 +107,7 @@ impl Stage<'_> {
     fn run(&self, before: Option<Output>) -> Output {
         let Phases { start, whole, .. } = *self.at;
         let since = |from: Moment, to: Moment| (to.own - from.own).max(0.0) * self.factor;
-        // What has come of the input, in the order in which it came: by own time, and by the wall
-        // clock.
+        // The input events so far, in order: by own time and by wall clock.
         let mut reached = vec![(Moment::default(), start)];
         if let Some(before) = before {
             let marks = [
@@ -137,7 +132,7 @@ impl Stage<'_> {
         }
     }
 
-    /// By the wall clock, when what was reached is this.
+    /// Returns the wall-clock time of a moment, given the events reached so far.
     fn when(&self, at: Moment, reached: &[(Moment, f64)]) -> f64 {
         let passed = reached.iter().rposition(|(mark, _)| mark.all() <= at.all());
         let place = passed.unwrap_or(0);
@@ -146,11 +141,11 @@ impl Stage<'_> {
         let next = reached.get(place + 1);
         let between = self.at.first_in == Some(mark) && self.at.last_in.is_some();
         let (Some((next, until)), true) = (next, between) else {
-            // It waits only when it has done all that it can do without more input.
+            // The stage waits only after it has done everything it can do without more input.
             return wall + own;
         };
-        // Amid its input it waits again and again: as much of that lies before as in the observed
-        // round.
+        // In the middle of its input the stage waits repeatedly: the same share of that wait comes before
+        // this moment as in the observed round.
         let waits = next.waited - mark.waited;
         let share = match waits > 0.0 {
             true => (at.waited - mark.waited) / waits,
@@ -161,17 +156,17 @@ impl Stage<'_> {
     }
 }
 
-/// What the model is held against, in seconds.
+/// The measurements that the model is checked against, in seconds.
 pub struct Known<'a> {
     /// Median wall time of the timed rounds.
     pub measured: f64,
     /// CPUs that the stages may use.
     pub cpus: usize,
-    /// Of each stage, the least that a pipeline with it can take.
+    /// For each stage, the least time that a pipeline with it can take.
     pub least: &'a [f64],
 }
 
-/// Modelled from observed phases.
+/// Models the pipeline from observed phases.
 pub fn by_phases(phases: &[Phases], known: &Known) -> PipeModel {
     model("phases", phases.len(), known, |free| {
         let stages = phases.iter().enumerate();
@@ -185,8 +180,8 @@ pub fn by_phases(phases: &[Phases], known: &Known) -> PipeModel {
     })
 }
 
-/// Modelled from the own times of the stages only: whether they overlap is not known. They are taken
-/// to run beside each other or one after the other, whichever comes nearer to what was measured.
+/// Models the pipeline from the stages' own times only, without knowing whether they overlap. Assumes that
+/// they run concurrently or one after the other, whichever is closer to the measurement.
 pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     let without = |free: Option<usize>, values: &[f64]| -> Vec<f64> {
         let kept = values.iter().enumerate();
@@ -207,8 +202,8 @@ pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     })
 }
 
-/// What the model says is scaled by how far it is off for the pipeline as it is; it is never less
-/// than a stage that remains takes, and never more than was measured.
+/// Scales the model's results by its error for the pipeline as it is. A result is never less than what a
+/// remaining stage takes, and never more than what was measured.
 fn model(
     method: &str,
     stages: usize,
@@ -237,8 +232,8 @@ fn model(
     }
 }
 
-/// The stage without which the pipeline would gain most; of several that gain about the same the
-/// one with the most own time.
+/// Returns the stage whose removal would save most; among stages that save about the same, the one with the
+/// most own time.
 pub fn bottleneck(model: &PipeModel, own: &[f64], measured: f64) -> Option<usize> {
     let own_of = |stage: &usize| own.get(*stage).copied().unwrap_or(0.0);
     let best = model.best(measured).into_iter();
@@ -249,12 +244,12 @@ pub fn bottleneck(model: &PipeModel, own: &[f64], measured: f64) -> Option<usize
 mod tests {
     use super::*;
 
-    /// After this much own time, and no waits.
+    /// The moment after this much own time, without waits.
     fn after(own: f64) -> Option<Moment> {
         Some(Moment { own, waited: 0.0 })
     }
 
-    /// Reads and writes bit by bit.
+    /// A stage that reads and writes piece by piece.
     fn streams(own: f64) -> Phases {
         Phases {
             first_in: after(0.0),
@@ -268,7 +263,7 @@ mod tests {
         }
     }
 
-    /// The first stage: nothing comes in.
+    /// The first stage, without input.
     fn source(own: f64) -> Phases {
         Phases {
             first_in: None,
@@ -278,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Reads all, works, then writes.
+    /// A stage that reads everything, works, then writes.
     fn sorts(reading: f64, working: f64) -> Phases {
         Phases {
             last_in: after(reading),
@@ -291,8 +286,8 @@ mod tests {
         }
     }
 
-    /// Writes, sleeps 0.5 s, writes, sleeps 0.3 s; the next sleeps 0.2 s for each read, and 0.4 s
-    /// at the end.
+    /// The first stage writes, sleeps 0.5 s, writes, sleeps 0.3 s; the second sleeps 0.2 s for each read, and
+    /// 0.4 s at the end.
     fn takes_turns() -> [Phases; 2] {
         let writer = Phases {
             last_out: after(0.5),
@@ -357,7 +352,7 @@ mod tests {
     #[test]
     fn what_is_done_with_the_last_byte_is_done_while_the_writer_ends() {
         let stages = takes_turns();
-        // 0.8 s until the writer ends, then 0.4 s; the second sleep of 0.2 s lies before that.
+        // 0.8 s until the writer ends, then 0.4 s; the second sleep of 0.2 s comes before that.
         assert!(near(modelled(&stages, 2, 1.2).as_is_seconds, 1.2));
         assert!(near(free(&stages, 2, 0), 0.8));
         assert!(near(free(&stages, 2, 1), 0.8));
@@ -369,7 +364,7 @@ mod tests {
         assert_eq!(model.best(1.25), [0, 1]);
         let mut model = modelled(&[source(1.0), sorts(0.0, 1.2)], 2, 2.2);
         assert_eq!(model.best(2.2), [1]);
-        // The difference is less than the model is off.
+        // The difference is smaller than the model's error.
         model.as_is_seconds = 1.9;
         assert_eq!(model.best(2.2), [0, 1]);
     }
@@ -388,7 +383,7 @@ mod tests {
             cpus: 2,
             least: &[0.7, 0.6],
         };
-        // Scaled by a half, 0.4 s and 0.5 s would come out.
+        // Scaling by a half would give 0.4 s and 0.5 s.
         let model = by_phases(&[source(1.0), sorts(0.0, 0.8)], &known);
         assert!(near(model.if_free[0].wall_seconds, 0.6));
         assert!(near(model.if_free[1].wall_seconds, 0.7));

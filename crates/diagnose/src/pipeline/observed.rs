@@ -1,4 +1,4 @@
-//! What does a trace of the whole pipeline say of each stage?
+//! Derives what each stage did from a trace of the whole pipeline.
 
 use fathom_measure::pipeline::TracedRound;
 use fathom_model::{Exit, PipeRound, PipeState, StageRun};
@@ -11,28 +11,27 @@ use super::timeline::{self, Span};
 use crate::calls::is_poll;
 use crate::explanation::lost_in_words;
 
-/// An observed round.
+/// One observed round of a pipeline.
 #[derive(Debug, Clone)]
 pub struct ObservedRound {
-    /// The stages.
+    /// What each stage did in the round.
     pub round: PipeRound,
-    /// How each stage's own time lies around its input; empty where first and last bytes are not
-    /// known.
+    /// How each stage's own time is distributed around its input; empty if first and last bytes are unknown.
     pub phases: Vec<Phases>,
-    /// Own time of each stage, nanoseconds: neither waiting for a neighbour nor for a CPU.
+    /// Own time of each stage in nanoseconds, without waiting for a neighbour or a CPU.
     pub own_ns: Vec<u64>,
-    /// What the tier could not see.
+    /// Sentences on what the tier could not observe.
     pub not_visible: Vec<String>,
-    /// What was observed and could not be kept.
+    /// Sentences on observed data that was lost.
     pub lost: Vec<String>,
-    /// A run that was ended by its time limit or by the user says nothing of the whole.
+    /// Whether the time limit or the user ended the run, so that it isn't representative.
     pub cut_short: bool,
 }
 
-/// Of a stage's wall time; below that it is not worth a sentence.
+/// Share of a stage's wall time below which a sentence isn't worthwhile.
 const WORTH_SAYING: f64 = 0.05;
 
-/// What the trace says.
+/// Evaluates the trace of a round.
 pub fn observed_round(traced: &TracedRound) -> ObservedRound {
     let group = &traced.group;
     let trace = &group.trace;
@@ -70,7 +69,7 @@ pub fn observed_round(traced: &TracedRound) -> ObservedRound {
     let unknown: Vec<String> = unknown.map(|(stage, _)| (stage + 1).to_string()).collect();
     if !unknown.is_empty() {
         result.not_visible.push(format!(
-            "stage {} had only waits that no sample fell into: what it waited for is not known",
+            "stage {} had only waits without a sample: the object of these waits is not known",
             unknown.join(", ")
         ));
     }
@@ -98,15 +97,14 @@ impl ByStage<'_> {
         let able = lasted.saturating_sub(input + reader + other + ready);
         let cpu = member.accounts.user_ns + member.accounts.system_ns;
         let sampled = self.trace.tier == Some(Tier::Sample);
-        // Samples show no difference between running and ready; the accounts say how much of it was
-        // running.
+        // Samples can't tell running from ready; the kernel's accounts show how much was running.
         let (running, ready) = match sampled && threads.len() == 1 && able > cpu {
             true => (cpu, ready + able - cpu),
             false => (able, ready),
         };
         let moved = self.traffic(stage);
         let unknown = self.unknown_ns(stage);
-        // Then no kind of wait has a figure: any of them may be the missing one.
+        // In that case no kind of wait has a figure: the missing time could belong to any of them.
         let is_known = unknown as f64 <= WORTH_SAYING * lasted as f64;
         let run = StageRun {
             start_ns: start,
@@ -133,7 +131,7 @@ impl ByStage<'_> {
         (run, spans, running + other.saturating_sub(unknown))
     }
 
-    /// How the own time lies around the input and the output.
+    /// Determines how the own time is distributed around the input and the output.
     fn phases(&self, stage: usize, observed: &ObservedRound, spans: &[Span]) -> Phases {
         let stages = &observed.round.stages;
         let run = &stages[stage];
@@ -142,7 +140,7 @@ impl ByStage<'_> {
             let sums = own.map(|state| timeline::time_in(spans, state, run.start_ns, to));
             sums.iter().sum::<u64>() as f64
         };
-        // Short waits are in no span: the spans' sum is a little more than the own time.
+        // Short waits are not in any span, so the spans' sum slightly exceeds the own time.
         let scale = observed.own_ns[stage] as f64 / until(run.end_ns).max(1.0);
         let at = |to: u64| {
             let own = until(to) * scale;
@@ -152,10 +150,11 @@ impl ByStage<'_> {
             }
         };
         let before = stage.checked_sub(1).map(|before| stages[before].end_ns);
-        // Its last byte had come by then; one that had ended did not wait for the end of its input.
+        // The last byte had arrived by then; a stage that had already ended didn't wait for the end of its
+        // input.
         let input_end = before.map(|end| end.max(run.last_in_ns.unwrap_or(0)));
         let input_end = input_end.filter(|end| *end <= run.end_ns && self.reads(stage));
-        // Of what the next one left in the pipe it knows nothing.
+        // The writer can't see bytes that the next stage left in the pipe.
         let next = stages.get(stage + 1).and_then(|next| next.last_in_ns);
         let last_out = match (self.traffic(stage).last_out, next) {
             (Some(written), Some(read)) => Some(written.min(read)),
@@ -173,7 +172,7 @@ impl ByStage<'_> {
         }
     }
 
-    /// Says of which stages it is not known for which descriptor they waited.
+    /// Lists the stages for which the awaited descriptor is unknown.
     fn polls(&self) -> Option<String> {
         let mut stages = Vec::new();
         for stage in 0..self.members.len() {
@@ -194,8 +193,8 @@ impl ByStage<'_> {
         }
         (!stages.is_empty()).then(|| {
             format!(
-                "stage {} waits in poll, select or epoll: for which descriptor is not known, so such \
-                 waits are among the other waits",
+                "stage {} waits in poll, select or epoll: the descriptor is not known, so such waits count as other \
+                 waits",
                 stages.join(", ")
             )
         })
@@ -221,7 +220,7 @@ fn losses(trace: &Trace) -> Vec<String> {
         (lost.off_cpu, "waits found their table full"),
         (lost.records, "waits, forks or exits found the ring full"),
         (lost.threads, "threads could not be followed"),
-        (lost.intervals, "waits are counted but not in the picture"),
+        (lost.intervals, "waits are counted but not drawn"),
     ])
 }
 
@@ -268,7 +267,7 @@ mod tests {
 
     const PIPE: &str = "pipe:[9]";
 
-    /// A writer of 10 ms that sleeps first, and a reader that waits for it.
+    /// A writer that lives 10 ms and sleeps first, and a reader that waits for it.
     fn traced() -> TracedRound {
         let intervals = vec![
             asleep(1, 1, 7, "clock_nanosleep", -1),
@@ -357,8 +356,8 @@ mod tests {
         assert_eq!(observed.own_ns, [10 * MS, 4 * MS]);
     }
 
-    /// The same as the perf tier has it: waits that no sample fell into have no name in the
-    /// timeline, and the rows have all of them.
+    /// The same as recorded by the perf tier: waits without a sample have no name in the timeline, while the
+    /// rows hold all of them.
     fn recorded() -> TracedRound {
         let mut traced = traced();
         let trace = &mut traced.group.trace;

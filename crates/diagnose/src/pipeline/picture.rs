@@ -1,13 +1,13 @@
-//! What a stage did, as a picture can show it.
+//! What a stage did over time, for a picture.
 
 use fathom_model::{PipeState, PipeStretch};
 
 use super::timeline::{BY_RANK, STATES, Span};
 
-/// Cells of time into which a picture divides the pipeline's wall time.
+/// Number of cells into which a picture divides the pipeline's wall time.
 const CELLS: u64 = 480;
 
-/// What the stage did during most of each cell of the picture; neighbours that are alike are one.
+/// Returns what the stage did during most of each cell; equal neighbouring cells are merged.
 pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
     let cell = (wall / CELLS).max(1);
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
@@ -39,7 +39,7 @@ pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
     stretches
 }
 
-/// Of states that took the same time the one of higher rank.
+/// Returns the state with the most time; on ties, the one of higher rank.
 fn longest(times: &[u64; STATES]) -> PipeState {
     let by_rank = BY_RANK.into_iter().rev();
     let longest = by_rank.max_by_key(|state| times[*state as usize]);

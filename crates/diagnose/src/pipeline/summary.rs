@@ -1,12 +1,12 @@
-//! What do the timed rounds of a pipeline say in short?
+//! Summarizes the timed rounds of a pipeline.
 
 use fathom_measure::pipeline::{failed, is_sigpipe};
 use fathom_model::{AloneRuns, Estimate, Exit, PipeRound, PipeSummary, StageRun, StageSummary};
 
-/// For intervals of medians.
+/// Confidence level of the intervals of medians.
 const LEVEL: f64 = 0.95;
 
-/// The timed rounds in short.
+/// Summarizes the timed rounds.
 pub fn summarize(rounds: &[PipeRound], alone: &[AloneRuns], stages: usize) -> PipeSummary {
     let seconds = |ns: u64| ns as f64 / 1e9;
     let walls: Vec<f64> = rounds.iter().map(|round| seconds(round.wall_ns)).collect();

@@ -1,8 +1,8 @@
-//! What was a stage doing at each moment, by what each of its threads did?
+//! Derives a stage's state at each moment from the states of its threads.
 
 use fathom_model::PipeState;
 
-/// Of several threads that one counts whose state comes first here.
+/// With several threads, the state that comes first here wins.
 pub(super) const BY_RANK: [PipeState; STATES] = [
     PipeState::Running,
     PipeState::WaitingForInput,
@@ -20,7 +20,7 @@ pub(super) struct Span {
     pub state: PipeState,
 }
 
-/// When a thread began and ended, and when it was off the CPU. In between it ran.
+/// When a thread started and ended, and when it was off the CPU. The rest of the time it ran.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ThreadTimeline {
     pub from: u64,
@@ -29,7 +29,7 @@ pub(super) struct ThreadTimeline {
 }
 
 impl ThreadTimeline {
-    /// From its begin to its end without gaps.
+    /// Returns the thread's spans from its start to its end without gaps.
     fn spans(&self) -> Vec<Span> {
         let mut off = self.off.clone();
         off.sort_by_key(|span| span.from);
@@ -61,7 +61,8 @@ impl ThreadTimeline {
     }
 }
 
-/// The stage from `from` to `to` without gaps; where it had no thread it waited for something else.
+/// Returns the stage's spans from `from` to `to` without gaps; without a live thread it waited for something
+/// else.
 pub(super) fn of_stage(threads: &[ThreadTimeline], from: u64, to: u64) -> Vec<Span> {
     let mut changes: Vec<(u64, usize, i64)> = Vec::new();
     for span in threads.iter().flat_map(ThreadTimeline::spans) {
@@ -99,7 +100,7 @@ fn push(spans: &mut Vec<Span>, from: u64, to: u64, state: PipeState) {
     }
 }
 
-/// Time in a state between two moments.
+/// Returns the time in a state between two moments.
 pub(super) fn time_in(spans: &[Span], state: PipeState, from: u64, to: u64) -> u64 {
     let within = |span: &Span| span.to.min(to).saturating_sub(span.from.max(from));
     let in_state = spans.iter().filter(|span| span.state == state);

@@ -1,50 +1,49 @@
-//! In which words is advice given?
+//! The wording of advice.
 
 use std::borrow::Cow;
 
 use super::Runtime;
 
-/// What is to be changed.
+/// What a piece of advice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topic {
-    /// Standard output in small pieces, or line by line; `by_variable` where the environment asks
-    /// for it.
+    /// Standard output in small pieces, or line by line; `by_variable` if an environment variable requests
+    /// it.
     Output { lines: bool, by_variable: bool },
-    /// Standard input in small pieces; `file` where it is one.
+    /// Standard input in small pieces; `file` if it is a file.
     Input { file: bool },
-    /// Small reads of a pipe or socket that the program opened or made itself.
+    /// Small reads from a pipe or socket that the program opened or created itself.
     Stream,
-    /// Small reads or writes of a file; `reopened` where it is opened for each.
+    /// Small reads or writes of a file; `reopened` if it is opened for each.
     File { writes: bool, reopened: bool },
-    /// A filter that holds its output until it has much.
+    /// A filter that holds back its output until it has much of it.
     Flush,
-    /// A start that loads much code.
+    /// A program start that loads much code.
     Start,
-    /// A start that compiles sources.
+    /// A program start that compiles sources.
     Sources,
     /// A thread for each piece of work.
     Threads,
-    /// Many short processes; `copies` where they run no other program.
+    /// Many short processes; `copies` if they don't execute another program.
     Processes { copies: bool },
-    /// Many objects; `allocated` where they are taken from an allocator, not a collector.
+    /// Many objects; `allocated` if they come from an allocator rather than a garbage collector.
     Objects { allocated: bool },
     /// Memory that is touched for the first time.
     Memory,
     /// Threads that queue for a lock.
     Lock,
-    /// Workers of one thread each that queue for a lock; `holder_waits` where whoever has it does
-    /// nothing meanwhile.
+    /// Single-threaded workers that queue for a lock; `holder_waits` if the holder is idle meanwhile.
     Mutex { holder_waits: bool },
-    /// Channels that are asked in a loop.
+    /// Channels that are polled in a loop.
     Channel,
-    /// Clocks that are asked by calls.
+    /// Clocks that are read by system calls.
     ClockCalls,
-    /// Clocks that are read without.
+    /// Clocks that are read without system calls.
     ClockReads,
 }
 
 impl Runtime {
-    /// What to change, in the words of those who write for this runtime.
+    /// Returns what to change, in the terms of programmers of this runtime.
     pub(crate) fn advice(&self, topic: Topic) -> Cow<'static, str> {
         if let Some(words) = (self.words)(topic) {
             return words.into();
@@ -64,7 +63,7 @@ impl Runtime {
     }
 }
 
-/// Where a runtime has no words of its own.
+/// The wording for runtimes without their own.
 fn general(topic: Topic) -> &'static str {
     match topic {
         Topic::Output { lines: false, .. } => {
@@ -77,41 +76,49 @@ fn general(topic: Topic) -> &'static str {
         Topic::Stream => "Read blocks of some 64 KiB into a buffer, and take the bytes from there.",
         Topic::File { writes: false, .. } => "Read blocks of some 64 KiB.",
         Topic::File { writes: true, .. } => "Write through a buffer of some 64 KiB.",
-        Topic::Flush => "Unless it needs all of its input first, let it flush after each line.",
-        Topic::Start => "Load only what is used, when it is used; or do many items in one start.",
-        Topic::Sources => "Keep the compiled forms beside the sources.",
+        Topic::Flush => "Unless it needs all of its input first, flush after each line.",
+        Topic::Start => "Load modules only when they are used; or process many items in one start.",
+        Topic::Sources => "Keep the compiled files next to the sources.",
         Topic::Threads => {
-            "Keep a few threads, as many as there are CPUs, and hand them the work in larger pieces."
+            "Keep a few threads, as many as there are CPUs, and give them the work in larger pieces."
         }
         Topic::Processes { copies: true } => {
-            "Keep the workers and hand them one item after another, or use threads: a fork copies the page tables of all memory that the parent holds. Where a program is to follow, `posix_spawn` or `vfork` copies nothing."
+            "Keep the workers and give them one item after another, or use threads: a fork copies the page tables \
+             of all memory of the parent. To run another program, `posix_spawn` or `vfork` copies nothing."
         }
         Topic::Processes { copies: false } => {
-            "Call a library instead of a program for each item, or give one program many items at once."
+            "Call a library instead of a program for each item, or pass many items to one program."
         }
         Topic::Objects { .. } => {
-            "Make fewer objects: reuse buffers, and keep many small values in one array."
+            "Create fewer objects: reuse buffers, and keep many small values in one array."
         }
         Topic::Memory => {
-            "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes."
+            "Touch less memory: keep data that is used together side by side, reuse buffers, process the data as it \
+             arrives."
         }
         Topic::Lock => {
-            "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the lock. If it is a barrier at which they meet, give each an equal piece."
+            "Compute outside of the lock and hold it only to store the result; keep a sum per thread, or split the \
+             lock. If it is a barrier, give each thread an equal piece."
         }
         Topic::Mutex { holder_waits: true } => {
-            "Let go of the mutex before sleeping or waiting for something: hold it only to read or store what is shared."
+            "Release the mutex before sleeping or waiting for something: hold it only to read or store shared data."
         }
         Topic::Mutex {
             holder_waits: false,
         } => {
             "Compute outside of the mutex and hold it only to store the result; keep a sum per worker, or split the lock."
         }
-        Topic::Channel => "Block on the channel: a blocked receiver sleeps until something comes.",
+        Topic::Channel => {
+            "Block on the channel: a blocked receiver sleeps until a message arrives."
+        }
         Topic::ClockCalls => {
-            "Ask less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not by `syscall`; check that the system's clock source is tsc."
+            "Read the clock less often, and use clocks that the vDSO serves without a call (CLOCK_MONOTONIC, \
+             CLOCK_REALTIME; not CPU-time clocks or getrusage), through the C library and not through `syscall`; \
+             check that the system's clock source is tsc."
         }
         Topic::ClockReads => {
-            "Read the clock less often: once for many pieces of work, each thousandth turn, or CLOCK_MONOTONIC_COARSE where milliseconds are enough."
+            "Read the clock less often: once for many pieces of work, every thousandth iteration, or with \
+             CLOCK_MONOTONIC_COARSE where milliseconds are enough."
         }
     }
 }

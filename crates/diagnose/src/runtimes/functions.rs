@@ -1,13 +1,13 @@
-//! What is a function for?
+//! Classifies functions by purpose.
 //!
-//! By the names that runtimes and C libraries give to theirs, as they are in symbol tables. Whose
-//! process it is doesn't matter: a library of one runtime may lie in another's.
+//! Based on the names that runtimes and C libraries use in their symbol tables. The runtime of the process
+//! doesn't matter: a library of one runtime may be loaded in the process of another.
 
 use fathom_trace::FunctionRow;
 
 use super::{ALL, Runtime, native};
 
-/// What functions are for.
+/// The purpose of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Take memory for objects and give it back: C's allocator, C++'s operators, Rust's glue and the
@@ -16,41 +16,41 @@ pub(crate) enum Use {
     /// Make an object of what they are given, mostly with memory of its own: strings and arrays of C++ and
     /// Rust.
     Objects,
-    /// Hand out memory of a collector and find what is not used any more.
+    /// Hands out memory of a garbage collector and finds what is no longer used.
     Collector,
-    /// Give the time without a call.
+    /// Returns the time without a system call.
     Clock,
-    /// Take a lock and let go of it, whether another has it or not.
+    /// Takes or releases a lock, contended or not.
     Mutex,
-    /// What only a lock leads to that another has.
+    /// Functions that are only reached if another thread holds the lock.
     Contended,
     /// Ask a channel without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust:
     /// who waits for one sleeps.
     AsksChannel,
-    /// What is called for that, as who waits for a channel does.
+    /// Helpers that polling a channel calls; waiting for a channel calls them too.
     Channel,
-    /// Wait for locks, look for what can run, and wake threads.
+    /// Waits for locks, looks for runnable work, and wakes threads.
     Scheduler,
-    /// Spin for a while on their own before they sleep: no change of the program's mends that.
+    /// Spins in the runtime before sleeping: no change to the program avoids that.
     Spins,
-    /// Are put into their callers by every compiler that optimises.
+    /// Is inlined into its callers by every optimizing compiler.
     PutIntoCallers,
-    /// Lead to the first function of a program or a thread.
+    /// Leads to the first function of a program or a thread.
     Start,
 }
 
-/// Names of functions.
+/// Patterns of function names.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Names {
     pub whole: &'static [&'static str],
     pub beginnings: &'static [&'static str],
     pub parts: &'static [&'static str],
     pub ends: &'static [&'static str],
-    /// All but whole names have this part, too.
+    /// All patterns except whole names also require this part.
     pub within: &'static str,
 }
 
-/// No name.
+/// Matches no name.
 pub(super) const NAMES: Names = Names {
     whole: &[],
     beginnings: &[],
@@ -70,7 +70,7 @@ impl Names {
 }
 
 impl Runtime {
-    /// The one that a function is a part of, whatever runs in its process.
+    /// Returns the runtime that a function is a part of, whichever runtime its process uses.
     pub(crate) fn of_function(row: &FunctionRow) -> &'static Self {
         let name = own_name(row).unwrap_or_default();
         let has = |runtime: &Self| runtime.functions.iter().any(|(_, names)| names.have(name));
@@ -92,10 +92,10 @@ impl Use {
     }
 }
 
-/// What gives the time without a call: the kernel's page for that, and what programs call to get
-/// there.
+/// Returns whether a function returns the time without a system call: the kernel's vDSO page, and the
+/// functions through which programs reach it.
 pub(crate) fn is_clock(row: &FunctionRow) -> bool {
-    // It serves some other calls too, newer kernels random bytes.
+    // The page serves some other calls too; in newer kernels, also random bytes.
     const OTHERS: [&str; 4] = ["random", "cpu", "syscall", "sigreturn"];
     let name = own_name(row).unwrap_or_default();
     match row.file == "[vdso]" {
@@ -104,9 +104,9 @@ pub(crate) fn is_clock(row: &FunctionRow) -> bool {
     }
 }
 
-/// What takes a lock and lets go of it, whether another has it or not.
+/// Returns whether a function takes or releases a lock, contended or not.
 pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
-    // Not of a function that is made for such a type.
+    // Excludes functions instantiated for such a type.
     let bare = |name: &str| {
         let name = name.trim_start_matches('<');
         name.split('<').next().unwrap_or_default().to_owned()
@@ -115,19 +115,19 @@ pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
     Use::Contended.is_of(row) || own_name(row).is_some_and(is)
 }
 
-/// Runtimes spin for a while on their own before they sleep: no change of the program's mends that.
+/// Runtimes spin for a while before they sleep: no change to the program avoids that.
 pub(crate) fn spins_in_runtime(row: &FunctionRow) -> bool {
     let name = row.function.as_deref().unwrap_or_default();
     is_for(Use::Spins, name) || is_for(Use::Spins, &row.file)
 }
 
-/// What leads to the first function of a program or a thread.
+/// Returns whether a function leads to the first function of a program or a thread.
 pub(crate) fn is_start(name: &str) -> bool {
     is_for(Use::Start, name.strip_suffix(".abi0").unwrap_or(name))
 }
 
-/// Whether a function is of a library: by the file that its source is in, or by its name, of the
-/// language's own within a binary that holds both.
+/// Returns whether a function belongs to a library: by its source file, or by its name in a binary that also
+/// contains the language's own library.
 pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     let mut runtimes = ALL.iter().map(|(_, runtime)| runtime);
     let has_source = |part: &&str| source.contains(part);
@@ -136,7 +136,7 @@ pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     })
 }
 
-/// The same of code that a runtime made.
+/// The same for code that a runtime generated.
 pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
     let makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
     let owns = |runtime: &Runtime| name.is_some_and(|name| (runtime.owns)(name));
@@ -144,13 +144,13 @@ pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
 }
 
 fn own_name(row: &FunctionRow) -> Option<&str> {
-    // What is made at run time has the names that programs give to their own.
+    // Code generated at run time carries the names that programs give to their functions.
     let name = row.function.as_deref();
     name.filter(|_| !row.is_made_at_run_time())
         .map(without_suffix)
 }
 
-/// The name without what a compiler adds to that of a part or a copy, and without a version.
+/// Returns the name without the version and without the suffix that a compiler adds to parts and copies.
 pub(crate) fn without_suffix(name: &str) -> &str {
     let end = [".constprop.", ".part.", ".isra.", ".cold", ".llvm.", "@"]
         .iter()

@@ -10,7 +10,7 @@ use super::{BASE, Habit, Runtime, Topic};
 pub(super) const GO: Runtime = Runtime {
     habits: &[Habit::MovesWork],
     tasks: "goroutines",
-    // They rest in the call of its locks, and nap or yield while they search for work.
+    // Its threads rest in the call of its locks, and nap or yield while they search for work.
     idle_calls: &[
         "futex",
         "nanosleep",
@@ -199,7 +199,7 @@ pub(super) const GO: Runtime = Runtime {
             Topic::Output { lines: true, .. } => {
                 "`out := bufio.NewWriter(os.Stdout); defer out.Flush()` and `fmt.Fprintln(out, ...)`: `os.Stdout` has no buffer."
             }
-            Topic::Input { .. } => "`in := bufio.NewReader(os.Stdin)`: give it to whatever reads.",
+            Topic::Input { .. } => "`in := bufio.NewReader(os.Stdin)`: read from it.",
             Topic::Stream => "`in := bufio.NewReader(conn)`: read from it.",
             Topic::File {
                 writes: false,
@@ -210,7 +210,9 @@ pub(super) const GO: Runtime = Runtime {
                 reopened: false,
             } => "`out := bufio.NewWriter(file); defer out.Flush()`: write into it.",
             Topic::Objects { .. } => {
-                "Make fewer objects: reuse buffers (`buf[:0]`, `sync.Pool`), give `make` a capacity, keep `[]byte` instead of `string`, avoid interfaces and pointers in hot slices; `GOGC` or `GOMEMLIMIT` make collections rarer. `go test -benchmem` and pprof's alloc_space say where."
+                "Create fewer objects: reuse buffers (`buf[:0]`, `sync.Pool`), give `make` a capacity, keep \
+                 `[]byte` instead of `string`, avoid interfaces and pointers in hot slices; `GOGC` or `GOMEMLIMIT` \
+                 make collections rarer. `go test -benchmem` and pprof's alloc_space show where."
             }
             Topic::Mutex {
                 holder_waits: false,
@@ -218,7 +220,8 @@ pub(super) const GO: Runtime = Runtime {
                 "Compute outside of the mutex and hold it only to store the result; keep a sum per goroutine, use `sync/atomic`, or split the lock."
             }
             Topic::Channel => {
-                "Wait for the channel: without `default` a `select` sleeps until something comes; for work in between give it a goroutine of its own."
+                "Wait for the channel: without `default`, a `select` sleeps until a message arrives; move other \
+                 work to its own goroutine."
             }
             _ => return None,
         })
@@ -226,7 +229,7 @@ pub(super) const GO: Runtime = Runtime {
     ..BASE
 };
 
-/// First parts of the packages that come with it.
+/// First path components of Go's standard packages.
 const PACKAGES: [&str; 49] = [
     "archive",
     "bufio",
@@ -279,7 +282,7 @@ const PACKAGES: [&str; 49] = [
     "vendor",
 ];
 
-/// Of `github.com/a/b.(*T).f` what stands before the first point of its last part.
+/// For `github.com/a/b.(*T).f`, returns the text before the first period of the last path component.
 fn package(name: &str) -> Option<&str> {
     let last = name.rfind('/').map_or(0, |at| at + 1);
     let point = name[last..].find('.')?;

@@ -1,20 +1,20 @@
-//! Which functions of libraries do the same, so that their time counts together?
+//! Groups library functions that serve the same purpose, so that their time counts together.
 //!
-//! Many small pieces of one kind are one cause: `malloc`, `realloc` and `free` below a loop that makes
-//! objects, or what an exception passes through.
+//! Many small pieces of one kind have one cause: `malloc`, `realloc` and `free` below a loop that creates
+//! objects, or the functions that an exception passes through.
 
 use crate::file_name::file_name;
 use fathom_stacks::Frame;
 
 use super::functions::{NAMES, Names, Use, is_for, without_suffix};
 
-/// Functions of libraries that do the same.
+/// Library functions that serve the same purpose.
 struct Group {
     name: &'static str,
-    /// What is known of them elsewhere.
+    /// Uses under which the functions are already classified.
     uses: &'static [Use],
     functions: Names,
-    /// Parts of the paths of their sources, of languages whose functions have everyday names.
+    /// Parts of the paths of their sources, for languages whose functions have everyday names.
     sources: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ const EXCEPTIONS: &str = "exceptions";
 /// What takes locks and lets go of them.
 pub(crate) const LOCKING: &str = "locking";
 
-/// The more special ones first: an exception compares and copies too.
+/// More specific groups come first: an exception compares and copies too.
 const GROUPS: [Group; 9] = [
     Group {
         name: EXCEPTIONS,
@@ -269,14 +269,14 @@ const GROUPS: [Group; 9] = [
     },
 ];
 
-/// Whether a function only does what an exception takes.
+/// Returns whether a function only does work that an exception needs.
 pub(crate) fn is_of_exceptions(frame: &Frame) -> bool {
     let name = frame.function.as_deref().map(without_suffix);
     let exceptions = GROUPS.iter().find(|group| group.name == EXCEPTIONS);
     name.is_some_and(|name| exceptions.is_some_and(|group| group.functions.have(name)))
 }
 
-/// What a function of a library does that others do too; `None` where it is known for nothing.
+/// Returns the group of a library function; `None` if it belongs to none.
 pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
     let name = without_suffix(frame.function.as_deref()?);
     let source = frame.source_file.as_deref().unwrap_or_default();
@@ -288,8 +288,8 @@ pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
     GROUPS.iter().find(has).map(|group| group.name)
 }
 
-/// The library that a function is of: its file, or within a binary that holds several the first part
-/// of its name.
+/// Returns the library that a function belongs to: its file, or in a binary that contains several, the first
+/// part of its name.
 pub(crate) fn library_of(frame: &Frame) -> &str {
     let file = file_name(&frame.binary);
     let name = frame.function.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Java and other languages of its machine.
+//! Java and other languages of the JVM.
 
 use fathom_model::ThreadRole;
 
@@ -33,7 +33,7 @@ pub(super) const JAVA: Runtime = Runtime {
         path_options: &["-cp", "-classpath", "--class-path"],
     },
     names: Some(AskedFor {
-        // Before Java 17 it has no such map, and would refuse to start without the first.
+        // Java before 17 has no such map, and refuses to start without the first option.
         options: &[
             "-XX:+IgnoreUnrecognizedVMOptions",
             "-XX:+UnlockDiagnosticVMOptions",
@@ -52,7 +52,7 @@ pub(super) const JAVA: Runtime = Runtime {
     },
     functions: &[
         (
-            // Its monitors spin, and look whether the one who has it runs.
+            // Its monitors spin while checking whether the holder is running.
             Use::Contended,
             Names {
                 parts: &[
@@ -90,7 +90,7 @@ pub(super) const JAVA: Runtime = Runtime {
             role: ThreadRole::Collector,
             changed_by: COLLECTS,
             threads: &["VM Thread"],
-            // Where no thread is there to collect, the one for operations on the machine does.
+            // Without a collector thread, the VM operations thread collects.
             unless_beside: COLLECTORS,
             ..WORK
         },
@@ -118,7 +118,8 @@ pub(super) const JAVA: Runtime = Runtime {
     ],
     touching: &[(
         "-XX:+AlwaysPreTouch",
-        "Leave `-XX:+AlwaysPreTouch` out of what runs for a short time, or let the heap begin smaller (`-Xms`): it is for servers that must not wait for memory later.",
+        "Don't use `-XX:+AlwaysPreTouch` for short runs, or start with a smaller heap (`-Xms`): it is for servers \
+         that must not wait for memory later.",
     )],
     words: |topic| {
         Some(match topic {
@@ -145,13 +146,15 @@ pub(super) const JAVA: Runtime = Runtime {
                 "Put a `BufferedOutputStream` around the file; write blocks from an array to a `RandomAccessFile`."
             }
             Topic::Threads => {
-                "Give the work to an executor (`Executors.newFixedThreadPool`), or to virtual threads (Java 21)."
+                "Submit the work to an executor (`Executors.newFixedThreadPool`), or to virtual threads (Java 21)."
             }
             Topic::Lock => {
-                "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only to store the result. If it is a barrier at which they meet (`CyclicBarrier`), give each an equal piece."
+                "Compute outside of the lock (`synchronized`, or one of `java.util.concurrent`), and hold it only \
+                 to store the result. If it is a barrier (`CyclicBarrier`), give each thread an equal piece."
             }
             Topic::ClockCalls => {
-                "Ask less often, and use `System.nanoTime`, which needs no call, not the CPU times of threads (`ThreadMXBean`)."
+                "Read the clock less often, and use `System.nanoTime`, which needs no call, not the CPU times of \
+                 threads (`ThreadMXBean`)."
             }
             _ => return None,
         })

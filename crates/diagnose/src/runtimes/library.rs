@@ -1,45 +1,45 @@
-//! How much of the program's own time goes with its calls: what the language's library does around
-//! each.
+//! How much of the program's own time goes away together with its calls: the language library's work around
+//! each call.
 
 use super::Runtime;
 use crate::calls;
 
-/// What a library does around one thing that is done, in ns: less than half of the programs of a
-/// language take less, whose slow form was measured beside its repaired twin (`corpus`).
+/// The library's work around one operation, in ns: less than half of a language's programs take less;
+/// measured on slow programs and their repaired twins (`corpus`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Around {
     pub ns: f64,
-    /// Nobody sees which of a program's instructions belong to it: of what its code takes for each,
-    /// no more than this part is counted. The rest may be work that stays.
+    /// It's unknown which of a program's instructions belong to the operation: of its own code's time for
+    /// each, at most this part is counted. The rest may be work that stays.
     pub of_own: f64,
 }
 
-/// Times of a library in ns.
+/// The library's times, in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Library {
-    /// Around a call that moves little.
+    /// Around a call that transfers little.
     pub call: f64,
-    /// Around one that names a file: to say which, a path is put together, converted and taken
-    /// apart, and a failure is put into an object.
+    /// Around a call that takes a path: the path is built, converted and parsed, and a failure is turned into
+    /// an object.
     pub path: f64,
-    /// Around a write to a console that puts a line together from any values.
+    /// Around a write to a console that formats a line from arbitrary values.
     pub console: Option<f64>,
-    /// Around the start and the end of a program.
+    /// Around the start and end of a program.
     pub start: f64,
-    /// Around the making and the end of a thread: its stack, its own variables, the handing over
-    /// of its work.
+    /// Around the creation and end of a thread: its stack, its thread-local variables, passing its work to
+    /// it.
     pub thread: f64,
-    /// To give back each byte that was read, where a collector does that later.
+    /// Time to free each byte that was read, if a garbage collector does that later.
     pub collect: f64,
-    /// To take apart each byte that was read, as the languages' own JSON readers do.
+    /// Time to parse each byte that was read, as in the languages' own JSON parsers.
     pub parse: f64,
-    /// The same of files of settings, whose readers are written in the language itself: Python's
-    /// for INI takes 260, where its JSON takes 15.
+    /// The same for settings files, whose parsers are written in the language itself: Python's for INI takes
+    /// 260, its JSON parser 15.
     pub parse_settings: f64,
 }
 
 impl Library {
-    /// What isn't known is not guessed.
+    /// Unknown times are not guessed.
     pub(super) const UNKNOWN: Self = Self {
         call: 0.0,
         path: 0.0,
@@ -53,8 +53,7 @@ impl Library {
 }
 
 impl Runtime {
-    /// What its library does around a call that moves little, and which a buffer or fewer calls do
-    /// away with.
+    /// The library's work around a call that transfers little; a buffer or fewer calls avoid it.
     pub(crate) fn around(&self, call: &str, fd: Option<i32>) -> Around {
         let prints = calls::is_write(call) && matches!(fd, Some(1 | 2));
         if let Some(ns) = self.library.console.filter(|_| prints) {
@@ -72,7 +71,7 @@ impl Runtime {
         }
     }
 
-    /// Around the start and the end of a program.
+    /// Around the start and end of a program.
     pub(crate) fn around_start(&self) -> Around {
         Around {
             ns: self.library.start,
@@ -80,7 +79,7 @@ impl Runtime {
         }
     }
 
-    /// Around the making and the end of a thread.
+    /// Around the creation and end of a thread.
     pub(crate) fn around_thread(&self) -> Around {
         Around {
             ns: self.library.thread,
@@ -88,12 +87,12 @@ impl Runtime {
         }
     }
 
-    /// To give back each byte that was read, in ns.
+    /// Time to free each byte that was read, in ns.
     pub(crate) fn collecting_ns(&self) -> f64 {
         self.library.collect
     }
 
-    /// To take apart each byte that was read, in ns.
+    /// Time to parse each byte that was read, in ns.
     pub(crate) fn parsing_ns(&self, settings: bool) -> f64 {
         match settings {
             true => self.library.parse_settings,

@@ -1,8 +1,8 @@
-//! What is known of the runtimes that programs are written for.
+//! Properties of the runtimes that programs are written for.
 //!
-//! One file each: its threads and what they are for, the names of its functions, what its library
-//! does around a call, where its idle threads wait, how its code is loaded, what changes it, in
-//! which words advice is given. Everything else asks a [`Runtime`] and knows no name.
+//! One file for each runtime: its threads and their purpose, the names of its functions, its library's work
+//! around a call, where its idle threads wait, how its code is loaded, what changes its behaviour, and the
+//! wording of advice. All other code uses a [`Runtime`] and contains no names.
 
 mod advice;
 mod functions;
@@ -42,7 +42,7 @@ pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 use functions::Names;
 use library::Library;
 
-/// A programming language, as far as advice differs.
+/// A programming language, as far as advice depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -57,7 +57,7 @@ pub enum Language {
     Python,
     /// JavaScript on Node.
     Node,
-    /// Java or another language of its machine.
+    /// Java or another language of the JVM.
     Java,
     /// Ruby.
     Ruby,
@@ -68,8 +68,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of programs that an interpreter of this name runs, such as `python3.11`; a
-    /// path is fine. `None` for a program that is no known interpreter.
+    /// Returns the language of the programs that an interpreter of this name runs, such as `python3.11`; a
+    /// path is also accepted. `None` if the name isn't that of a known interpreter.
     pub fn from_program_name(name: &str) -> Option<Self> {
         let name = file_name(name);
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
@@ -78,77 +78,77 @@ impl Language {
     }
 }
 
-/// A peculiarity of a runtime that a rule has to know of.
+/// A peculiarity of a runtime that rules depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Habit {
-    /// It runs commands for its script, with signals masked around each, and makes a string for
-    /// each word.
+    /// It runs commands for its script, masks signals around each, and creates a string for each word.
     RunsCommands,
-    /// What it reads of a file by lines it reads in blocks, and goes back to the end of the line.
+    /// It reads files line by line in blocks, and seeks back to the end of the line.
     GoesBack,
-    /// Its standard output collects nothing but lines.
+    /// Its standard output is only line-buffered.
     CollectsLines,
-    /// What leads to a call it works out itself, and samples find it in the program's functions.
+    /// It interprets the code that leads to a call, and samples attribute that to the program's functions.
     Interprets,
     /// It moves its work from thread to thread.
     MovesWork,
-    /// One thread runs its code; others are made for the runtime.
+    /// One thread runs its code; other threads serve the runtime.
     OneThread,
-    /// One lock, which only one thread of a process has, goes with its code.
+    /// Its code runs under one lock, which only one thread of a process can hold.
     GlobalLock,
-    /// Threads that hand over to each other give their CPU away some times before they sleep.
+    /// Threads that hand work over yield their CPU a few times before they sleep.
     HandsOverByYields,
-    /// It fills a heap of hundreds of MiB before it looks for what is not used any more.
+    /// It fills a heap of hundreds of MiB before the first collection.
     FillsItsHeap,
 }
 
-/// Names of the threads of programs whose runtime compiles and collects in others beside them.
+/// Names of the program's threads, in runtimes that compile and collect in other threads.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadNames {
-    /// Beginning of those of an executor.
+    /// Prefix of the names of an executor's threads.
     pub pool: &'static str,
-    /// End of the first one of each.
+    /// Suffix of the first thread of each executor.
     pub first_of_pool: &'static str,
-    /// Without a number: those that the program gave no name.
+    /// Name, without its number, of threads that the program didn't name.
     pub unnamed: &'static str,
 }
 
-/// What is known of a runtime.
+/// The properties of a runtime.
 pub(crate) struct Runtime {
-    /// Names of the programs that run what is written for it, without a version.
+    /// Names of the programs that run code for it, without a version.
     programs: &'static [&'static str],
     habits: &'static [Habit],
-    /// Calls in which threads of it are that have nothing to do, too.
+    /// Calls in which its idle threads may wait.
     idle_calls: &'static [&'static str],
     library: Library,
     /// How its code is loaded from files.
     pub modules: Modules,
-    /// How those who write for it call what they start to work side by side.
+    /// What its programmers call concurrent work.
     pub tasks: &'static str,
-    /// Where a further thread that runs its code is an engine of its own: what to start one takes of
-    /// CPU time at least, and at most, in ns.
+    /// The least and the most CPU time to start a thread, in ns, if each further thread that runs its code is
+    /// an engine of its own.
     pub engine_ns: Option<(f64, f64)>,
     /// How it names threads that programs make.
     pub thread_names: Option<ThreadNames>,
-    /// Option of its program by which each line is written at once.
+    /// The option of its program that makes it write each line at once.
     pub line_option: Option<&'static str>,
-    /// How it is asked for the names of code that it makes, which no file has.
+    /// How to make it report the names of generated code, which are not in any file.
     names: Option<names::AskedFor>,
-    /// What its functions are for, by their names.
+    /// The purposes of its functions, by their names.
     functions: &'static [(Use, Names)],
-    /// What it does beside the program's own work.
+    /// Work that it does in addition to the program's own.
     work: &'static [Work],
     /// Parts of the paths of its library's sources.
     sources: &'static [&'static str],
-    /// Whether a function of this name is its library's, within a binary that holds both.
+    /// Returns whether a function of this name belongs to its library, in a binary that also contains the
+    /// program.
     owns: fn(&str) -> bool,
-    /// Options of its program that make it touch memory before the program's work begins, with what to do.
+    /// Options of its program that make it touch memory before the program's work starts, with advice.
     touching: &'static [(&'static str, &'static str)],
-    /// What it says on a topic; the general words do where that is nothing.
+    /// Its wording on a topic; `None` selects the general wording.
     words: fn(Topic) -> Option<&'static str>,
 }
 
-/// One of which nothing is known.
+/// A runtime without known properties.
 const BASE: Runtime = Runtime {
     programs: &[],
     habits: &[],
@@ -181,18 +181,18 @@ const ALL: [(Language, &Runtime); 9] = [
 ];
 
 impl Runtime {
-    /// Of a program whose language is known, or not.
+    /// Returns the runtime of a language; a default if the language is unknown.
     pub(crate) fn of(language: Option<Language>) -> &'static Self {
         let known = ALL.iter().find(|(of, _)| Some(*of) == language);
         known.map_or(&native::UNKNOWN, |(_, runtime)| runtime)
     }
 
-    /// The runtime that a program of this name is; `None` where it is none.
+    /// Returns the runtime whose program has this name, or `None` if it isn't a runtime.
     pub(crate) fn interpreting(program: &str) -> Option<&'static Self> {
         Language::from_program_name(program).map(|language| Self::of(Some(language)))
     }
 
-    /// Which of these arguments makes it touch memory before the program's work begins, and what to do.
+    /// Returns the argument that makes it touch memory before the program's work starts, and advice.
     pub(crate) fn touches_first(
         &self,
         arguments: &[String],
@@ -205,19 +205,19 @@ impl Runtime {
         self.habits.contains(&habit)
     }
 
-    /// Whether a wait or a pause in this call may be that of a thread that has nothing to do.
+    /// Returns whether a wait or a pause in this call may be that of an idle thread.
     pub(crate) fn idle_wait(&self, call: &str) -> bool {
         self.idle_calls.contains(&call)
     }
 }
 
-/// Whether a program of this name is a shell.
+/// Returns whether a program of this name is a shell.
 pub(crate) fn is_shell(program: &str) -> bool {
     Runtime::interpreting(program).is_some_and(|runtime| runtime.has(Habit::RunsCommands))
 }
 
-/// Whether a file is an interpreter whose scripts have no frames, and it is known what leads to its
-/// operations.
+/// Returns whether a file is an interpreter whose scripts have no stack frames and for which the functions
+/// leading to its operations are known.
 pub(crate) fn is_interpreter(binary: &str) -> bool {
     let begins = |it: &Runtime| it.functions.iter().any(|(of, _)| *of == Use::Start);
     let runtime = Runtime::interpreting(binary);

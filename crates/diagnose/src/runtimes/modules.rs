@@ -1,44 +1,44 @@
-//! How is a program's code loaded from files?
+//! How a program's code is loaded from files.
 
-/// What code files are known by.
+/// How to recognise code files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Modules {
-    /// Nothing is known but that libraries are code.
+    /// Only libraries are known to be code.
     None,
-    /// Compiled forms, and sources of which the compiled form was looked for in vain.
+    /// Compiled forms, and sources whose compiled form was looked up in vain.
     Compiled {
         compiled: &'static str,
         source: &'static str,
-        /// The folder of the compiled forms beside the sources.
+        /// The folder for compiled forms next to the sources.
         cache: &'static str,
     },
-    /// Scripts whose ending is tried last, in folders that are asked for a description.
+    /// Scripts whose extension is tried last, in folders where a description is looked up.
     Packages {
         ends: &'static [&'static str],
         description: &'static str,
     },
-    /// Files with these endings, unless they are what the program works on.
+    /// Files with these extensions, unless they are the program's input.
     Files {
         ends: &'static [&'static str],
-        /// Parts of the paths of the runtime's own; `None` where the program's aren't told apart.
+        /// Parts of the paths of the runtime's own files; `None` if they can't be told from the program's.
         of_runtime: Option<&'static [&'static str]>,
-        /// Options whose value says from where code is loaded.
+        /// Options whose value is a code search path.
         path_options: &'static [&'static str],
     },
 }
 
-/// What the first file of a start that the program chose is known by.
+/// How to recognise the first file of a start that the program chose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Begins {
     Unknown,
-    /// The first one that is code without these parts in its path.
+    /// The first code file without these parts in its path.
     First(&'static [&'static str]),
-    /// The script that is given with this ending.
+    /// The script argument with this extension.
     Script(&'static str),
 }
 
 impl Modules {
-    /// What came before is the runtime's own start.
+    /// Where the program's own files begin; everything before is the runtime's own start.
     pub(crate) fn begins(&self) -> Begins {
         match self {
             Self::None => Begins::Unknown,
@@ -51,7 +51,7 @@ impl Modules {
         }
     }
 
-    /// Options whose value says from where code is loaded.
+    /// Options whose value is a code search path.
     pub(crate) fn path_options(&self) -> &'static [&'static str] {
         match self {
             Self::Files { path_options, .. } => path_options,

@@ -1,7 +1,6 @@
-//! How is a runtime asked to write down the names of the code that it makes?
+//! How to make a runtime write down the names of the code that it generates.
 //!
-//! It writes them to `/tmp/perf-PID.map` then. Only runs that are observed are asked: it takes some
-//! time.
+//! It then writes them to `/tmp/perf-PID.map`. Only observed runs enable this, because it takes some time.
 
 use std::ffi::{OsStr, OsString};
 
@@ -13,43 +12,43 @@ use super::{ALL, Language, Runtime};
 use crate::file_name::file_name;
 use crate::thresholds as t;
 
-/// How one is asked.
+/// How to make one runtime report names.
 #[derive(Debug)]
 pub(super) struct AskedFor {
-    /// Options of its program, before all others.
+    /// Options of its program, placed before all others.
     pub options: &'static [&'static str],
-    /// The variable of which it takes options.
+    /// The environment variable from which it takes options.
     pub variable: &'static str,
-    /// Programs that start it for what they are given.
+    /// Programs that start it for the files they are given.
     pub starters: &'static [&'static str],
-    /// Libraries that are the runtime.
+    /// Libraries that contain the runtime.
     pub engines: &'static [&'static str],
-    /// Whether a function of the engine is called by a name in a program's source.
+    /// Returns whether the program's source calls this engine function by name.
     pub is_called: fn(&str) -> bool,
 }
 
-/// A command that is asked for names of the code that it makes.
+/// A command whose runtime is made to report the names of generated code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// Program and arguments.
     pub words: Vec<OsString>,
-    /// A variable of the environment with what is to be put behind what it holds.
+    /// An environment variable, and the text to append to its value.
     pub variable: Option<(String, String)>,
-    /// What it was given beside what the user gave.
+    /// The options that were added to what the user gave.
     pub added: String,
 }
 
 impl Asked {
-    /// The same command, asked for names; `None` where no runtime is known that would be.
+    /// Returns the same command with name reporting enabled, or `None` if no known runtime supports it.
     ///
-    /// `words`: program and arguments, with a path of the program. `script`: the first line of the
-    /// program, where it is a script. `children`: whether programs may be asked that the command
-    /// starts, by a variable.
+    /// `words`: program and arguments, with a path for the program. `script`: the first line of the program,
+    /// if it is a script. `children`: whether an environment variable may enable reporting in programs that
+    /// the command starts.
     pub fn of(words: &[OsString], script: Option<&str>, children: bool) -> Option<Self> {
         let program = words.first()?.to_string_lossy().into_owned();
         let started = match script {
             None => asked_for(&program).map(|asked| (asked, words[..1].to_vec(), &words[1..])),
-            // As the kernel starts it, whose first arguments these are.
+            // The command line as the kernel executes it, which begins with these arguments.
             Some(line) => interpreter(line).and_then(|interpreter| {
                 let asked = asked_for(interpreter.last()?)?;
                 let interpreter = interpreter.iter().map(OsString::from).collect();
@@ -75,15 +74,15 @@ impl Asked {
     }
 }
 
-/// How the runtime of this language is asked by hand: `NODE_OPTIONS='--perf-basic-prof'`, to be put
-/// before a command.
+/// How a user enables name reporting for this language: `NODE_OPTIONS='--perf-basic-prof'`, to be put before
+/// a command.
 pub fn asked_by_hand(language: Language) -> Option<String> {
     let asked = Runtime::of(Some(language)).names.as_ref()?;
     Some(format!("{}='{}'", asked.variable, asked.options.join(" ")))
 }
 
-/// The language whose functions an explanation would name if its runtime wrote their names down;
-/// `None` where some have names, or own code doesn't matter.
+/// Returns the language whose functions an explanation would name if its runtime wrote their names down;
+/// `None` if some functions have names, or own code doesn't matter.
 pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language> {
     let account = &explanation.account;
     let had_none = [
@@ -92,7 +91,7 @@ pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language>
         TimeCategory::Stolen,
     ];
     let had_none: u64 = had_none.into_iter().map(|kind| account.ns(kind)).sum();
-    // Of the time in which nobody else had the CPU.
+    // Relative to the time in which no other program had the CPU.
     let least = t::NAMES_SHARE * account.wall_ns.saturating_sub(had_none) as f64;
     let is_made = |place: &CodePlace| place.binary.as_deref().is_some_and(is_made_at_run_time);
     let is_named = |row: &WhereRow| {
@@ -117,7 +116,7 @@ fn asked_for(program: &str) -> Option<&'static AskedFor> {
     Runtime::interpreting(program)?.names.as_ref()
 }
 
-/// The words before a script's own path, of its first line; `None` where it has options of its own.
+/// The words before the script's path, from its first line; `None` if the line contains options.
 fn interpreter(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.strip_prefix("#!")?.split_ascii_whitespace().collect();
     match words[..] {
@@ -129,7 +128,7 @@ fn interpreter(line: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// The runtime that one of the words starts, also within the text for a shell.
+/// Returns the runtime that one of the words starts, including words inside a shell's command text.
 fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let between = |c: char| c.is_whitespace() || ";|&()'\"`$".contains(c);
@@ -144,8 +143,8 @@ fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
     })
 }
 
-/// Whether code is the engine's of a runtime, and no name that a program of it calls: where a
-/// function of the program is below it, its time is that function's.
+/// Returns whether a function belongs to a runtime's engine and isn't one that programs call by name. If a
+/// function of the program is below it in the stack, its time belongs to that function.
 pub(crate) fn is_engines(binary: &str, function: Option<&str>) -> bool {
     let file = file_name(binary);
     let is_engine = |asked: &&AskedFor| asked.engines.iter().any(|name| file.starts_with(name));
@@ -154,7 +153,7 @@ pub(crate) fn is_engines(binary: &str, function: Option<&str>) -> bool {
     asked.is_some_and(|asked| !function.is_some_and(asked.is_called))
 }
 
-/// A function by the name that a program's source has for it: `Builtins_ArrayPrototypeSort` is
+/// Returns a function's name as used in a program's source: `Builtins_ArrayPrototypeSort` becomes
 /// `Array.prototype.sort`.
 pub(crate) fn shown_name(function: &str) -> String {
     let builtin = function.strip_prefix("Builtins_");
@@ -174,7 +173,7 @@ pub(crate) fn shown_name(function: &str) -> String {
     }
 }
 
-/// What a variable is to hold: its options, and these behind them.
+/// Returns a variable's new value: its previous options followed by these.
 pub fn joined(before: Option<&OsStr>, options: &str) -> OsString {
     let mut value = before.map(OsStr::to_owned).unwrap_or_default();
     if !value.is_empty() {
@@ -226,7 +225,7 @@ mod tests {
             asked("/srv/tool", Some("#!/usr/bin/env -S node"), false),
             None
         );
-        // A version manager's.
+        // A version manager's script.
         assert_eq!(asked("/shims/node a.js", Some("#!/bin/sh"), false), None);
     }
 

@@ -1,4 +1,4 @@
-//! Programs in machine code without a runtime of their own: C, C++, Rust, and what they are linked
+//! Programs in machine code without a runtime of their own: C, C++, Rust, and the libraries they are linked
 //! with.
 
 use fathom_model::{ThreadRole, without_type_arguments};
@@ -8,7 +8,7 @@ use super::library::Library;
 use super::work::{WORK, Work};
 use super::{BASE, Habit, Runtime, Topic};
 
-/// A program of which nobody knows what it is written in.
+/// A program in an unknown language.
 pub(super) const UNKNOWN: Runtime = Runtime {
     words: |topic| match topic {
         Topic::Memory => Some(LESS_MEMORY),
@@ -157,7 +157,7 @@ pub(super) const C: Runtime = Runtime {
         Work {
             role: ThreadRole::Idle,
             changed_by: &["OMP_NUM_THREADS", "OMP_WAIT_POLICY"],
-            // Linked into the program.
+            // Libraries linked into the program.
             functions: Names {
                 beginnings: &[
                     "gomp_barrier_wait",
@@ -171,7 +171,9 @@ pub(super) const C: Runtime = Runtime {
             waits_of: OPENMP,
             size: Some("OMP_NUM_THREADS"),
             advice: Some(
-                "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, and no more threads than CPUs (`OMP_NUM_THREADS`); with `OMP_WAIT_POLICY=passive` those that have nothing to do sleep.",
+                "Give the threads of OpenMP equal pieces (`schedule(dynamic)`), fewer and larger parallel regions, \
+                 and no more threads than CPUs (`OMP_NUM_THREADS`); with `OMP_WAIT_POLICY=passive`, idle threads \
+                 sleep.",
             ),
             ..WORK
         },
@@ -185,7 +187,8 @@ pub(super) const C: Runtime = Runtime {
             waits_of: &["openblas"],
             size: Some("OPENBLAS_NUM_THREADS"),
             advice: Some(
-                "Let OpenBLAS use no more threads than there are CPUs (`OPENBLAS_NUM_THREADS`), one where the matrices are small or the program has threads of its own.",
+                "Let OpenBLAS use no more threads than there are CPUs (`OPENBLAS_NUM_THREADS`), or one where the \
+                 matrices are small or the program has threads of its own.",
             ),
             ..WORK
         },
@@ -199,7 +202,8 @@ pub(super) const C: Runtime = Runtime {
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {
-                "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);` before the first output; leave out `_IONBF` and bare `write`, in C++ `endl`, `flush` and `unitbuf`."
+                "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);` before the first output; remove `_IONBF` and bare \
+                 `write`, in C++ `endl`, `flush` and `unitbuf`."
             }
             Topic::Output { lines: true, .. } => {
                 "`setvbuf(stdout, NULL, _IOFBF, 1 << 16);`, without `fflush` for each line; in C++ write '\\n' instead of `endl`."
@@ -286,7 +290,7 @@ pub(super) const RUST: Runtime = Runtime {
         (
             Use::PutIntoCallers,
             Names {
-                // Of traits that only types of the language have.
+                // Traits that only types of the language implement.
                 parts: &[
                     " as core::iter::range::",
                     " as core::slice::index::SliceIndex<",
@@ -304,7 +308,7 @@ pub(super) const RUST: Runtime = Runtime {
                     "core::ptr::non_null::",
                     "core::ub_checks::",
                 ],
-                // What only debug assertions leave.
+                // Only present with debug assertions.
                 ends: &["::precondition_check"],
                 ..NAMES
             },
@@ -318,7 +322,7 @@ pub(super) const RUST: Runtime = Runtime {
                 ..NAMES
             },
         ),
-        // Closures of the library's own.
+        // Closures of the library itself.
         (
             Use::PutIntoCallers,
             Names {
@@ -403,13 +407,16 @@ pub(super) const RUST: Runtime = Runtime {
                 reopened: false,
             } => "`let mut file = std::io::BufWriter::new(file);`, and flush it at the end.",
             Topic::Threads => {
-                "Keep a few threads and hand them the work through a channel, or use `rayon`."
+                "Keep a few threads and send them the work through a channel, or use `rayon`."
             }
             Topic::Channel => {
-                "Wait for the channel: `recv` sleeps until something comes, `recv_timeout` until then or for so long."
+                "Wait for the channel: `recv` sleeps until a message arrives, `recv_timeout` until then or for the \
+                 given time."
             }
             Topic::Objects { .. } => {
-                "Make fewer objects: keep a `String` or `Vec` and `clear` it in the loop, borrow (`&str`, slices, `Cow`) instead of cloning, give `with_capacity`; another global allocator (mimalloc, jemalloc) makes each one cheaper."
+                "Create fewer objects: keep a `String` or `Vec` and `clear` it in the loop, borrow (`&str`, slices, \
+                 `Cow`) instead of cloning, use `with_capacity`; another global allocator (mimalloc, jemalloc) \
+                 makes each one cheaper."
             }
             Topic::Memory => LESS_MEMORY,
             _ => return None,
@@ -418,12 +425,15 @@ pub(super) const RUST: Runtime = Runtime {
     ..BASE
 };
 
-const FEWER_OBJECTS: &str = "Make fewer objects: one buffer that is reused, an arena that is freed at once, small strings and arrays inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, jemalloc by LD_PRELOAD) makes each one cheaper.";
+const FEWER_OBJECTS: &str = "Create fewer objects: one buffer that is reused, an arena that is freed at once, small strings and arrays \
+     inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, \
+     jemalloc by LD_PRELOAD) makes each one cheaper.";
 
-/// Their pages can be chosen.
-const LESS_MEMORY: &str = "Touch less memory: keep what is used side by side, reuse buffers, work on the data as it comes; for tables that must be large ask for huge pages (`madvise(MADV_HUGEPAGE)`).";
+/// For languages in which the page size can be chosen.
+const LESS_MEMORY: &str = "Touch less memory: keep data that is used together side by side, reuse buffers, process the data as it \
+     arrives; for large tables request huge pages (`madvise(MADV_HUGEPAGE)`).";
 
-/// Crates that come with Rust, and namespaces that come with C++.
+/// Crates of the Rust distribution, and namespaces of the C++ standard library.
 const LANGUAGE_CRATES: [&str; 11] = [
     "std",
     "core",
@@ -438,21 +448,21 @@ const LANGUAGE_CRATES: [&str; 11] = [
     "boost",
 ];
 
-/// Of `<T as Trait>::f` both the type and the trait have to be the language's: one of the two is
-/// where a program implements something.
+/// In `<T as Trait>::f` both the type and the trait must be the language's: if only one is, the program
+/// implements something.
 fn is_of_language(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('<')
         && let Some((of, with)) = inner.split_once(" as ")
     {
         return is_language_path(of) && is_language_path(with);
     }
-    // A C++ template is named with what it returns.
+    // A C++ template's name includes its return type.
     let bare = without_type_arguments(name);
     let bare = bare.split('(').next().unwrap_or(&bare);
     is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
 }
 
-/// Whether a path begins with a crate of the language, or has none, as `[T]` and `str`.
+/// Returns whether a path begins with a crate of the language or has no crate, as `[T]` and `str`.
 fn is_language_path(path: &str) -> bool {
     let path = path.trim_start_matches(['<', '&', '*', '[', '(', ' ']);
     let path = ["mut ", "const ", "dyn ", "impl "]

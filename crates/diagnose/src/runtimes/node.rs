@@ -17,7 +17,7 @@ pub(super) const NODE: Runtime = Runtime {
     library: Library {
         call: 300.0,
         path: 300.0,
-        // Its streams hand each piece through several layers.
+        // Its streams pass each piece through several layers.
         console: Some(1500.0),
         start: 800e3,
         thread: 6e3,
@@ -30,8 +30,8 @@ pub(super) const NODE: Runtime = Runtime {
         description: "/package.json",
     },
     names: Some(AskedFor {
-        // With these, unlike `--perf-basic-prof` alone, it writes no log into the folder where it
-        // runs.
+        // With these options, unlike with `--perf-basic-prof` alone, it doesn't write a log into its current
+        // folder.
         options: &[
             "--perf-basic-prof-only-functions",
             "--interpreted-frames-native-stack",
@@ -98,7 +98,7 @@ pub(super) const NODE: Runtime = Runtime {
             threads: &["libuv-worker"],
             ..WORK
         },
-        // Its workers collect and compile.
+        // Its worker threads collect garbage and compile.
         Work {
             changed_by: &["--v8-pool-size"],
             threads: &["V8Worker", "node-V8", "DelayedTaskSche"],
@@ -115,12 +115,12 @@ pub(super) const NODE: Runtime = Runtime {
                 "`process.stdout.cork()` before the pieces and `uncork()` after them, or collect them and write blocks."
             }
             Topic::Output { lines: true, .. } => {
-                "`console.log` into a file is a call a line: collect lines and write blocks."
+                "`console.log` into a file makes a call for each line: collect lines and write blocks."
             }
             Topic::Input { .. } => {
                 "Read `process.stdin` as a stream, or `fs.readFileSync(0)`; give `fs.readSync` a buffer of 64 KiB."
             }
-            Topic::Stream => "Read it as a stream, in the chunks that come.",
+            Topic::Stream => "Read it as a stream, chunk by chunk.",
             Topic::File {
                 writes: false,
                 reopened: false,
@@ -130,13 +130,14 @@ pub(super) const NODE: Runtime = Runtime {
                 reopened: false,
             } => "Collect the pieces and write blocks, or use a stream.",
             Topic::Start => {
-                "Bundle the modules into one file, and require what is seldom used where it is used."
+                "Bundle the modules into one file, and require rarely used modules where they are used."
             }
             Topic::Objects { .. } => {
-                "Make fewer objects in the loop: reuse them, work on a Buffer or typed array instead of splitting strings; `--max-semi-space-size` makes collections of young objects rarer."
+                "Create fewer objects in the loop: reuse them, work on a Buffer or typed array instead of splitting \
+                 strings; `--max-semi-space-size` makes collections of young objects rarer."
             }
             Topic::ClockCalls => {
-                "Ask less often, and use `performance.now`, which needs no call, not `process.cpuUsage`."
+                "Read the clock less often, and use `performance.now`, which needs no call, not `process.cpuUsage`."
             }
             _ => return None,
         })

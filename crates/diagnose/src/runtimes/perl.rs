@@ -21,7 +21,7 @@ pub(super) const PERL: Runtime = Runtime {
         of_runtime: None,
         path_options: &[],
     },
-    // What leads to each of its operations, whatever the script does.
+    // The functions that lead to each operation, regardless of the script.
     functions: &[(
         Use::Start,
         Names {
@@ -37,26 +37,28 @@ pub(super) const PERL: Runtime = Runtime {
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {
-                "Leave out `$| = 1` (`autoflush`), which makes each `print` a call, and `print` instead of `syswrite`."
+                "Remove `$| = 1` (`autoflush`), which makes each `print` a call, and use `print` instead of \
+                 `syswrite`."
             }
             Topic::Output { lines: true, .. } => {
-                "Leave out `$| = 1` (`autoflush`) where the output is not a terminal: it makes each `print` a call."
+                "Remove `$| = 1` (`autoflush`) where the output is not a terminal: it makes each `print` a call."
             }
             Topic::Input { .. } => {
-                "Read by `<STDIN>`, or blocks by `read`: both have a buffer, `sysread` has none."
+                "Read with `<STDIN>`, or blocks with `read`: both have a buffer, `sysread` has none."
             }
             Topic::Stream => {
-                "Read by line or by block with the language's buffered calls, not `sysread`."
+                "Read lines or blocks with the language's buffered calls, not `sysread`."
             }
             Topic::File {
                 writes: false,
                 reopened: false,
-            } => "Read by `<$file>` or `read`, which have a buffer, not by `sysread`.",
+            } => "Read with `<$file>` or `read`, which have a buffer, not with `sysread`.",
             Topic::File {
                 writes: true,
                 reopened: false,
             } => {
-                "Leave out `autoflush` (`$| = 1`), which makes each `print` a call, and `print` instead of `syswrite`."
+                "Remove `autoflush` (`$| = 1`), which makes each `print` a call, and use `print` instead of \
+                 `syswrite`."
             }
             Topic::Flush => "Set `$| = 1` in it.",
             _ => return None,

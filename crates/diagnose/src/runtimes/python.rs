@@ -65,48 +65,58 @@ pub(super) const PYTHON: Runtime = Runtime {
             Topic::Output {
                 by_variable: true, ..
             } => {
-                "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush where somebody waits for a line. (Each `os.write` is a call in any case: collect the pieces.)"
+                "`PYTHONUNBUFFERED` is set in the environment, which makes each print a call: unset it, and flush \
+                 only where a reader waits for a line. (Each `os.write` is a call in any case: collect the pieces.)"
             }
             Topic::Output { lines: false, .. } => {
-                "Write to `sys.stdout` or `sys.stdout.buffer`; leave out `-u`, `PYTHONUNBUFFERED`, and `buffering=0` or `buffering=1`."
+                "Write to `sys.stdout` or `sys.stdout.buffer`; remove `-u`, `PYTHONUNBUFFERED`, and `buffering=0` \
+                 or `buffering=1`."
             }
             Topic::Output { lines: true, .. } => {
-                "Leave out `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
+                "Remove `flush=True`, `-u`, `PYTHONUNBUFFERED`, and `buffering=1` (or `buffering=0`)."
             }
             Topic::Input { .. } => {
-                "Read `sys.stdin.buffer`, and leave out `buffering=0` and `os.read` of few bytes."
+                "Read `sys.stdin.buffer`, and avoid `buffering=0` and `os.read` of few bytes."
             }
             Topic::Stream => {
-                "Read a socket through `sock.makefile('rb')`, which has a buffer; leave out `buffering=0` (or `bufsize=0`) and `os.read` of few bytes elsewhere."
+                "Read a socket through `sock.makefile('rb')`, which has a buffer; avoid `buffering=0` (or \
+                 `bufsize=0`) and `os.read` of few bytes elsewhere."
             }
             Topic::File {
                 writes: false,
                 reopened: false,
-            } => "Read larger blocks; leave out `buffering=0`, and `os.read` of few bytes.",
+            } => "Read larger blocks; avoid `buffering=0`, and `os.read` of few bytes.",
             Topic::File {
                 writes: true,
                 reopened: false,
-            } => "Leave out `buffering=0` or `buffering=1` and `flush`, or write larger blocks.",
+            } => "Avoid `buffering=0` or `buffering=1` and `flush`, or write larger blocks.",
             Topic::Sources => {
-                "Let Python keep what it compiles: unset `PYTHONDONTWRITEBYTECODE`, make the folders writable, or compile once where the program is installed (`python3 -m compileall`)."
+                "Let Python keep its compiled files: unset `PYTHONDONTWRITEBYTECODE`, make the folders writable, or \
+                 compile once after installation (`python3 -m compileall`)."
             }
             Topic::Start => {
-                "Import only what is used, and import it where it is used (`python -X importtime` names the slow ones)."
+                "Import only modules that are used, and where they are used (`python -X importtime` names the slow \
+                 ones)."
             }
             Topic::Threads => {
-                "Give the work to a `ThreadPoolExecutor`, some hundred pieces at a time."
+                "Submit the work to a `ThreadPoolExecutor`, some hundred pieces at a time."
             }
             Topic::Processes { copies: true } => {
-                "Keep the workers and hand them one item after another (`multiprocessing.Pool`, without `maxtasksperchild`)."
+                "Keep the workers and give them one item after another (`multiprocessing.Pool`, without \
+                 `maxtasksperchild`)."
             }
             Topic::Processes { copies: false } => {
-                "Call a function of the library instead of a program for each item, or give one program all items."
+                "Call a function of the library instead of a program for each item, or pass all items to one \
+                 program."
             }
             Topic::Lock => {
-                "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't share the computing, and the gain is an upper limit: use processes (`multiprocessing`, `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
+                "Compute outside of the lock. If it is the interpreter's own (the GIL), threads can't compute in \
+                 parallel, and the gain is an upper limit: use processes (`multiprocessing`, \
+                 `ProcessPoolExecutor`), or a free-threaded build of Python (3.13 or later)."
             }
             Topic::ClockCalls => {
-                "Ask less often, and use `time.perf_counter` or `time.monotonic`, which need no call, not `process_time`, `thread_time` or `resource.getrusage`."
+                "Read the clock less often, and use `time.perf_counter` or `time.monotonic`, which need no call, \
+                 not `process_time`, `thread_time` or `resource.getrusage`."
             }
             Topic::ClockReads => {
                 "Read the clock less often: once for many pieces of work, not before and after each."

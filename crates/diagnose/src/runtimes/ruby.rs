@@ -23,19 +23,19 @@ pub(super) const RUBY: Runtime = Runtime {
     words: |topic| {
         Some(match topic {
             Topic::Output { lines: false, .. } => {
-                "Leave out `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
+                "Remove `$stdout.sync = true`, and use `write` or `puts`, not `syswrite`."
             }
             Topic::Output { lines: true, .. } => {
-                "Leave out `$stdout.sync = true` where the output is not a terminal."
+                "Remove `$stdout.sync = true` where the output is not a terminal."
             }
-            Topic::Input { .. } => "Read by line or by block with `gets` or `read`, not `sysread`.",
+            Topic::Input { .. } => "Read lines or blocks with `gets` or `read`, not `sysread`.",
             Topic::Stream => {
-                "Read by line or by block with the language's buffered calls, not `sysread`."
+                "Read lines or blocks with the language's buffered calls, not `sysread`."
             }
             Topic::File {
                 writes: true,
                 reopened: false,
-            } => "Leave out `sync = true`, and use `write`, not `syswrite`.",
+            } => "Remove `sync = true`, and use `write`, not `syswrite`.",
             Topic::Flush => "Set `$stdout.sync = true` in it.",
             _ => return None,
         })

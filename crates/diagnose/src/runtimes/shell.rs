@@ -10,7 +10,7 @@ pub(super) const SHELL: Runtime = Runtime {
         call: 60.0,
         path: 200.0,
         thread: 6e3,
-        // `mapfile`; a line at a time it takes ten times as long.
+        // For `mapfile`; reading line by line takes ten times as long.
         parse: 12.0,
         parse_settings: 12.0,
         ..Library::UNKNOWN
@@ -28,13 +28,15 @@ pub(super) const SHELL: Runtime = Runtime {
                 writes: false,
                 reopened: false,
             } => {
-                "`read` takes a byte a call (dash), or goes back after each line: give the whole file to one `awk`."
+                "`read` makes a call for each byte (dash), or seeks back after each line: pass the whole file to \
+                 one `awk`."
             }
             Topic::Input { file: false } => {
-                "`read` takes one byte a call from a pipe: give the lines to one `awk`, or let `bash` read a file."
+                "`read` makes a call for each byte of a pipe: pass the lines to one `awk`, or let `bash` read a \
+                 file."
             }
             Topic::Stream => {
-                "`read` takes one byte a call from a pipe: give the lines to one `awk`."
+                "`read` makes a call for each byte of a pipe: pass the lines to one `awk`."
             }
             Topic::File { reopened: true, .. } => {
                 "Redirect the whole loop (`done >> file`), not each `echo`: the file is then opened once."
@@ -42,9 +44,10 @@ pub(super) const SHELL: Runtime = Runtime {
             Topic::File {
                 writes: true,
                 reopened: false,
-            } => "Let one command write the whole, not an `echo` each piece.",
+            } => "Let one command write the whole text, not one `echo` for each piece.",
             Topic::Processes { .. } => {
-                "Use what the shell has built in (`$((...))`, `${x#...}`, `case`), or hand the whole list to one `awk`, `sed` or `xargs`."
+                "Use the shell's built-in operations (`$((...))`, `${x#...}`, `case`), or pass the whole list to \
+                 one `awk`, `sed` or `xargs`."
             }
             _ => return None,
         })

@@ -1,6 +1,6 @@
-//! What does a runtime do beside the program's own work, and what is that known by?
+//! Work that a runtime does in addition to the program's own, and how to recognise it.
 //!
-//! Names of threads and functions are all that a trace shows of it.
+//! A trace shows it only through the names of threads and functions.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -19,28 +19,28 @@ use crate::thresholds as t;
 #[derive(Debug)]
 pub(crate) struct Work {
     pub role: ThreadRole,
-    /// Variables, options and calls that change how much of it there is.
+    /// Variables, options and calls that change its amount.
     pub changed_by: &'static [&'static str],
-    /// Beginnings of the names of threads that do nothing else. The kernel keeps 15 bytes of one.
+    /// Prefixes of the names of threads that do only this work. The kernel keeps 15 bytes of a name.
     pub(super) threads: &'static [&'static str],
-    /// Beginnings of names of other threads beside which these do something else.
+    /// Name prefixes of other threads in whose presence these threads do something else.
     pub(super) unless_beside: &'static [&'static str],
-    /// Functions that it is below, and those that only it is in.
+    /// Functions below which the stack is this work, or that only this work calls.
     pub(super) functions: Names,
-    /// The same of functions that call the program's work too: only what is spent in them.
+    /// Functions that also call the program's work: only time spent directly in them counts.
     pub(super) innermost: Names,
-    /// Libraries, by a part of their file's name, whose own code is it.
+    /// Libraries, by a part of their file name, whose own code is this work.
     pub(super) own_code_of: &'static [&'static str],
-    /// Libraries that are at it when they give up their CPU or wait for other threads.
+    /// Libraries that do this work when they yield their CPU or wait for other threads.
     pub(super) waits_of: &'static [&'static str],
-    /// The variable that says how many threads there are.
+    /// The variable that sets the number of threads.
     pub(super) size: Option<&'static str>,
     /// What to do where it takes much, in the words of those who use it.
     pub(super) advice: Option<&'static str>,
 }
 
 impl Work {
-    /// What to do where it takes much.
+    /// What to do if it takes much time.
     pub(crate) fn advice(&self) -> Cow<'static, str> {
         match self.advice {
             Some(words) => words.into(),
@@ -56,7 +56,7 @@ impl Work {
     }
 }
 
-/// Work that nothing shows.
+/// Work without recognisable threads or functions; the base of the others.
 pub(super) const WORK: Work = Work {
     role: ThreadRole::Service,
     changed_by: &[],
@@ -78,37 +78,37 @@ fn begins(name: &str, with: &[&str]) -> bool {
     with.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// Part of a thread's stacks from which on it does nothing else.
+/// Share of a thread's stacks from which on the thread counts as doing only this work.
 const NEARLY_ALL: f64 = 0.9;
 
-/// What the threads and stacks of a trace are at that is no work of the program's own.
+/// Work of the threads and stacks of a trace that is not the program's own.
 pub(crate) struct Works {
     named: HashMap<u32, &'static Work>,
-    /// By their stacks.
+    /// Threads classified by their stacks.
     others: HashMap<u32, &'static Work>,
-    /// Of each row of the trace's stacks, with the frame that it begins at, counted from the
+    /// For each row of the trace's stacks, its work and the frame where the work begins, counted from the
     /// innermost.
     stacks: Vec<Option<(&'static Work, usize)>>,
-    /// Of samples that have no stacks.
+    /// Work by function, for samples without stacks.
     functions: Vec<&'static Work>,
-    /// Threads that a library made to share the program's work, by process.
+    /// Teams of threads that a library created to share the program's work, by process.
     teams: BTreeMap<u32, Team>,
 }
 
-/// Threads that share the work of a program, and wait for each other.
+/// Threads that share a program's work, and wait for each other.
 #[derive(Debug, Default)]
 pub(crate) struct Team {
     pub threads: BTreeSet<u32>,
-    /// What says how many they are.
+    /// The setting for the number of threads.
     pub size: &'static str,
-    /// Samples of their own code, and of these: while they waited for each other.
+    /// Samples of the threads' own code, and among them those in which they waited for each other.
     samples: u64,
     idle: u64,
 }
 
 impl Team {
-    /// Part of their own code in which they did the program's work, 0 to 1; `None` where few
-    /// samples say so.
+    /// Fraction of their own code in which they did the program's work, 0 to 1; `None` if there are too few
+    /// samples.
     pub(crate) fn part_of_work(&self) -> Option<f64> {
         let work = self.samples - self.idle;
         let known = self.samples >= t::LEAST_SAMPLES;
@@ -157,13 +157,13 @@ impl Works {
         }
     }
 
-    /// What a row of the stacks is at, with the frame that it begins at.
+    /// Returns the work of a row of the stacks, and the frame where it begins.
     pub(crate) fn of_stack(&self, row: usize) -> Option<(&'static Work, usize)> {
         *self.stacks.get(row)?
     }
 
-    /// How many of the innermost frames of a row are a runtime's: within what it does no place is the
-    /// program's.
+    /// Returns how many of a row's innermost frames belong to a runtime: they can't be a place in the
+    /// program.
     pub(crate) fn of_runtime(&self, row: usize) -> usize {
         match self.of_stack(row) {
             Some((work, from)) if work.role != ThreadRole::Pool => from,
@@ -171,14 +171,14 @@ impl Works {
         }
     }
 
-    /// What a thread does besides.
+    /// Returns the work that a thread does exclusively.
     pub(crate) fn of_thread(&self, tid: u32) -> Option<&'static Work> {
         let by_stacks = || self.others.get(&tid);
         self.named.get(&tid).or_else(by_stacks).copied()
     }
 
-    /// Whether it is a thread that a runtime made for itself: it does nothing of the program's
-    /// work, and competes with it for no lock.
+    /// Returns whether a runtime created this thread for itself: it does none of the program's work and
+    /// doesn't compete with it for locks.
     pub(crate) fn is_of_runtime(&self, tid: u32) -> bool {
         self.of_thread(tid)
             .is_some_and(|work| work.role != ThreadRole::Pool)
@@ -204,12 +204,13 @@ impl Works {
         idles.or_else(|| self.of_thread(tid).filter(is_own))
     }
 
-    /// Threads that a library made to share the program's work, by process.
+    /// Teams of threads that a library created to share the program's work, by process.
     pub(crate) fn teams(&self) -> impl Iterator<Item = (u32, &Team)> {
         self.teams.iter().map(|(pid, team)| (*pid, team))
     }
 
-    /// What says how many threads share the program's work, where a library has made them.
+    /// Returns the setting for the number of threads that share the program's work, if a library created
+    /// them.
     pub(crate) fn sizes(&self) -> Option<&'static str> {
         let stacks = self.stacks.iter().flatten().map(|(work, _)| *work);
         let threads = self.named.values().copied();
@@ -218,7 +219,7 @@ impl Works {
     }
 }
 
-/// By what stacks or, without them, functions of own code show.
+/// Finds teams by stacks or, without stacks, by functions of own code.
 fn teams(trace: &Trace, stacks: &[Option<(&'static Work, usize)>]) -> BTreeMap<u32, Team> {
     let rows = trace.stacks.iter().flat_map(|it| &it.rows).zip(stacks);
     let of_stacks = rows.map(|(row, work)| {
@@ -244,7 +245,7 @@ fn teams(trace: &Trace, stacks: &[Option<(&'static Work, usize)>]) -> BTreeMap<u
     teams
 }
 
-/// The work of threads that do nothing else, by their names.
+/// Maps threads that do only one kind of work to it, by their names.
 fn named(threads: &[Thread]) -> HashMap<u32, &'static Work> {
     let mut beside: HashSet<(u32, *const Work)> = HashSet::new();
     for thread in threads {
@@ -262,13 +263,13 @@ fn named(threads: &[Thread]) -> HashMap<u32, &'static Work> {
     threads.iter().filter_map(work_of).collect()
 }
 
-/// What a function without its stack is at.
+/// Returns the work of a function without its stack.
 pub(crate) fn of_function(frame: &Frame) -> Option<&'static Work> {
     let found = WorkOfStacks::default().of(std::iter::once(frame), None);
     found.map(|(work, _)| work)
 }
 
-/// What to do about threads that spin in a library, in the words of those who use it.
+/// Returns advice on threads that spin in a library, in the terms of its users.
 pub(crate) fn advice_on_spinning(row: &FunctionRow) -> Option<&'static str> {
     of_row(row)?.advice
 }
@@ -281,15 +282,15 @@ fn of_row(row: &FunctionRow) -> Option<&'static Work> {
     })
 }
 
-/// Tells of what work stacks are. A name is looked up once.
+/// Classifies stacks by their work. Each name is looked up once.
 #[derive(Default)]
 struct WorkOfStacks<'a> {
     below: HashMap<&'a str, Option<&'static Work>>,
 }
 
 impl<'a> WorkOfStacks<'a> {
-    /// Of a stack with its innermost frame first, taken in this call or in own code; with the frame
-    /// that it begins at.
+    /// Returns the work of a stack (innermost frame first) that was taken in this call or in own code, and
+    /// the frame where the work begins.
     fn of(
         &mut self,
         frames: impl Iterator<Item = &'a Frame>,
@@ -297,7 +298,7 @@ impl<'a> WorkOfStacks<'a> {
     ) -> Option<(&'static Work, usize)> {
         let waits = call.is_some_and(|call| call == "sched_yield" || calls::is_lock(call));
         let mut found: Option<(&'static Work, usize)> = None;
-        // The C library's functions for a call are above it.
+        // The C library's functions for a call are further in.
         let mut may_be_innermost = waits || call.is_none();
         for (at, frame) in frames.enumerate() {
             let file = file_name(&frame.binary);
@@ -314,7 +315,7 @@ impl<'a> WorkOfStacks<'a> {
             });
             match (known, found) {
                 (Some(work), None) => found = Some((work, at)),
-                // It begins where it was called by something else.
+                // It begins at the frame that other code called.
                 (Some(work), Some((before, _))) if std::ptr::eq(work, before) => {
                     found = Some((work, at));
                 }
@@ -325,7 +326,7 @@ impl<'a> WorkOfStacks<'a> {
     }
 }
 
-/// What only the innermost frame shows: own code of a library, or the call that it makes.
+/// Returns work that only the innermost frame shows: a library's own code, or the call that it makes.
 fn innermost(frame: &Frame, file: &str, waits: bool) -> Option<&'static Work> {
     let name = frame.function.as_deref().map(without_suffix);
     let is_of = |files: &[&str]| files.iter().any(|part| file.contains(part));

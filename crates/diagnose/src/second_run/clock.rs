@@ -1,23 +1,22 @@
-//! When had one run computed as much as another one had?
+//! Maps times of one run to another by the amount computed so far.
 
 use fathom_trace::{Process, Trace};
 
-/// A stop costs the stopped thread 2 to 40 us of CPU time here; what is more is the machine's
+/// A stop costs the stopped thread 2 to 40 us of CPU time here; anything above comes from the machine's
 /// speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
 
-/// The times of a process that was stopped at its calls, by the clock of a run that was not: when
-/// it had computed as much. Between two stops of a thread most of the wall time is the tracer's; of
-/// its CPU time less is.
+/// Maps times of a process that was stopped at its calls to the clock of a run that was not, by the amount
+/// computed so far. Between two stops of a thread most of the wall time is the tracer's, but less of its CPU
+/// time.
 pub(super) struct Clock {
-    /// When, and the CPU time of the program without the stops, which grows.
+    /// Times, with the program's CPU time without the stops up to then; it only grows.
     computed: Vec<(u64, f64)>,
-    /// When its program began, in either run.
+    /// When the program began, in each run.
     begun: (u64, u64),
-    /// When the other one was over.
+    /// When the other run ended.
     ended: u64,
-    /// Of the other run's time for each ns of CPU time: less than 1 where several threads work at
-    /// once.
+    /// Time of the other run for each ns of CPU time: less than 1 if several threads work at once.
     pace: f64,
 }
 
@@ -26,7 +25,7 @@ fn process(trace: &Trace, pid: u32) -> Option<&Process> {
 }
 
 impl Clock {
-    /// `pids`: of the process in either run.
+    /// `pids`: the process's ID in each run.
     pub(super) fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
         let this = process(stopped, pids.0);
         let same = process(other, pids.1);
@@ -65,7 +64,7 @@ impl Clock {
         }
     }
 
-    /// CPU time of the program up to a moment, without the stops.
+    /// Returns the program's CPU time up to a moment, without the stops.
     fn computed_ns(&self, at: u64) -> f64 {
         let next = self.computed.partition_point(|reading| reading.0 <= at);
         let Some(from) = next.checked_sub(1).map(|i| self.computed[i]) else {
@@ -77,7 +76,7 @@ impl Clock {
         from.1 + (to.1 - from.1) * (at - from.0) as f64 / (to.0 - from.0) as f64
     }
 
-    /// The time in the other run at which the program was as far.
+    /// Returns the time in the other run at which the program had computed as much.
     pub(super) fn other_ns(&self, at: u64) -> u64 {
         if at <= self.begun.0 {
             return self.begun.1.min(at);

@@ -1,7 +1,7 @@
-//! How do two traces of one command become one?
+//! Merges two traces of one command.
 //!
-//! Without privileges no tier sees both waits and calls: samples show what was waited for, ptrace
-//! shows the first calls. Two runs together answer both.
+//! Without privileges no tier sees both waits and calls: samples show what was waited for, ptrace shows the
+//! first calls. Two runs together show both.
 
 mod clock;
 
@@ -15,7 +15,7 @@ use clock::Clock;
 
 use crate::calls;
 
-/// The part of the calls that may wait which the most frequent one makes up, at least.
+/// The least share of the calls that may wait that the most frequent one must have.
 const MOST_OF_THE_CALLS: f64 = 0.8;
 
 fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
@@ -34,10 +34,10 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
     )
 }
 
-/// Adds the calls of another run of the same command, and what they say of files, to a trace that
-/// has none. The command's own process gets this trace's number, and so do those below it that ran
-/// the same; other numbers stay, and name no process of this run. Times of that run become those at
-/// which this one had computed as much.
+/// Adds the calls and file accesses of another run of the same command to a trace that has none. The
+/// command's own process gets this trace's ID, and so do its descendants that ran the same programs; other
+/// IDs stay, and don't name any process of this run. Times of that run are mapped to those at which this run
+/// had computed as much.
 pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     let same = same_processes(&other, trace);
     let clocks = same
@@ -51,7 +51,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     }
     trace.calls_from = other.tier;
     trace.calls_cut = other.calls_cut;
-    // Their times hold the stops.
+    // Their times include the stops.
     let untimed = |row| SyscallRow {
         total_ns: 0,
         blocked_ns: None,
@@ -66,7 +66,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.uses = other.uses;
     trace.failed_lookups = other.failed_lookups;
     (trace.signals, trace.refused) = (other.signals, other.refused);
-    // Of these only the times among each other count: they hold the stops.
+    // Only the relations between these times are meaningful: they include the stops.
     trace.paths = other.paths;
     let own = std::mem::take(&mut trace.descriptors);
     trace.descriptors = other.descriptors;
@@ -85,7 +85,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.not_visible.extend(others.map(|sentence| {
         match sentence == fathom_trace::TIMES_HOLD_STOPS {
             true => {
-                "how long single calls took: the run whose calls were traced was stopped at each"
+                "the duration of single calls: the run whose calls were traced was stopped at each"
                     .to_owned()
             }
             false => sentence,
@@ -93,8 +93,8 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     }));
 }
 
-/// When processes reached their programs' first own instruction, and when they first wrote to their
-/// output: modelled, by their clocks. `same`: processes of the other run, and which they are here.
+/// Models when processes reached their programs' first own instruction, and when they first wrote to their
+/// output, from their clocks. `same` maps processes of the other run to those of this one.
 fn add_begins(
     trace: &mut Trace,
     other: &Trace,
@@ -125,14 +125,14 @@ fn add_begins(
                 at_ns: clock.other_ns(entered.at_ns),
                 ..entered
             });
-            // Where the stops may have taken all of the loader's time nothing is known.
+            // If the stops may have taken all of the loader's time, the moment is unknown.
             exec.entered = entered.filter(|entered| entered.at_ns > exec.at_ns);
         }
     }
 }
 
-/// Short waits of a thread of which no sample saw one are taken to be in the call that may wait and
-/// that it makes by far the most.
+/// Attributes a thread's short waits, if no sample saw one, to the call that may wait and that the thread
+/// makes by far the most.
 fn name_unseen_waits(trace: &mut Trace) {
     let descriptors = &trace.descriptors;
     let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
@@ -155,7 +155,7 @@ fn name_unseen_waits(trace: &mut Trace) {
     }
 }
 
-/// Sets times by the clock of their process, by the root's where it has none.
+/// Maps times by the clock of their process, or by the root's if the process has none.
 fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
     let calls = trace.syscalls.iter_mut();
     let calls = calls.map(|row| (row.pid, &mut row.first_ns));
@@ -181,11 +181,11 @@ fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
     }
 }
 
-/// Gives what is known of processes other numbers.
+/// Replaces process IDs.
 fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
     let set = |pid: &mut u32| *pid = numbers.get(pid).copied().unwrap_or(*pid);
     for row in &mut trace.syscalls {
-        // Of threads the first one has its process's number.
+        // The ID of a process's first thread is that of the process.
         set(&mut row.tid);
         set(&mut row.pid);
     }
@@ -207,10 +207,10 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .for_each(|row| set(&mut row.pid));
 }
 
-/// Which process of another run is which of this one: the command is the command, and of the
-/// children of a process those that ran the same programs are each other, in order.
+/// Matches processes of another run with those of this one: the commands match, and among the children of a
+/// process those that ran the same programs match in order.
 fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
-    // Samples name a copy of a process after the program that both run.
+    // In samples, a copy of a process has the name of the program that both run.
     let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
         let ran = |exec: &Exec| (exec.path.clone(), exec.arguments.clone());
         let mut parents = trace.processes.iter();
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
-        // 100 ms with a thousand calls, then 100 ms without. When stopped at, each call takes 0.3
-        // ms longer, 4 us of which is CPU time.
+        // 100 ms with a thousand calls, then 100 ms without. When stopped, each call takes 0.3 ms longer, 4
+        // us of which is CPU time.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
             let mut trace = trace(tier, pid);
@@ -305,7 +305,7 @@ mod tests {
             .collect();
         stops.files = files(20, &[1, 4, 204, 404, 504]);
         add_calls(&mut samples, stops);
-        // After the last reading no more is known than that it came after it.
+        // After the last reading, only the order is known.
         assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
     }
 
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_child_has_a_clock_of_its_own() {
-        // It computes for 100 ms with a call each ms, which takes 1 ms more when stopped at; the
+        // The process computes for 100 ms with a call every ms, which takes 1 ms longer when stopped; the
         // command waits for it.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, child_ms: (u64, u64)| {
@@ -449,9 +449,9 @@ mod tests {
         ] {
             ran(&mut here, pid, parent, program);
         }
-        // A copy, as samples name it.
+        // A copy, as named in samples.
         here.processes[4].execs = here.processes[3].execs.clone();
-        // The one that ran something else, its child, and one that is too many have no counterpart.
+        // A process that ran something else, its child, and a surplus one have no counterpart.
         let others = [
             (21, 20, "cat"),
             (22, 20, "ls"),

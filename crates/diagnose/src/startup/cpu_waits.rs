@@ -1,29 +1,28 @@
-//! When did a traced program want a CPU and have none?
+//! Finds when a traced program wanted a CPU and had none.
 
 use fathom_trace::{Cause, Interval, Thread, Trace};
 
-/// Stretches of time that don't touch, in order.
+/// Disjoint stretches of time, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct CpuWaits(Vec<(u64, u64)>);
 
 impl CpuWaits {
-    /// How much of them lies between two points in time, ns.
+    /// Returns how much of them is between two points in time, in ns.
     pub(super) fn within(&self, from: u64, to: u64) -> u64 {
         let part = |(begin, end): &(u64, u64)| (*end).min(to).saturating_sub((*begin).max(from));
         self.0.iter().map(part).sum()
     }
 }
 
-/// What a thread does from a point in time on: by how much the numbers of threads change.
+/// The change in the numbers of running and ready threads at a point in time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
     on_cpu: i64,
     ready: i64,
 }
 
-/// Stretches in which a thread of the tree was ready to run and none was on a CPU: while one works,
-/// another's wait costs the start nothing that could be known. `None` where the tier keeps no
-/// intervals, or lost some.
+/// Stretches in which a thread of the tree was ready to run and none was on a CPU: while one thread runs, the
+/// cost of another's wait to the start is unknown. `None` if the tier keeps no intervals, or lost some.
 pub(super) fn of(trace: &Trace) -> Option<CpuWaits> {
     let intervals = trace.timeline.as_ref()?;
     if trace.lost.intervals > 0 || trace.lost.records > 0 {
@@ -78,7 +77,7 @@ fn lifetime(thread: &Thread, trace: &Trace) -> (u64, u64) {
     (thread.started_ns, end.max(thread.started_ns))
 }
 
-/// From when on a thread that was off its CPU only lacked one.
+/// Returns the time from which on a thread that was off its CPU only lacked one.
 fn ready_since(interval: &Interval) -> Option<u64> {
     match interval.cause {
         Cause::Preempted | Cause::Ready => Some(interval.from_ns),

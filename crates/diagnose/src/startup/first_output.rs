@@ -1,36 +1,36 @@
-//! When did the first byte of a traced run reach the command's own standard output?
+//! Determines when the first byte of a traced run reached the command's own standard output.
 //!
-//! The tracer reports when a process first wrote to its descriptor 1. Where that was something else
-//! for a while (a shell puts standard error there for `echo text >&2`), that write may have gone
-//! elsewhere: then the moment is the one at which the parent saw the byte.
+//! The tracer reports when a process first wrote to its descriptor 1. If that descriptor temporarily referred
+//! to something else (a shell puts standard error there for `echo text >&2`), that write may have gone
+//! elsewhere: then the time at which the parent saw the byte is used.
 
 use fathom_measure::startup::STDOUT;
 use fathom_trace::{Process, Trace};
 
-/// What the parent saw of the output of one traced run.
+/// The output of one traced run as seen by the parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Output {
-    /// Bytes that came.
+    /// Bytes received.
     pub bytes: u64,
-    /// When the first came, ns of the monotonic clock; `None` if none came, or if it is not known
-    /// when.
+    /// When the first byte arrived, in ns of the monotonic clock; `None` if there was none, or the time is
+    /// unknown.
     pub first_ns: Option<u64>,
 }
 
-/// How it is known when the first byte was written.
+/// The source of the time at which the first byte was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// There was none.
+    /// There was no output.
     Silence,
-    /// The call that wrote it.
+    /// The call that wrote the byte.
     Call,
-    /// The parent, which saw it come.
+    /// The parent, which saw the byte arrive.
     Parent,
-    /// It came, and nothing says when.
+    /// There was output, but its time is unknown.
     Unknown,
 }
 
-/// Keeps of the first outputs of a trace that shows calls those that reached standard output.
+/// Keeps only those first outputs of a call-tracing trace that reached standard output.
 pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     if output.bytes == 0 {
         for process in &mut trace.processes {
@@ -55,7 +55,7 @@ pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     let Some(parents) = parents else {
         return Source::Unknown;
     };
-    // The parent sees a byte after the call that wrote it.
+    // The parent sees a byte only after the call that wrote it.
     let by_a_call = trace
         .processes
         .iter()
@@ -70,13 +70,12 @@ pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     }
 }
 
-/// The same for a run of which no call was seen. Whose the byte was is known where one process
-/// ran programs.
+/// The same for a run without traced calls. The writer of the byte is known if only one process ran programs.
 pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source {
     let called = trace
         .exec_called_clock_ns
         .map(|called| since_start(trace, called));
-    // All programs that write are held before they do: see `Trace::held_ns`.
+    // Every writing program is held before it writes: see `Trace::held_ns`.
     let byte = output
         .first_ns
         .map(|at| since_start(trace, at).saturating_sub(trace.held_ns));
@@ -94,19 +93,19 @@ pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source 
     }
 }
 
-/// Whether one process alone ran programs.
+/// Returns whether only one process ran programs.
 pub(super) fn is_alone(trace: &Trace) -> bool {
     let ran = |process: &&Process| !process.execs.is_empty();
     trace.processes.iter().filter(ran).count() == 1
 }
 
-/// Whether the process wrote to the command's own standard output.
+/// Returns whether the process wrote to the command's own standard output.
 pub(super) fn wrote(trace: &Trace, pid: u32) -> bool {
     let mut files = trace.files.iter();
     files.any(|file| file.pid == pid && file.writes > 0 && file.name == STDOUT)
 }
 
-/// Whether its first write to descriptor 1 may have been another than its first to standard output.
+/// Returns whether its first write to descriptor 1 may not have been its first to standard output.
 fn is_unsure(trace: &Trace, process: &Process) -> bool {
     let mut rows = trace.descriptors.iter();
     let changed = rows.any(|row| {
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
     use fathom_trace::{DescriptorRow, Exec, FileRow};
 
-    /// Processes with what descriptor 1 was and when they first wrote to it.
+    /// A trace of processes, each with what descriptor 1 was and when the process first wrote to it.
     fn trace(processes: &[(&[&str], Option<u64>)]) -> Trace {
         let mut trace = Trace {
             started_clock_ns: 1000,

@@ -1,5 +1,4 @@
-//! Starts of programs: what a traced start says of its phases and files, and what the timed starts
-//! say together.
+//! Starts of programs: phases and files of traced starts, and statistics of the timed starts.
 
 mod cpu_waits;
 mod first_output;

@@ -12,25 +12,25 @@ use super::phases;
 use super::summary::{judged_metric, own_exit_ns};
 use super::timeline::{self, StartTimeline};
 
-/// What the traced runs of a program say.
+/// The results of a program's traced runs.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    /// For the record; without what needs the timed runs.
+    /// For the record; without the parts that need the timed runs.
     pub trace: StartupTrace,
-    /// What ran, for the record.
+    /// The programs that ran, for the record.
     pub ran: Vec<String>,
-    /// Every file that a start needs: what ran, libraries, what was opened.
+    /// Every file that a start needs: programs, libraries, opened files.
     pub files: Vec<PathBuf>,
-    /// Times to the first byte of the runs whose phases are known, ns: by the kernel's stamps in
-    /// tier `kernel`, in tier `stops` by the parent's, less the time at stops.
+    /// Times to the first byte in runs with known phases, ns: by the kernel's timestamps in tier `kernel`; in
+    /// tier `stops` by the parent's, minus the time at stops.
     pub first_output_ns: Vec<u64>,
-    /// Times to the exit of the same runs, ns, likewise.
+    /// Times to the exit of the same runs, in ns, measured the same way.
     pub exit_ns: Vec<u64>,
-    /// Where there are no phases: why, if that is known.
+    /// Why there are no phases, if known.
     pub no_phases: Option<String>,
 }
 
-/// Reads the traced runs of one program, one by one.
+/// Evaluates the traced runs of one program, one by one.
 #[derive(Debug)]
 pub struct ObservedStarts {
     program: usize,
@@ -38,16 +38,16 @@ pub struct ObservedStarts {
     runs: usize,
     files: Option<StartTimeline>,
     timed: Vec<StartTimeline>,
-    /// First byte by the parent's stamp, and by the kernel's.
+    /// Times of the first byte by the parent's timestamp and by the kernel's.
     pairs: Vec<(u64, u64)>,
     not_visible: Vec<String>,
     no_phases: Option<String>,
 }
 
-/// What one traced run says.
+/// The results of one traced run.
 struct Start {
     timeline: StartTimeline,
-    /// To the first byte as the parent saw it.
+    /// Time to the first byte as seen by the parent.
     parent_ns: Option<u64>,
     not_visible: Vec<String>,
     /// Why its timeline has no phases.
@@ -55,7 +55,7 @@ struct Start {
 }
 
 impl ObservedStarts {
-    /// Of the program with this number, traced in this tier.
+    /// Creates it for the program with this index, traced in this tier.
     pub fn new(program: usize, tier: Tier) -> ObservedStarts {
         ObservedStarts {
             program,
@@ -69,7 +69,7 @@ impl ObservedStarts {
         }
     }
 
-    /// Takes the next run.
+    /// Adds the next run.
     pub fn add(&mut self, run: TracedStart) {
         let purpose = run.purpose;
         self.add_read(purpose, read(run));
@@ -91,7 +91,7 @@ impl ObservedStarts {
         }
     }
 
-    /// What the runs say up to now; `None` before one has shown files.
+    /// Returns the results so far; `None` until a run has shown files.
     pub fn observed(&self) -> Option<Observed> {
         let last = self.files.clone()?;
         let timed = || self.timed.iter();
@@ -130,7 +130,7 @@ fn read(run: TracedStart) -> Start {
         output: watched,
         paths,
     } = run;
-    // A stamp that is late by an unknown time is no second opinion.
+    // A timestamp with an unknown delay can't confirm another.
     let first_ns = watched
         .first_byte_ns
         .filter(|_| watched.by != Some(StampedBy::LateReader));
@@ -154,25 +154,25 @@ fn read(run: TracedStart) -> Start {
     }
     Start {
         timeline,
-        // Kept only where the main figure comes from elsewhere.
+        // Kept only if the main figure comes from another source.
         parent_ns: parent_ns.filter(|_| source == Source::Call),
         not_visible: trace.not_visible,
         no_phases,
     }
 }
 
-/// Why a run does not say how long its phases take.
+/// Returns why the length of a run's phases is unknown.
 fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<String> {
     if !trace.without_rights.is_empty() {
-        // It is another program than was timed.
+        // This is another program than the timed one.
         return Some(format!(
-            "not seen is {}; the files and lookups are those of such a run",
+            "not seen: {}; the files and lookups are those of such a run",
             trace.rights_not_visible().join("; ")
         ));
     }
     let why = match source {
         _ if !writer_is_known => {
-            "several of its processes run programs, and stops don't show whose byte came first"
+            "several of its processes run programs, and stops don't show which of them wrote the byte"
         }
         Source::Silence if trace.end.cut_short => {
             "the observed runs were ended before they wrote anything"
@@ -183,7 +183,7 @@ fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<Str
     Some(why.to_string())
 }
 
-/// The first of each: a chain of wrappers may execute one shell several times.
+/// Keeps the first of each: a chain of wrappers may execute one shell several times.
 fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut known = BTreeSet::new();
     let first = |path: &PathBuf| known.insert(path.clone());
@@ -197,8 +197,8 @@ fn lossy(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Fills in how much slower the traced runs were than the timed ones: to the first output, or to
-/// the exit where a run wrote nothing.
+/// Fills in how much slower the traced runs were than the timed ones: up to the first output, or up to the
+/// exit if a run wrote nothing.
 pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
     let trace = &mut observed.trace;
     let metric = match observed.first_output_ns.is_empty() {

@@ -1,4 +1,4 @@
-//! From a trace to the stretches of a start.
+//! Derives the phases of a start from a trace.
 
 use fathom_measure::startup::ResolvedPaths;
 use fathom_model::{PhaseTime, StartupPhase};
@@ -7,8 +7,8 @@ use fathom_trace::{Process, Trace};
 use super::cpu_waits;
 use super::timeline::{StartTimeline, before, files_of_exec};
 
-/// The stretches from the first `execve` to the exit of the command. Of one that was ended before,
-/// those up to its first output, if there was any.
+/// The phases from the first `execve` to the exit of the command. For a run that was stopped early, the
+/// phases up to its first output, if there was any.
 pub(super) fn of(
     trace: &Trace,
     line: &[&Process],
@@ -25,7 +25,7 @@ pub(super) fn of(
     let last = line.last().copied();
     let first_output = writer.and_then(|process| process.first_output_ns);
     let exec = last.and_then(|process| before(process, first_output).last());
-    // A writer that execs nothing is a shell's copy of itself: its parent's program is what ran.
+    // A writer that doesn't exec is a shell's copy of itself: the program is its parent's.
     let exec = exec.or_else(|| {
         line.iter()
             .rev()
@@ -34,7 +34,7 @@ pub(super) fn of(
     let Some(exec) = exec else {
         return Vec::new();
     };
-    // Where the call was not seen its time is the wrappers'.
+    // If the call was not seen, its time counts as the wrappers'.
     let called = exec.called_ns.unwrap_or(exec.at_ns);
     let wrote = first_output.map(|at| (at, first_write_ns(trace, last, at)));
     let end = match (trace.end.cut_short, wrote) {
@@ -91,7 +91,7 @@ pub(super) fn of(
         })
         .collect();
     if let Some(cpu_waits) = cpu_waits {
-        // Also where it is nothing: that is known then.
+        // Also recorded if it is zero, since zero is a known value.
         times.push(PhaseTime {
             phase: StartupPhase::WaitingForCpu,
             ns: cpu_waits.within(start, end),
@@ -100,7 +100,7 @@ pub(super) fn of(
     times
 }
 
-/// How long the first write took, where it was the only one of its row.
+/// Returns how long the first write took, if it was the only call of its row.
 fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u64> {
     let pid = writer?.pid;
     let row = trace
@@ -110,11 +110,12 @@ fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u6
     (row.calls == 1 && row.unfinished == 0).then_some(row.total_ns)
 }
 
-/// The median of each phase, where all runs have the same ones. Runs without any are passed over.
+/// Returns the median of each phase, if all runs have the same phases. Runs without phases are skipped.
 pub(super) fn median(timelines: &[StartTimeline]) -> Vec<PhaseTime> {
     let timelines: Vec<&StartTimeline> =
         timelines.iter().filter(|s| !s.phases.is_empty()).collect();
-    // A run may lack the entry, when its page was in place already: take the kind that most have.
+    // A run may lack the entry phase if its page was already mapped: use the set of phases that most runs
+    // have.
     let kinds = |timeline: &StartTimeline| -> Vec<StartupPhase> {
         timeline.phases.iter().map(|phase| phase.phase).collect()
     };

@@ -1,4 +1,4 @@
-//! From runs to distributions, verdicts and the budget: the same runs always yield the same.
+//! Computes distributions, verdicts and the budget from runs; the same runs always yield the same result.
 
 use fathom_model::{
     Budget, BudgetResult, ByCore, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
@@ -8,9 +8,9 @@ use fathom_stats::PairData;
 
 const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
 
-/// The metric's value of a run in seconds; `None` for a run that is void or, for the first output,
-/// wrote nothing, or for the exit was ended by the time limit. Runs whose failure was let pass
-/// count: that they are there is said.
+/// Returns a run's value of the metric in seconds; `None` if the run is void or, for the first output, wrote
+/// nothing, or, for the exit, was stopped by the time limit. Runs whose failure was allowed count; their
+/// presence is reported.
 fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     if run.void {
         return None;
@@ -22,7 +22,7 @@ fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// The time to a run's exit; `None` if it was ended before, which is the limit and says nothing of
+/// Returns the time to a run's exit; `None` if the time limit stopped it, since that time says nothing about
 /// the program.
 pub(super) fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
@@ -33,7 +33,7 @@ fn of(runs: &[StartupRun], program: usize, cache: Cache) -> impl Iterator<Item =
         .filter(move |run| run.program == program && run.cache == cache)
 }
 
-/// The stretch that a program is judged by: its exit where a run wrote nothing.
+/// Returns the metric a program is judged by: its exit if a run wrote nothing.
 pub fn judged_metric(runs: &[StartupRun], program: usize) -> StartupMetric {
     let silent = |run: &StartupRun| run.program == program && run.first_output_ns.is_none();
     match runs.iter().any(silent) {
@@ -42,7 +42,7 @@ pub fn judged_metric(runs: &[StartupRun], program: usize) -> StartupMetric {
     }
 }
 
-/// One for each program, cache state and stretch that has values.
+/// Returns one summary for each program, cache state and metric with values.
 pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
     let limit = alone_limit(runs);
     let mut all = Vec::new();
@@ -56,14 +56,14 @@ pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
     all
 }
 
-/// An addition that took so much longer than the quickest ones found another thread on its core.
-/// Alone they lie within 10 %; from 20 % on starts take 25 to 40 % longer.
+/// If the timed addition took this many times as long as the fastest ones, another thread shared its core.
+/// Alone they are within 10 %; from 20 % on starts take 25 to 40 % longer.
 const SHARED: f64 = 1.15;
 
-/// Fewer runs say nothing about cores.
+/// Fewer runs don't allow conclusions about cores.
 const FEW: usize = 20;
 
-/// Most cycles that an addition may have taken after a run that had its core for itself.
+/// Returns the most cycles that an addition takes after a run that had its core to itself.
 fn alone_limit(runs: &[StartupRun]) -> Option<f64> {
     let mut cycles: Vec<f64> = runs
         .iter()
@@ -73,7 +73,7 @@ fn alone_limit(runs: &[StartupRun]) -> Option<f64> {
     (cycles.len() >= FEW).then(|| SHARED * fathom_stats::quantile(&cycles, 0.01))
 }
 
-/// Medians by whether the runs had their core for themselves.
+/// Returns medians for runs that had their core to themselves and for those that shared it.
 fn by_core(runs: &[(&StartupRun, f64)], limit: Option<f64>) -> Option<ByCore> {
     let limit = limit?;
     let known = runs
@@ -122,9 +122,9 @@ fn summary(
     })
 }
 
-/// Each program against the first, in each cache state, by the first output where both have one.
+/// Compares each program with the first, in each cache state, by the first output if both have one.
 ///
-/// All are judged together, so that of all differences claimed at most a share of `alpha` is false.
+/// All comparisons are judged together, so that the expected share of false claims is at most `alpha`.
 pub fn comparisons(
     runs: &[StartupRun],
     programs: usize,
@@ -140,7 +140,7 @@ pub fn comparisons(
                 .find(|metric| *metric == StartupMetric::Exit)
                 .unwrap_or(StartupMetric::FirstOutput);
             let (reference, values) = paired(runs, subject, cache, metric);
-            // Without a round that both have there is no ratio, and `judge` would leave it out.
+            // Without a common round there is no ratio, and `judge` would skip the pair.
             if !reference.is_empty() {
                 wanted.push((cache, subject, metric, reference, values));
             }
@@ -151,7 +151,7 @@ pub fn comparisons(
         .map(|(_, subject, _, reference, values)| PairData {
             reference_index: 0,
             subject_index: *subject,
-            // A time like any other.
+            // Judged like any other time.
             metric: Metric::Wall,
             reference,
             subject: values,
@@ -176,7 +176,7 @@ pub fn comparisons(
         .collect()
 }
 
-/// Values of the first program and of `subject` in the rounds in which both have one.
+/// Returns the values of the first program and of `subject` in the rounds in which both have one.
 fn paired(
     runs: &[StartupRun],
     subject: usize,
@@ -196,9 +196,9 @@ fn paired(
         .unzip()
 }
 
-/// Whether `quantile` (`p50`, `p90`, `p99` or `max`) of every program in every cache state that was
-/// measured is at most `seconds`. A state of which no run counts does not hold, nor one of which so
-/// many runs were ended before that the quantile is one of theirs: nothing shows that it would.
+/// Checks whether `quantile` (`p50`, `p90`, `p99` or `max`) of every program in every measured cache state is
+/// at most `seconds`. The budget doesn't hold for a state without valid runs, or if the quantile falls on a
+/// run that was stopped early.
 pub fn budget(
     runs: &[StartupRun],
     programs: usize,
@@ -237,15 +237,14 @@ pub fn budget(
     }
 }
 
-/// How many runs were ended before they came to the end of the stretch.
+/// Returns how many runs were stopped before the metric's end point.
 fn ended_before(runs: &[StartupRun], program: usize, cache: Cache, metric: StartupMetric) -> usize {
     let ended =
         |run: &&StartupRun| run.exit == Exit::TimedOut && !run.void && value(run, metric).is_none();
     of(runs, program, cache).filter(ended).count()
 }
 
-/// The quantile where `ended` runs took longer than anybody knows; `None` where it is one of
-/// theirs.
+/// Returns the quantile if `ended` runs took an unknown, longer time; `None` if it falls on one of them.
 fn of_known(
     runs: &[StartupRun],
     (program, cache, metric): (usize, Cache, StartupMetric),
@@ -361,7 +360,7 @@ mod tests {
         assert_eq!((by_core.alone_runs, by_core.shared_runs), (60, 30));
         assert_eq!(by_core.alone_p50.map(|p50| p50.value), Some(0.0005));
         assert_eq!(by_core.shared_p50.map(|p50| p50.value), Some(0.00065));
-        // What lies a little above the quickest is chance; few runs say nothing.
+        // A value slightly above the fastest is chance, and a few runs prove nothing.
         runs[3].cycles_per_addition = Some(0.25);
         let by_core = summaries(&runs[..70], 1)[0]
             .by_core

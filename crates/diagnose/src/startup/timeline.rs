@@ -1,4 +1,4 @@
-//! From one trace to what it says of a start.
+//! Derives the phases and files of a start from one trace.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,19 +12,19 @@ use super::phases;
 use crate::calls::{is_of_sockets, is_read};
 use crate::file_name::file_name;
 
-/// Failed lookups that are kept.
+/// The most failed lookups that are kept.
 const MOST_MISSING: usize = 50;
 
-/// What one traced run says of a start.
+/// The results of one traced start.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct StartTimeline {
-    /// What ran up to the first output.
+    /// The programs that ran up to the first output.
     pub ran: Vec<PathBuf>,
-    /// In order; empty where the tier has no times.
+    /// In order; empty if the tier has no times.
     pub phases: Vec<PhaseTime>,
     /// From the call of the first `execve` to the call of the first write, ns.
     pub first_output_ns: Option<u64>,
-    /// From the same to the exit of the command, ns; `None` where it was ended before.
+    /// From the call of the first `execve` to the exit of the command, ns; `None` if it was stopped early.
     pub exit_ns: Option<u64>,
     /// Shared libraries, the loader first.
     pub libraries: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub(super) struct StartTimeline {
     pub major_faults: u64,
 }
 
-/// Reads the trace. `with_times` only where tracing slows the program little.
+/// Reads the trace. Set `with_times` only if tracing slows the program little.
 pub(super) fn read(trace: &Trace, paths: &ResolvedPaths, with_times: bool) -> StartTimeline {
     let writer = writer(trace);
     let line = line_to(trace, writer);
@@ -94,8 +94,8 @@ pub(super) fn read(trace: &Trace, paths: &ResolvedPaths, with_times: bool) -> St
     }
 }
 
-/// The process that first wrote to the command's own standard output. A shell's `$(...)` also
-/// writes to descriptor 1, but into another pipe.
+/// Returns the process that first wrote to the command's own standard output. A shell's `$(...)` also writes
+/// to descriptor 1, but into another pipe.
 fn writer(trace: &Trace) -> Option<&Process> {
     let wrote = |process: &&Process| wrote(trace, process.pid);
     let first = |processes: &mut dyn Iterator<Item = &'_ Process>| -> Option<u32> {
@@ -105,13 +105,13 @@ fn writer(trace: &Trace) -> Option<&Process> {
             .map(|(_, pid)| pid)
     };
     let known = first(&mut trace.processes.iter().filter(wrote));
-    // `sendfile` and the like move bytes without a row of the file: then only the command itself is
-    // sure.
+    // `sendfile` and similar calls transfer bytes without a row for the file; then only the command itself is
+    // certain.
     let pid = known.or_else(|| first(&mut trace.processes.iter().take(1)))?;
     trace.processes.iter().find(|process| process.pid == pid)
 }
 
-/// The processes from the command to `writer`, each made by the one before.
+/// The processes from the command to `writer`, each the parent of the next.
 fn line_to<'a>(trace: &'a Trace, writer: Option<&'a Process>) -> Vec<&'a Process> {
     let mut line = Vec::new();
     let mut next = writer.or(trace.processes.first());
@@ -133,22 +133,22 @@ pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Ite
         .filter(move |exec| until.is_none_or(|until| exec.at_ns <= until))
 }
 
-/// A script and its interpreters, or a program. The kernel tier gives the path that was asked for,
-/// the stops tier that of what ran, and beside it what was asked for.
+/// The files of a script and its interpreters, or of a program. The kernel tier reports the requested path;
+/// the stops tier reports the path that ran, plus the requested one.
 pub(super) fn files_of_exec<'a>(exec: &Exec, paths: &'a ResolvedPaths) -> &'a [PathBuf] {
     let really = paths.chain(&exec.path);
     let Some(asked) = &exec.asked else {
         return really;
     };
     let files = paths.chain(asked);
-    // A script that is gone, or was written anew meanwhile, does not lead to what ran.
+    // A script that was deleted, or rewritten meanwhile, doesn't lead to what ran.
     match files.last() == really.last() {
         true => files,
         false => really,
     }
 }
 
-/// Libraries and other regular files that were opened, each once, in the order of opening.
+/// Returns libraries and other regular files that were opened, each once, in the order of opening.
 fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut rows: Vec<_> = trace.files.iter().filter(|file| file.opens > 0).collect();
     rows.sort_by_key(|file| file.first_ns);
@@ -176,7 +176,7 @@ fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf
     (libraries, files)
 }
 
-/// `libc.so.6`, `libz.so`, but not `ld.so.cache`.
+/// Accepts `libc.so.6` and `libz.so`, but not `ld.so.cache`.
 fn is_library(name: &str) -> bool {
     let name = file_name(name);
     match name.split_once(".so") {

@@ -11,25 +11,25 @@ use super::sites::{Functions, Sites};
 use crate::analysis::{Analysis, OnPath};
 use crate::runtimes::{self, Work};
 
-/// Time of one kind, on one object, that went one way.
+/// Time of one kind, on one object, reached by one route through the code.
 #[derive(Debug, Clone)]
 pub(super) struct Atom<'a> {
     pub kind: TimeCategory,
     pub call: Option<&'a str>,
     pub object: Option<String>,
-    /// What a runtime does in the program's stead.
+    /// Work that a runtime does on the program's behalf.
     pub work: Option<&'static Work>,
     pub route: Vec<Step<'a>>,
     pub ns: f64,
     pub count: Option<f64>,
-    /// Sampled stacks that it is known from; `None` where its whole way is known.
+    /// Number of sampled stacks that show it; `None` if its whole route is known.
     pub stacks: Option<u64>,
 }
 
-/// By which a process ends.
+/// The call with which a process ends.
 pub(super) const ENDS: &str = "exit_group";
 
-/// A part of the account before its objects and ways are known.
+/// A part of the account before its objects and routes are known.
 struct Part<'a> {
     pid: u32,
     tid: u32,
@@ -41,13 +41,13 @@ struct Part<'a> {
     count: Option<u64>,
 }
 
-/// What atoms are made from.
+/// The data from which atoms are made.
 pub(super) struct Source<'a> {
     analysis: &'a Analysis<'a>,
     sites: Sites<'a>,
     functions: Functions,
     objects: Objects<'a>,
-    /// Calls of each name.
+    /// Number of calls of each name.
     calls: HashMap<&'a str, u64>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// All atoms of the account.
+    /// Returns all atoms of the account.
     pub(super) fn atoms(&'a self) -> Vec<Atom<'a>> {
         let parts = parts(self.analysis).into_iter();
         parts.flat_map(|part| self.of(part)).collect()
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         let ways = self.ways(&part);
         let mut atoms = Vec::new();
         for (object, of_object) in self.objects_of(&part, &ways) {
-            // The ways that led to an object, or to none, where any is known.
+            // The ways that led to this object, or to none, if any is known.
             let own: Vec<&Way<'a>> = ways
                 .iter()
                 .filter(|way| way.path == object.as_deref())
@@ -103,7 +103,7 @@ impl<'a> Source<'a> {
     ) -> Atom<'a> {
         let command = self.objects.command(part.pid);
         let object = match (object, command) {
-            // Every process has a heap.
+            // Every process has a heap, so the name includes the command.
             (Some(memory), Some(command))
                 if part.kind == TimeCategory::PageFaults && !is_path(&memory) =>
             {
@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
             call: part.call,
             object,
             work,
-            // A thread that does nothing else has no place where it matters.
+            // For a thread that does only a runtime's work the place in the code doesn't matter.
             route: match (way.work, work) {
                 (None, Some(work)) if work.role != ThreadRole::Pool => Vec::new(),
                 _ => way.route.clone(),
@@ -129,7 +129,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The ways that led to a part, with parts that add up to 1.
+    /// Returns the ways that led to a part, with fractions that add up to 1.
     fn ways(&'a self, part: &Part<'a>) -> Vec<Way<'a>> {
         let activities: &[Activity] = match part.kind {
             TimeCategory::UserCode => &[Activity::OwnCode],
@@ -172,9 +172,9 @@ impl<'a> Source<'a> {
         ways
     }
 
-    /// The objects of a part, with parts that add up to 1: what its descriptor was, else the paths
-    /// that stacks were taken with, else those that such calls named. Of page faults, and of waits that
-    /// are in no call and so in one, what they touched.
+    /// Returns the objects of a part, with fractions that add up to 1: what its descriptor was, else the
+    /// paths recorded with its stacks, else the paths that such calls named. For page faults, and for waits
+    /// outside any call (which are page faults too), the memory or files touched.
     fn objects_of(&self, part: &Part<'a>, ways: &[Way<'a>]) -> Vec<(Option<String>, f64)> {
         let of_stacks = || {
             let mut parts: BTreeMap<Option<&str>, f64> = BTreeMap::new();
@@ -197,7 +197,7 @@ impl<'a> Source<'a> {
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         if let Some(fd) = part.fd {
-            // A number may have been one file after another: stacks know which it was then.
+            // A descriptor number may have been several files in turn: stacks know which one it was.
             if by_stack && fd > 2 {
                 return of_stacks();
             }
@@ -249,7 +249,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
         })
         .collect();
     if of_calls {
-        // What calls cost is a model there, and the kernel's time one part.
+        // In that case the cost of calls is modelled, and the kernel's time is one part.
         let rows = analysis.trace.syscalls.iter();
         parts.extend(rows.map(|row| Part {
             pid: row.pid,

@@ -1,10 +1,10 @@
-//! Samples of one kind of time to rows by place in the code.
+//! Divides the samples of one kind of time into rows by place in the code.
 //!
-//! The rows are a partition: each sample is in one row. A function that holds nearly all says
-//! nothing, so that its callees are rows; a function of which one callee has nearly all isn't the
-//! place either. What remains of a function after its callees got rows of their own is its row.
-//! Functions of libraries that do the same below one caller are one callee, and so are those of one
-//! library that are too small by themselves.
+//! The rows are a partition: each sample is in exactly one row. A function that holds nearly all samples is
+//! not informative, so its callees become rows; a function in which one callee holds nearly all isn't the
+//! place either. The rest of a function, after its callees got rows of their own, is its own row. Below one
+//! caller, library functions with the same purpose count as one callee, and so do functions of one library
+//! that are too small by themselves.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use fathom_model::CodePlace;
 use super::route::{Key, Step};
 use crate::runtimes::{group_of, library_of, shown_name};
 
-/// A function that has so much of all says nothing, and one that has so much of its caller is the
-/// place in its stead.
+/// A function with this share of all samples is not informative, and a callee with this share of its caller
+/// is the place instead of the caller.
 const NEARLY_ALL: f64 = 0.8;
-/// The function of a library by which own code enters it has a row of its own from this part of
-/// its caller's time on.
+/// The library function through which own code enters the library has its own row from this share of its
+/// caller's time on.
 const MOST: f64 = 0.5;
 
-/// A weight at the end of a way.
+/// A weight at the end of a route.
 #[derive(Debug, Clone)]
 pub(super) struct Sample<'a> {
     pub route: Vec<Step<'a>>,
     pub ns: f64,
     pub count: f64,
-    /// How many stacks it stands for; `None` where its place is known without.
+    /// The number of stacks it represents; `None` if its place is known without stacks.
     pub stacks: Option<u64>,
 }
 
 impl Sample<'_> {
-    /// Whether its way ends with this step, in a library. Only of samples of own code something is
-    /// said of what that does: a call has a name.
+    /// Returns whether the route ends with this step, inside a library. Only samples of own code are
+    /// described by purpose: a call has a name already.
     fn ends_in_library(&self, depth: usize) -> bool {
         let is_last = depth + 1 == self.route.len();
         is_last && self.stacks.is_some() && !self.route[depth].is_own
@@ -42,25 +42,25 @@ impl Sample<'_> {
 /// Samples that ended at one place.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Place {
-    /// The function; nothing where no frame is known.
+    /// The function; empty if no frame is known.
     pub place: CodePlace,
-    /// The nearest first.
+    /// The callers, nearest first.
     pub callers: Vec<CodePlace>,
-    /// What it is that several functions do, of which the place is the one with most time.
+    /// The common purpose of several functions; the place is the one with the most time.
     pub group: Option<String>,
     pub ns: f64,
     pub count: f64,
 }
 
-/// What a place needs to have a row.
+/// The minimum that a place needs for a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Least {
     pub ns: f64,
-    /// Of sampled stacks: fewer than this may be anywhere.
+    /// Sampled stacks: with fewer than this the place is uncertain.
     pub stacks: u64,
 }
 
-/// The places of all samples, most time first.
+/// Returns the places of all samples, most time first.
 pub(super) fn divide(samples: &[Sample<'_>], least: Least) -> Vec<Place> {
     let all: Vec<&Sample<'_>> = samples.iter().collect();
     let mut dividing = Dividing {
@@ -78,13 +78,13 @@ fn ns_of(samples: &[&Sample<'_>]) -> f64 {
     samples.iter().map(|sample| sample.ns).sum()
 }
 
-/// What samples with a common way did next.
+/// The next step of samples whose routes are the same so far.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Callee<'a> {
     Function(Key<'a>),
-    /// Functions of libraries that do the same.
+    /// Library functions with the same purpose.
     Group(&'static str),
-    /// Functions of one library that are small.
+    /// Small functions of one library.
     Library(&'a str),
 }
 
@@ -95,7 +95,7 @@ impl<'a> Callee<'a> {
         Some(group.map_or_else(|| Self::Function(step.key()), Self::Group))
     }
 
-    /// Its words, where these functions' own names don't say it.
+    /// Returns a description, unless the functions' own names already give it.
     fn group(&self, samples: &[&Sample<'_>], depth: usize) -> Option<String> {
         match self {
             Self::Function(_) => None,
@@ -118,7 +118,7 @@ struct Dividing {
 }
 
 impl Dividing {
-    /// Of samples that have their first `depth` steps in common.
+    /// Divides samples that have their first `depth` steps in common.
     fn divide<'a>(&mut self, samples: Vec<&Sample<'a>>, depth: usize) {
         let whole = ns_of(&samples);
         let mut below: BTreeMap<Callee<'a>, Vec<&Sample<'a>>> = BTreeMap::new();
@@ -157,8 +157,9 @@ impl Dividing {
         }
     }
 
-    /// A function that is the place of what it calls, but for what functions of libraries do that all do the
-    /// same, whoever calls them below it: a recursion that throws exceptions does so at each depth.
+    /// Adds a function as the place of its callees, except for library functions with a common purpose, which
+    /// are grouped regardless of their callers below it: a recursion that throws exceptions does so at each
+    /// depth.
     fn without_group(&mut self, mut samples: Vec<&Sample<'_>>, depth: usize) {
         let whole = ns_of(&samples);
         let group_of = |sample: &Sample<'_>| {
@@ -194,7 +195,7 @@ impl Dividing {
         }
     }
 
-    /// Functions of libraries that have no row by themselves, by library where that has one.
+    /// Merges library functions that have no row of their own by library, if the library has one.
     fn with_small_ones_by_library<'s, 'a>(
         &self,
         below: BTreeMap<Callee<'a>, Vec<&'s Sample<'a>>>,
@@ -226,7 +227,7 @@ impl Dividing {
     }
 }
 
-/// The place that samples with `depth` common steps are at.
+/// Returns the place of samples with `depth` common steps.
 fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
     let mut steps = (0..depth).rev().map(|at| heaviest(samples, at));
     Place {
@@ -238,7 +239,7 @@ fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
     }
 }
 
-/// A common step with the line that most of the time is at.
+/// Returns a common step with the line that has most of the time.
 fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
     let mut by_place: BTreeMap<CodePlace, f64> = BTreeMap::new();
     for sample in samples {
@@ -251,7 +252,7 @@ fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
 pub(super) fn code_place(Step { frame, is_own, .. }: Step<'_>) -> CodePlace {
     CodePlace {
         function: frame.function.as_deref().map(shown_name),
-        // Nobody looks for a cause in a library's lines.
+        // Lines inside a library don't help to find a cause.
         source_file: frame.source_file.clone().filter(|_| is_own),
         line: frame.line.filter(|line| is_own && *line > 0),
         binary: (!frame.binary.is_empty()).then(|| frame.binary.clone()),

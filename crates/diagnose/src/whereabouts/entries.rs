@@ -1,5 +1,5 @@
-//! By which functions of libraries does a program make its calls, and how much of its own code is
-//! in them?
+//! Finds the library functions through which a program makes its calls, and how much of its own code is in
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,28 +9,28 @@ use super::route::{Key, Routes};
 use crate::calls;
 use crate::thresholds as t;
 
-/// A function of a library that own code called, by its place among all of them.
+/// A library function that own code called, by its index among all of them.
 type Entry = usize;
 
 type ByCall = HashMap<String, HashSet<Option<Entry>>>;
 
-/// What stacks say of it.
+/// Call sites by entry, taken from stacks.
 #[derive(Default)]
 pub(crate) struct Entries {
-    /// By thread and descriptor, and then by the call, what own code called so that it was made;
-    /// `None` where own code makes it itself.
+    /// By thread and descriptor, and then by call: the function that own code called to make it; `None` if
+    /// own code makes the call itself.
     of_calls: HashMap<(u32, Option<i32>), ByCall>,
-    /// By thread and path, what own code called so that the path was opened.
+    /// By thread and path: the functions that own code called to open the path.
     of_openers: HashMap<(u32, String), HashSet<Option<Entry>>>,
     own: HashMap<u32, Own>,
 }
 
-/// The own code of a thread.
+/// A thread's own code.
 #[derive(Default)]
 struct Own {
     samples: u64,
     ns: u64,
-    /// Of that: in each such function, with what that calls.
+    /// Within that: samples in each such function, including its callees.
     within: HashMap<Entry, u64>,
 }
 
@@ -78,8 +78,8 @@ impl Entries {
         entries
     }
 
-    /// The part of a thread's own code that is in the functions by which it makes these calls, 0 to
-    /// 1; `None` where that isn't known, or it makes them without a library.
+    /// Returns the fraction of a thread's own code in the functions through which it makes these calls, 0 to
+    /// 1; `None` if unknown, or if it makes them without a library.
     pub(crate) fn part(&self, tid: u32, calls: &[&SyscallRow]) -> Option<f64> {
         let own = self.sampled(tid)?;
         let known = calls
@@ -90,8 +90,8 @@ impl Entries {
         Some(own.part_in(entries.into_iter()))
     }
 
-    /// The part of a thread's own code that is in the functions of libraries by which it opens one of
-    /// these paths, with all that they do with what they read, 0 to 1; `None` where that isn't known.
+    /// Returns the fraction of a thread's own code in the library functions through which it opens one of
+    /// these paths, including all their work on the data, 0 to 1; `None` if unknown.
     pub(crate) fn part_of_openers(&self, tid: u32, paths: &[String]) -> Option<f64> {
         let own = self.sampled(tid)?;
         let key = |path: &String| (tid, path.clone());
@@ -102,7 +102,7 @@ impl Entries {
         Some(own.part_in(entries.into_iter()))
     }
 
-    /// The own code of a thread of which there are enough samples.
+    /// Returns a thread's own code if there are enough samples of it.
     fn sampled(&self, tid: u32) -> Option<&Own> {
         let own = self.own.get(&tid);
         own.filter(|own| own.samples >= t::LEAST_SAMPLES && own.ns > 0)

@@ -1,4 +1,4 @@
-//! Which object and which place in the code is a finding about?
+//! Determines the object and the place in the code that a finding is about.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::analysis::Analysis;
 use crate::findings::declaration;
 use crate::runtimes::{LOCKING, group_of};
 
-/// A place is a finding's if so much of what the finding can be about is there.
+/// A place belongs to a finding if it has at least this share of the time the finding can be about.
 const MOST: f64 = 0.5;
 
-/// Gives each finding the object and the place that most of its time is at, or from where its path was
-/// opened or asked for; nothing where no place has most of it.
+/// Gives each finding the object and the place with most of its time, or the place from which its path was
+/// opened or looked up; leaves it empty if no place has most of it.
 pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], rows: &[WhereRow]) {
     for finding in findings {
         name_place(finding, rows);
@@ -29,7 +29,8 @@ pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], row
     }
 }
 
-/// The way to the calls that named the finding's path, the nearest first, if most of these went it.
+/// Returns the route to the calls that named the finding's path, nearest first, if most of these calls share
+/// it.
 fn by_path(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>> {
     let path = finding.place.path.as_deref()?;
     most_go(analysis, |row, _| {
@@ -87,17 +88,17 @@ fn is_about(finding: &Finding, row: &WhereRow) -> bool {
         || row.kind == TimeCategory::Kernel && parts.iter().any(|part| part.is_in_kernel());
     let call = row.call.as_deref();
     let fits = declared.calls.is_none_or(|is| call.is_some_and(is));
-    // What is known of a finding's file has to be the row's too.
+    // If a finding's file is known, it must be the row's too.
     let path = finding.place.path.as_deref();
     let object = row.object.as_deref();
     let same = match (path, object) {
         (Some(path), Some(object)) => {
-            // Many files of a folder are one object, with their number.
+            // Many files of a folder are one object that includes their number.
             let folder = object.split(" (").next().unwrap_or(object);
             path.contains(folder) || object.contains(path)
         }
         _ => true,
     };
-    // How processes end is where the time goes, and never why.
+    // The end of a process can take time but is never a cause.
     is_part && fits && same && row.call.as_deref() != Some(ENDS)
 }

@@ -1,7 +1,7 @@
-//! Which lock was waited for: whose place in the code gave it back?
+//! Identifies the lock that was waited for by the place in the code that released it.
 //!
-//! A lock has no name, and the kernel knows only an address. The thread that ends a wait gave the lock
-//! back, and so had it: the place from which it wakes others is where that was.
+//! A lock has no name, and the kernel only knows an address. The thread that ends a wait released the lock
+//! and therefore held it; the place from which it wakes others is where that happened.
 
 use crate::file_name::file_name;
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use fathom_trace::{Activity, StackRow};
 use super::route::{Key, Step};
 use super::sites::Site;
 
-/// Names the locks of waits whose end a thread brought whose place is known. `rows`: those that the
-/// sites are of, in their order.
+/// Names the locks of waits that were ended by a thread whose place is known. `rows`: the rows of the sites,
+/// in the same order.
 pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     let of_locks = |activity| {
         move |(_, row): &(&Site<'_>, &StackRow)| {
@@ -26,7 +26,7 @@ pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     let waits: HashSet<Key<'a>> = waits
         .filter_map(|(site, _)| Some(site.route.last()?.key()))
         .collect();
-    // Of each thread the place from which it wakes most.
+    // For each thread, the place from which it wakes others most.
     let mut gave: HashMap<u32, (f64, String)> = HashMap::new();
     for (site, row) in all().filter(of_locks(Activity::Call)) {
         let wakes = |step: &&Step<'_>| !step.is_own && !waits.contains(&step.key());
@@ -51,13 +51,13 @@ pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     }
 }
 
-/// Whether who waits there waits for a lock, and not for news.
+/// Returns whether a wait at this step is for a lock and not for an event.
 fn locks(step: &Step<'_>) -> bool {
     let name = step.frame.function.as_deref().unwrap_or_default();
     name.to_ascii_lowercase().contains("lock")
 }
 
-/// `give_back (p.c:9)`, or where a function begins that has no name: `sort+0xac90`.
+/// `give_back (p.c:9)`, or for a function without a name its start: `sort+0xac90`.
 fn place(step: &Step<'_>) -> Option<String> {
     let Some(function) = step.frame.function.as_deref() else {
         let offset = step.frame.offset?;

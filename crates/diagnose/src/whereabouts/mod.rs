@@ -1,9 +1,8 @@
-//! Where does the time go: on what, and from which place in the code?
+//! Where the time goes: the objects it is spent on, and the places in the code.
 //!
-//! The account of the critical path is cut into atoms: a kind of time, a call, an object, a way in
-//! the code. Rows are atoms grouped by object, and within one by place. All rows of a kind are no
-//! more than the account's part, so that what is not known of an atom is left out and nothing is
-//! counted twice.
+//! The account of the critical path is cut into atoms: a kind of time, a call, an object, a route through the
+//! code. Rows are atoms grouped by object, and within an object by place. The rows of a kind never exceed the
+//! account's part, so unknown parts are omitted and nothing is counted twice.
 
 mod atoms;
 mod divide;
@@ -32,16 +31,16 @@ pub(crate) use route::Routes;
 pub(crate) use sites::own_code_sites;
 pub(crate) use whose::is_system_library;
 
-/// A place has a row from this part of the wall time on: what is smaller belongs to its caller.
+/// A place has a row from this share of the wall time on; a smaller one belongs to its caller.
 const SPLIT: f64 = 0.05;
-/// Rows below this part of the wall time are left out.
+/// Rows below this share of the wall time are omitted.
 const LEAST: f64 = 0.01;
-/// As many rows are kept.
+/// The most rows that are kept.
 const MOST_ROWS: usize = 100;
-/// A place that fewer sampled stacks were at may as well be another.
+/// With fewer sampled stacks the place is uncertain.
 const FEWEST_STACKS: u64 = 4;
 
-/// Parts of the account that have no place: whoever had the CPU, and what nobody knows.
+/// Parts of the account without a place: time when other programs had the CPU, and unknown time.
 const NOWHERE: [TimeCategory; 4] = [
     TimeCategory::Ready,
     TimeCategory::Throttled,
@@ -49,7 +48,7 @@ const NOWHERE: [TimeCategory; 4] = [
     TimeCategory::Unaccounted,
 ];
 
-/// What the atoms of one row have in common beside their place in the code.
+/// What the atoms of one row have in common, apart from their place in the code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Subject {
     kind: TimeCategory,
@@ -59,7 +58,7 @@ struct Subject {
     changed_by: &'static [&'static str],
 }
 
-/// The largest pieces of the account, most time first, and the ways that all of it went.
+/// Returns the largest pieces of the account, most time first, and the routes of all of it.
 pub(crate) fn rows_and_paths(analysis: &Analysis<'_>) -> (Vec<WhereRow>, Vec<CodePaths>) {
     let source = Source::new(analysis);
     let atoms = fitted(analysis, source.atoms());
@@ -99,7 +98,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
                     .map(|it| (*it).to_owned())
                     .collect(),
             };
-            // Ways that part further out are one row: it would be there twice.
+            // Routes that differ only further out form one row; otherwise it would appear twice.
             match rows[before..]
                 .iter_mut()
                 .find(|known| same_place(known, &row))
@@ -120,13 +119,13 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
     rows
 }
 
-/// Whether two rows of a subject read the same: their places, and the callers that they are shown with.
+/// Returns whether two rows of a subject read the same: their places, and the displayed callers.
 fn same_place(one: &WhereRow, other: &WhereRow) -> bool {
     (&one.place, &one.group) == (&other.place, &other.group)
         && shown_caller(one) == shown_caller(other)
 }
 
-/// The nearest caller with a name, else the nearest.
+/// Returns the nearest caller with a name, or else the nearest.
 fn shown_caller(row: &WhereRow) -> Option<&CodePlace> {
     let named = row.callers.iter().find(|caller| caller.function.is_some());
     named.or(row.callers.first())
@@ -138,11 +137,11 @@ fn add(known: &mut WhereRow, row: &WhereRow) {
     known.count = known.count.zip(row.count).map(|(known, more)| known + more);
 }
 
-/// The atoms of each kind scaled down to the account's part where they are more: weights are of
-/// whole threads.
+/// Scales the atoms of each kind down to the account's part if they exceed it: weights are those of whole
+/// threads.
 fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>> {
     atoms.retain(|atom| !NOWHERE.contains(&atom.kind) && atom.ns > 0.0);
-    // Where calls are stopped at the account has one part for all of the kernel.
+    // If calls are traced by stops, the account has a single part for the whole kernel.
     let part_of = |kind| match kind == TimeCategory::PageFaults && analysis.by_stops() {
         true => TimeCategory::Kernel,
         false => kind,
@@ -159,8 +158,7 @@ fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>
     atoms
 }
 
-/// Atoms with the same subject, each with whether its count is known. Objects that are small are
-/// together by folder.
+/// Groups atoms by subject, each with whether its count is known. Small objects are merged by folder.
 fn by_subject(atoms: Vec<Atom<'_>>) -> BTreeMap<Subject, Vec<(Sample<'_>, bool)>> {
     let mut by_call: BTreeMap<(TimeCategory, Option<&str>), Vec<Atom<'_>>> = BTreeMap::new();
     for atom in atoms {

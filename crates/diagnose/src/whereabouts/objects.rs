@@ -1,4 +1,4 @@
-//! On what is the time spent: a file or folder, a pipe or peer, a child?
+//! The object on which time is spent: a file or folder, a pipe or peer, a child.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,22 +8,21 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::file_name::file_name;
 
-/// An object has a row of its own from this part of the time of its call on; others share the row
-/// of their folder.
+/// An object has its own row from this share of its call's time on; others share the row of their folder.
 const OF_ITS_OWN: f64 = 0.25;
-/// A process that ends has so much memory, whatever it did.
+/// Every ending process has this much memory, regardless of its work.
 const WORTH_SAYING: u64 = 8 << 20;
-/// A command is named with as much of its arguments.
+/// The longest part of a command line that is shown.
 const COMMAND: usize = 120;
 
-/// What is known of objects without stacks.
+/// Objects known without stacks.
 pub(super) struct Objects<'a> {
     analysis: &'a Analysis<'a>,
     /// The command lines of the processes other than the command itself.
     commands: HashMap<u32, String>,
-    /// Of calls that name a path, by process: the paths with their time.
+    /// For calls that name a path, by process: the paths with their time.
     timed: HashMap<(u32, &'a str), Vec<&'a PathRow>>,
-    /// Where that isn't known, of the whole tree: how often each was named.
+    /// Fallback for the whole tree: how often each path was named.
     named: HashMap<&'a str, Vec<(&'a str, u64)>>,
 }
 
@@ -37,7 +36,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// What a descriptor was.
+    /// Returns what a descriptor was.
     pub(super) fn of_descriptor(&self, pid: u32, fd: i32) -> Option<String> {
         let name = self.analysis.name_of(pid, fd)?;
         let standard = match fd {
@@ -53,7 +52,8 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// What the kernel takes down when processes end: how much memory is known of one alone.
+    /// Returns the memory that the kernel frees when processes end; its size is only known for a single
+    /// process.
     pub(super) fn given_back(&self) -> Option<String> {
         let trace = self.analysis.trace;
         let memory = trace.accounts.peak_memory_bytes;
@@ -67,17 +67,17 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// The child that a process is; `None` for the command itself.
+    /// Returns the command of a child process; `None` for the command itself.
     pub(super) fn command(&self, pid: u32) -> Option<&str> {
         self.commands.get(&pid).map(String::as_str)
     }
 
-    /// Whether it is known on which paths a process's calls spent their time.
+    /// Returns whether the times of a process's calls are known by path.
     pub(super) fn times_paths_of(&self, pid: u32, call: &str) -> bool {
         self.timed.contains_key(&(pid, call))
     }
 
-    /// The paths that a process named in a call, each with its part of the time of these calls, 0
+    /// Returns the paths that a process named in a call, each with its fraction of the time of these calls, 0
     /// to 1. `all`: how many such calls the tree made.
     pub(super) fn named_by(&self, pid: u32, call: &str, all: u64) -> Vec<(&'a str, f64)> {
         if let Some(rows) = self.timed.get(&(pid, call)) {
@@ -104,8 +104,8 @@ fn timed(trace: &Trace) -> HashMap<(u32, &str), Vec<&PathRow>> {
     timed
 }
 
-/// Processes that ran the same program with the same arguments have the same words; those that ran
-/// it with others have the program's name alone.
+/// Processes that ran the same program with the same arguments get the same text; those that ran it with
+/// different arguments get only the program's name.
 fn commands(trace: &Trace) -> HashMap<u32, String> {
     let root = trace.processes.first().map(|process| process.pid);
     let first = trace.processes.first().and_then(|first| first.execs.last());
@@ -117,7 +117,7 @@ fn commands(trace: &Trace) -> HashMap<u32, String> {
         if Some(process.pid) == root {
             continue;
         }
-        // A copy that executes nothing does what the program does that it is a copy of.
+        // A copy that doesn't execute another program works like the program that it copies.
         let own = process.execs.last().map(|exec| {
             let program = file_name(&exec.path);
             let arguments = exec.arguments.iter().skip(1).map(String::as_str);
@@ -162,7 +162,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Opened files and paths that weren't there.
+/// Opened files and missing paths.
 fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     let mut by_call: HashMap<&str, HashMap<&str, u64>> = HashMap::new();
     for row in &trace.failed_lookups {
@@ -172,7 +172,7 @@ fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     let opening = trace.syscalls.iter().map(|row| row.name.as_str());
     let opening = opening.filter(|name| calls::opens_file(name));
     let opening: std::collections::BTreeSet<&str> = opening.collect();
-    // Which of several calls opened a file isn't known.
+    // If several calls open files, the one that opened this file is unknown.
     if let Some(call) = opening.first().filter(|_| opening.len() == 1) {
         let of_call = by_call.entry(call).or_default();
         for file in &trace.files {
@@ -190,8 +190,8 @@ fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     sorted.collect()
 }
 
-/// Names for objects of one call, in their order: itself where it has a good part of the time, else
-/// the deepest folder that has.
+/// Returns names for the objects of one call, in order: the object itself if it has a good part of the time,
+/// else the deepest folder that has.
 pub(super) fn grouped(objects: &[(Option<String>, f64)]) -> Vec<Option<String>> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
     for (object, ns) in objects {
@@ -257,7 +257,7 @@ pub(super) fn is_path(object: &str) -> bool {
     object.starts_with('/') || object.contains('/') && !object.contains(' ')
 }
 
-/// Without its last part; nothing for what lies in the root.
+/// Returns the path without its last component; empty for an entry of the root.
 fn folder(path: &str) -> &str {
     let path = path.strip_suffix('/').unwrap_or(path);
     path.rfind('/').map_or("", |at| &path[..at])

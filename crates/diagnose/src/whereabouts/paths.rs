@@ -1,7 +1,7 @@
-//! The ways through the code that the time went, as trees: of the time on a CPU, and of waits.
+//! The routes through the code, as trees: one for time on a CPU, and one for waits.
 //!
-//! Made of the atoms that the rows are made of, so that both say the same: a tree is no more than
-//! its parts of the account.
+//! Built from the same atoms as the rows, so that both agree: a tree is never larger than its parts of the
+//! account.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use super::atoms::Atom;
 use super::divide::code_place;
 use super::route::{Key, Step};
 
-/// A step below this part of its tree is its caller's: half a pixel of a picture.
+/// A step below this share of its tree counts as its caller's: half a pixel of a picture.
 const LEAST: f64 = 0.001;
-/// Steps that are kept of a tree, the largest: more than anybody looks at.
+/// The most steps kept of a tree, largest first: more than a reader will look at.
 const MOST: usize = 1_000;
 
-/// What a step is known by below its caller.
+/// What identifies a step below its caller.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum By<'a> {
     Function(Key<'a>),
@@ -33,11 +33,11 @@ struct Node<'a> {
     parent: Option<usize>,
     step: PathStep,
     ns: f64,
-    /// By the line that was executed in the function.
+    /// By the executed line of the function.
     lines: HashMap<Option<u32>, (f64, Option<Step<'a>>)>,
 }
 
-/// Both trees; none for a kind of time of which nothing is known.
+/// Returns both trees; a tree is missing if nothing is known about its kind of time.
 pub(super) fn paths(atoms: &[Atom<'_>]) -> Vec<CodePaths> {
     let waits = TimeCategory::WaitingForInput..=TimeCategory::OtherWait;
     [CodePath::Cpu, CodePath::Waits]
@@ -79,7 +79,7 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
         }
         let role = atom.work.map(|work| work.role);
         let is_own = atom.kind == TimeCategory::UserCode && role.is_none();
-        // What a function of the program's takes is that function, and nothing at its end.
+        // Time of one of the program's functions belongs to that function, without a further step.
         if !is_own || atom.route.is_empty() {
             let end = PathStep {
                 kind: Some(atom.kind),
@@ -93,7 +93,7 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
         }
     }
     let steps = kept(nodes, whole);
-    // Without stacks nothing is below anything, and the rows say as much.
+    // Without stacks no step is below another, and the rows already show the rest.
     let is_below = |step: &PathStep| step.parent.is_some() && step.kind.is_none();
     let is_tree = steps.iter().any(is_below);
     is_tree.then_some(CodePaths {
@@ -103,7 +103,7 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
     })
 }
 
-/// The largest steps, callers first. What is left out stays in its caller's time.
+/// Returns the largest steps, callers first. Omitted steps stay in their caller's time.
 fn kept(nodes: Vec<Node<'_>>, whole: f64) -> Vec<PathStep> {
     let mut sizes: Vec<f64> = nodes.iter().map(|node| node.ns).collect();
     sizes.sort_by(|one, other| other.total_cmp(one));
@@ -113,7 +113,7 @@ fn kept(nodes: Vec<Node<'_>>, whole: f64) -> Vec<PathStep> {
     let mut steps = Vec::new();
     for node in nodes {
         let parent = node.parent.map(|parent| numbers[parent]);
-        // A step is no larger than its caller, so that a caller of one that is kept is too.
+        // A step is never larger than its caller, so the caller of a kept step is kept too.
         if node.ns < least || parent == Some(None) {
             numbers.push(None);
             continue;
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_is_no_tree_of_ways_is_left_out() {
         let frames: Vec<[Frame; 1]> = (0..2_000).map(|at| [frame(&format!("f{at}"), 1)]).collect();
-        // Each below the least part.
+        // Each is below the least share.
         let atoms: Vec<Atom<'_>> = frames
             .iter()
             .map(|one| atom(one, TimeCategory::UserCode, 10.0))

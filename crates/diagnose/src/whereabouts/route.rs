@@ -1,5 +1,4 @@
-//! A stack as far as it says something: the program's own functions, and what they call of
-//! libraries.
+//! The informative part of a stack: the program's own functions, and the library functions that they call.
 
 use fathom_stacks::Frame;
 use fathom_trace::{StackRow, Stacks, Trace};
@@ -7,13 +6,13 @@ use fathom_trace::{StackRow, Stacks, Trace};
 use super::whose::{Whose, is_made, whose};
 use crate::runtimes::{Works, is_engines, is_of_exceptions};
 
-/// One function on the way.
+/// One function on a route.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     pub frame: &'a Frame,
     pub is_own: bool,
-    /// What it does that others do too, itself or in what it calls: of a library's function by which
-    /// own code entered it, where that was asked for.
+    /// The group of its purpose, or that of a function it calls: for a library function through which own
+    /// code entered the library, if requested.
     pub group: Option<&'static str>,
 }
 
@@ -29,9 +28,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Own code without a symbol is known by where its function begins. Of a library without symbols
-    /// each sample may have another address: then it is all that lies behind the same exported
-    /// function.
+    /// Own code without a symbol is identified by its function's start. In a library without symbols each
+    /// sample may have another address, so everything after the same exported function counts as one.
     pub(super) fn key(&self) -> Key<'a> {
         let name = self.frame.function.as_deref();
         let begin = self.frame.offset.filter(|_| self.is_own && name.is_none());
@@ -43,16 +41,16 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What is known of a frame, whichever route leads to it.
+/// Properties of a frame, independent of the route to it.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     whose: Whose,
-    /// Whether it is a function of the program's that a runtime made.
+    /// Whether it is a function of the program that a runtime generated.
     is_scripted: bool,
-    /// Whether it is code of the engine that carries a program out, and does nothing that has a name of
-    /// its own.
+    /// Whether it is code of the engine that executes a program, and isn't an operation with a name of its
+    /// own.
     is_of_engine: bool,
-    /// Whether it is a runtime's: its engine's, or made by it without a name.
+    /// Whether it belongs to a runtime: engine code, or generated code without a name.
     is_of_runtime: bool,
 }
 
@@ -61,7 +59,7 @@ impl Known {
         let is_made = is_made(frame);
         Self {
             whose: whose(frame),
-            // By the name that the runtime wrote for it, where it isn't the runtime's own.
+            // Recognised by the name that the runtime wrote for it, unless the code is the runtime's own.
             is_scripted: is_made && frame.function.is_some() && !frame.interpreter,
             is_of_engine: match is_made {
                 true => frame.interpreter,
@@ -77,10 +75,10 @@ impl Known {
     }
 }
 
-/// The ways to all stacks of a trace, each followed once.
+/// The routes to all stacks of a trace, each computed once.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// Of each row, by the numbers of its frames, with what steps are.
+    /// For each row, the indices of its frames, and whether each step is own code.
     of_rows: Vec<Vec<(u32, bool)>>,
 }
 
@@ -106,7 +104,7 @@ impl Routes {
         }
     }
 
-    /// The way to a row of these stacks, outermost first.
+    /// Returns the route to a row of these stacks, outermost first.
     pub(super) fn of<'a>(
         &self,
         stacks: &'a Stacks,
@@ -118,21 +116,21 @@ impl Routes {
     }
 }
 
-/// The way to a frame without its stack.
+/// Returns the route to a frame without its stack.
 pub(super) fn alone(frame: &Frame) -> Vec<Step<'_>> {
     let steps = followed(std::iter::once((0, frame, Known::of(frame)))).into_iter();
     steps.map(|(_, step)| step).collect()
 }
 
-/// The way to a frame, outermost first: own functions, each once (a recursion is where it began),
-/// and of the functions of libraries the one by which own code entered them. Without any own code
-/// the outermost function that says something.
+/// Returns the route to a frame, outermost first: own functions, each once (a recursion counts at its start),
+/// and of the library functions the one through which own code entered the library. Without any own code, the
+/// outermost informative function.
 fn followed<'a>(
     innermost_first: impl Iterator<Item = (u32, &'a Frame, Known)>,
 ) -> Vec<(u32, Step<'a>)> {
     let mut frames: Vec<_> = innermost_first.collect();
     frames.reverse();
-    // What it takes to carry a function out is that function's time.
+    // The engine's time for executing a function belongs to that function.
     let is_named = frames.iter().any(|(_, _, known)| known.is_scripted);
     if is_named {
         frames.retain(|(_, _, known)| !known.is_of_engine);
@@ -142,8 +140,8 @@ fn followed<'a>(
     for (number, frame, known) in frames {
         let is_own = match known.whose {
             Whose::Start => continue,
-            // Beside functions with names it is what their runtime made for itself: the code of a
-            // regular expression, say.
+            // If other functions have names, this is code that the runtime generated for itself, such as that
+            // of a regular expression.
             whose => whose == Whose::Own && !(is_named && known.is_of_runtime),
         };
         let step = (number, Step::new(frame, is_own));
@@ -226,7 +224,7 @@ mod tests {
         assert_eq!(names(&way), ["main", "reduce"]);
         let sorts = [("//anon", "main"), (node, "Builtins_ArrayPrototypeSort")];
         assert_eq!(names(&sorts), ["main", "Builtins_ArrayPrototypeSort"]);
-        // Where nothing has a name the engine's functions are all that is known.
+        // If no function has a name, only the engine's functions are known.
         let unnamed = [(node, "node::Start"), (node, "Builtins_LoadIC")];
         assert_eq!(names(&unnamed), ["node::Start", "Builtins_LoadIC"]);
     }

@@ -1,4 +1,4 @@
-//! The sampled stacks of a trace, by what a thread did.
+//! The sampled stacks of a trace, by the thread's activity.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,20 +13,19 @@ use crate::analysis::Analysis;
 use crate::observation::Observation;
 use crate::runtimes::{Work, group_of};
 
-/// A way with its weight.
+/// A route with its weight.
 #[derive(Debug, Clone)]
 pub(super) struct Site<'a> {
     pub route: Vec<Step<'a>>,
-    /// What a runtime does there.
+    /// A runtime's work at the site.
     pub work: Option<&'static Work>,
-    /// The file or folder that it was about, or the lock.
+    /// The file, folder or lock that it was about.
     pub object: Option<Cow<'a, str>>,
     pub ns: f64,
     pub stacks: u64,
 }
 
-/// What stacks are asked for by, the narrowest first: of these the first that any is known of says
-/// it.
+/// Keys for looking up stacks, the narrowest first: the first key with known stacks is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum By<'a> {
     Descriptor(u32, Option<&'a str>, Option<i32>),
@@ -35,13 +34,13 @@ enum By<'a> {
     Tree(Option<&'a str>),
 }
 
-/// What functions are known to do. A name is looked up once.
+/// The purposes of functions. Each name is looked up once.
 #[derive(Default)]
 struct Groups(HashMap<*const Frame, Option<&'static str>>);
 
 impl Groups {
-    /// Says of the library's function at the end of a way what it does: itself, or the first that
-    /// it led to of which something is known.
+    /// Adds the purpose of the library function at the end of a route: its own, or that of the first function
+    /// it led to whose purpose is known.
     fn add<'a>(
         &mut self,
         route: &mut [Step<'_>],
@@ -61,7 +60,7 @@ impl Groups {
     }
 }
 
-/// Stacks of one activity.
+/// The stacks of one activity.
 pub(super) struct Sites<'a> {
     rows: Vec<Site<'a>>,
     by: HashMap<(Activity, By<'a>), Vec<usize>>,
@@ -93,7 +92,7 @@ impl<'a> Sites<'a> {
             route,
             work,
             object: row.path.as_deref().map(Cow::Borrowed),
-            // Where calls are stopped at their time isn't known.
+            // If calls are traced by stops, their time is unknown.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,
         });
@@ -108,7 +107,7 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Where a thread did this, as near as is known, with parts that add up to 1.
+    /// Returns where a thread did this, as precisely as known, with fractions that add up to 1.
     pub(super) fn of(
         &self,
         (pid, tid): (u32, u32),
@@ -138,10 +137,10 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// The functions of own code that samples without stacks found a tree in, as frames.
+/// The functions of own code from samples without stacks of a process tree, as frames.
 pub(super) struct Functions {
     frames: Vec<(u32, Frame, u64)>,
-    /// They are of another run, whose threads nobody knows here.
+    /// They come from another run, whose threads are unknown in this one.
     of_another_run: bool,
 }
 
@@ -156,7 +155,7 @@ impl Functions {
         }
     }
 
-    /// Those of a thread, or of all where the thread has none, with parts that add up to 1.
+    /// Returns the functions of a thread, or of all threads if it has none, with fractions that add up to 1.
     pub(super) fn of(&self, tid: u32) -> Vec<(&Frame, u64, f64)> {
         let of_thread = |one: &&(u32, Frame, u64)| one.0 == tid && !self.of_another_run;
         let mut found: Vec<_> = self.frames.iter().filter(of_thread).collect();
@@ -180,8 +179,8 @@ fn frame(row: &FunctionRow) -> Frame {
     }
 }
 
-/// Of each row of own code's stacks: the function that it is in, its nearest own caller, and the
-/// samples. What two runs can both have.
+/// For each row of own code's stacks: the function, its nearest own caller, and the number of samples. Two
+/// runs can be compared by these.
 pub(crate) fn own_code_sites<'a>(
     analysis: &Analysis<'a>,
 ) -> Vec<(&'a StackRow, CodePlace, Option<CodePlace>)> {

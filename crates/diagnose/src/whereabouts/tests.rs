@@ -1,4 +1,4 @@
-//! Rows of made-up traces.
+//! Tests for rows of artificial traces.
 
 use fathom_model::{FindingId, Run, TimeCategory, WhereRow};
 use fathom_stacks::Frame;
@@ -6,8 +6,8 @@ use fathom_trace::{Activity, Cause, FaultOverhead, PathRow, Tier};
 
 use crate::fake::{Fake, MS, ROOT};
 
-/// Adds stacks of the command's first thread: a way in `/bin/program` and in the C library, whose
-/// functions are written with `c:` before them; `name:7` is line 7 of `p.c`.
+/// Adds stacks to the command's first thread: a route in `/bin/program` and in the C library, whose functions
+/// are written with a `c:` prefix; `name:7` is line 7 of `p.c`.
 fn stacks(fake: &mut Fake, activity: Activity, call: Option<&str>, ms: u64, way: &str) {
     fake.stack(activity, call, way.split_whitespace().map(frame), ms);
 }
@@ -35,7 +35,7 @@ fn rows(fake: &mut Fake) -> Vec<WhereRow> {
     crate::diagnose(&fake.observation(&timed)).whereabouts
 }
 
-/// `70 read /a fgets <- load:3`, in per cent.
+/// Formats rows as `70 read /a fgets <- load:3`, in per cent.
 fn words(rows: &[WhereRow]) -> Vec<String> {
     let word = |row: &WhereRow| {
         let mut text = format!("{:.0}", 100.0 * row.share);
@@ -121,7 +121,7 @@ fn functions_that_do_the_same_below_one_caller_are_one_row() {
         "35 allocation malloc <- build:7",
         "23 exceptions convert <- build:7",
         "22 qsort <- build:7",
-        // Its name says it.
+        // Its name already states the purpose.
         "20 malloc <- other:9",
     ];
     assert_eq!(words(&rows(&mut fake)), wanted);
@@ -307,7 +307,7 @@ fn a_finding_whose_time_is_elsewhere_has_the_place_that_opens_its_file() {
         let stacks = fake.trace.stacks.as_mut().expect("made by `stacks`");
         stacks.rows.last_mut().expect("just added").path = Some(path.to_owned());
     }
-    // Where the time is parted no row says it.
+    // With the time split among many places, no single row shows it.
     for at in 0..9 {
         let way = format!("main:1 work{at}:5");
         stacks(&mut fake, Activity::OwnCode, None, 100, &way);
@@ -326,7 +326,7 @@ fn a_lock_is_that_which_somebody_else_gave_back() {
         fake.waits(Some("futex"), None, Cause::Asleep, 60, 10_000);
         stacks(&mut fake, Activity::Wait, Some("futex"), 600, wait);
         fake.trace.stacks.as_mut().expect("just added").rows[0].woken_by = Some(101);
-        // It waits there itself, for longer than it takes to wake somebody.
+        // The thread itself waits there for longer than it takes to wake another.
         for (way, ms) in [(wait, 9), (wake, 2)] {
             stacks(&mut fake, Activity::Call, Some("futex"), ms, way);
             let stacks = fake.trace.stacks.as_mut().expect("just added");
@@ -504,7 +504,7 @@ fn no_more_goes_with_calls_than_samples_found_in_the_functions_that_make_them() 
     use crate::Language::{C, Python, Rust};
     let rust = library_ms(Rust, 4, "main c:take");
     assert!((rust - 4.0).abs() < 0.1, "{rust}");
-    // What the model says is less.
+    // The model's estimate is lower.
     let model = library_ms(Rust, 400, "main c:take");
     assert!((10.0..100.0).contains(&model), "{model}");
     // Own code makes the calls itself, and an interpreter's work is in the program's functions.
@@ -526,10 +526,10 @@ fn what_only_opens_a_file_takes_what_samples_found_in_it() {
         let observation = fake.observation(&timed);
         crate::analysis::Analysis::new(&observation).library_ns(|row| row.name == "openat") / 1e6
     };
-    // 20 ns a call are 2 ms of the model's.
+    // By the model, 20 ns for each call are 2 ms.
     let sampled = library_ms(90, 2_000);
     assert!((sampled - 80.0).abs() < 10.0, "{sampled}");
-    // No more than the kernel does for it.
+    // At most as much as the kernel spends on it.
     let most = library_ms(600, 1_000);
     assert!((90.0..=110.0).contains(&most), "{most}");
 }

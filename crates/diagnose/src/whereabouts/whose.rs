@@ -1,25 +1,25 @@
-//! Whose is a frame: the program's own, or a library's that it calls?
+//! Decides whether a frame is the program's own code or that of a library that it calls.
 //!
-//! A program says nothing of it. Source files do, where a compiler recorded them; else the folder of
-//! the binary, and within a binary that holds both (Rust, Go) the crate or package in the name.
+//! A program doesn't declare this. Source files show it, if a compiler recorded them; else the folder of the
+//! binary, and in a binary that contains both (Rust, Go) the crate or package in the name.
 
 use fathom_stacks::{Frame, is_made_at_run_time};
 
 use crate::file_name::file_name;
 use crate::runtimes::{is_interpreter, is_library, is_library_made, is_start, without_suffix};
 
-/// Whose code a frame is of.
+/// The owner of a frame's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The program's own code, or a library's that came with it.
+    /// The program's own code, or a library that came with it.
     Own,
-    /// A library or a runtime of the system or of the language.
+    /// A system library, a runtime, or the language's library.
     Library,
-    /// What starts a program or a thread: it leads everywhere and so says nothing.
+    /// Startup code of a program or a thread: it leads to everything and is not informative.
     Start,
 }
 
-/// `/usr/lib/go-1.24/src` is one of `/usr/lib/`; trimmed paths have no folder before the package.
+/// `/usr/lib/go-1.24/src` is covered by `/usr/lib/`; trimmed paths have no folder before the package.
 const SYSTEM_FOLDERS: [&str; 5] = [
     "/usr/lib",
     "/lib",
@@ -32,7 +32,7 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     if name.is_some_and(is_start) {
         return Whose::Start;
     }
-    // Of a script that has no frames there is only what its interpreter does.
+    // A script without frames only shows the work of its interpreter.
     if is_interpreter(&frame.binary) {
         return match name {
             Some("main") => Whose::Start,
@@ -40,7 +40,7 @@ pub(super) fn whose(frame: &Frame) -> Whose {
         };
     }
     let source = frame.source_file.as_deref().unwrap_or_default();
-    // Nothing is known of what has no name at all.
+    // Frames without any name are unknown.
     if is_made(frame) {
         return match is_library_made(source, frame.function.as_deref()) {
             true => Whose::Library,
@@ -56,19 +56,20 @@ pub(super) fn whose(frame: &Frame) -> Whose {
     }
 }
 
-/// Whether a runtime or the program made the code.
+/// Returns whether a runtime or the program generated the code.
 pub(super) fn is_made(frame: &Frame) -> bool {
     !frame.binary.is_empty() && is_made_at_run_time(&frame.binary)
 }
 
-/// A program of a system folder is what the user runs; a library there is not the user's.
+/// Returns whether this is a library in a system folder, which isn't the user's; a program there is what the
+/// user runs.
 pub(crate) fn is_system_library(binary: &str) -> bool {
     let file = file_name(binary);
     let is_library = file.contains(".so");
     let in_system = SYSTEM_FOLDERS
         .iter()
         .any(|folder| binary.starts_with(folder));
-    // Modules of an interpreter that is installed elsewhere, and of its packages.
+    // Modules of an interpreter that is installed elsewhere, and modules of its packages.
     let is_module = ["/lib-dynload/", "/site-packages/", "/dist-packages/"];
     let of_interpreter = || is_module.iter().any(|part| binary.contains(part));
     binary.is_empty() || binary.starts_with('[') || is_library && (in_system || of_interpreter())

@@ -17,7 +17,7 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// Medians with their intervals. Wall time is Bencher's measure `latency`, in nanoseconds; rates of
+/// Writes medians with their intervals. Wall time is Bencher's measure `latency`, in nanoseconds; rates of
 /// operations are its `throughput`; other times are in seconds, sizes in bytes.
 pub(super) fn bencher(exports: &[Export]) -> Written {
     let mut written = Written::default();
@@ -44,7 +44,7 @@ pub(super) fn bencher(exports: &[Export]) -> Written {
         if measures.insert(measure, metric).is_some() {
             written.left_out(
                 &one.metric,
-                "measured before by the same name: the last one counts",
+                "measured before under the same name: the last one counts",
             );
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn bencher(exports: &[Export]) -> Written {
     written
 }
 
-/// Bencher's measures have names of words with `-`.
+/// Bencher's measures have names of words joined with `-`.
 fn slug(metric: &str) -> String {
     let words = metric.replace('_', "-");
     match words.is_empty() {

@@ -1,16 +1,16 @@
-//! Escapes text for a CSV cell, so that no spreadsheet runs it as a formula and no terminal obeys it.
+//! Escapes text for a CSV cell, so that no spreadsheet runs it as a formula and no terminal interprets it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A cell that begins with one of these is a formula to a spreadsheet, which can then run programs or send the
-/// sheet away.
+/// Spreadsheets treat a cell that begins with one of these as a formula, which can run programs or send the
+/// sheet elsewhere.
 const BEGINS_A_FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
-/// What spreadsheets take as "the rest is text".
+/// The prefix with which spreadsheets treat the rest as text.
 const IS_TEXT: char = '\'';
 
-/// A text as it stands in a cell: what would be a formula gets a `'` in front, control characters but line feed and
-/// tab become `\u{1b}`. Numbers stay numbers.
+/// Escapes a text for a cell: a would-be formula gets a `'` in front, and control characters except line feed
+/// and tab become `\u{1b}`. Numbers stay numbers.
 pub fn text_cell(text: &str) -> Cow<'_, str> {
     let is_obeyed = |one: char| one.is_control() && !matches!(one, '\n' | '\t');
     if !is_formula(text) && !text.contains(is_obeyed) {
@@ -30,7 +30,7 @@ pub fn text_cell(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// [`text_cell`] with quotes where RFC 4180 wants them.
+/// Like [`text_cell`], quoted as RFC 4180 requires.
 pub fn quoted_cell(text: &str) -> String {
     let text = text_cell(text);
     match text.contains([',', '"', '\n', '\r']) {
@@ -39,7 +39,7 @@ pub fn quoted_cell(text: &str) -> String {
     }
 }
 
-/// A text that was written by [`text_cell`], without the mark that it got.
+/// Removes the mark that [`text_cell`] added to a text.
 pub(crate) fn unmarked(cell: &str) -> &str {
     match cell.strip_prefix(IS_TEXT) {
         Some(text) if is_formula(text) => text,
@@ -47,7 +47,8 @@ pub(crate) fn unmarked(cell: &str) -> &str {
     }
 }
 
-/// Whether it needs the mark: also a text that looks as if it had one, so that it is read again as it was.
+/// Returns whether a text needs the mark. This includes texts that seem to have one already, so that they are
+/// read back unchanged.
 fn is_formula(text: &str) -> bool {
     let is_number = || text.parse::<f64>().is_ok_and(f64::is_finite);
     let begins = text.trim_start_matches(IS_TEXT);

@@ -20,10 +20,11 @@ const AFTER: [&str; 9] = [
     "high",
     "runs",
 ];
-/// Only where there are several measurements: read again they are parameters, and keep these apart.
+/// Written only if there are several measurements: when read again, they become parameters that keep these
+/// apart.
 const WHEN: [&str; 2] = ["time", "revision"];
 
-/// Samples have no `runs`, summaries do: that is how they are told apart when the file is read.
+/// Samples have no `runs`, summaries do; readers tell them apart by this.
 pub(super) fn csv(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let figures = || exports.iter().flat_map(|export| &export.figures);
@@ -117,11 +118,11 @@ fn rows(
 }
 
 fn write(out: &mut csv::Writer<Vec<u8>>, cells: impl Iterator<Item = String>) {
-    // Into memory: nothing can fail.
+    // Writing into memory can't fail.
     let _ = out.write_record(cells.map(|cell| text_cell(&cell).into_owned()));
 }
 
-/// A parameter's column must not look like another one.
+/// A parameter's column must not be mistaken for another one.
 fn column(name: &str) -> String {
     let taken = BEFORE.contains(&name)
         || AFTER.contains(&name)

@@ -16,8 +16,8 @@ struct Entry {
     extra: String,
 }
 
-/// Medians. One file has one direction: figures of which less is better; only if there is none,
-/// those of which more is better, for `customBiggerIsBetter`.
+/// Writes medians. One file has one direction: figures for which less is better or, only if there are none,
+/// those for which more is better, for `customBiggerIsBetter`.
 pub(super) fn github_action_benchmark(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let all: Vec<(&Export, &Figure)> = exports
@@ -37,8 +37,8 @@ pub(super) fn github_action_benchmark(exports: &[Export]) -> Written {
         let one = &figure.benchmark;
         let reason = match one.direction {
             Some(own) if own == direction => None,
-            Some(_) => Some("more is better: a file of its own, with --metric"),
-            None => Some("it isn't known which way is better"),
+            Some(_) => Some("higher is better: use --metric to write it to its own file"),
+            None => Some("it isn't known which direction is better"),
         };
         if let Some(reason) = reason {
             written.left_out(&one.metric, reason);

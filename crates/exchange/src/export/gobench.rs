@@ -7,11 +7,11 @@ use fathom_stats::imported_middle;
 
 use super::{Export, Written, by_benchmark};
 
-/// Keys of the context that Go itself writes.
+/// Context keys that Go itself writes.
 const CONTEXT: [&str; 3] = ["goos", "goarch", "cpu"];
 
-/// Samples of a benchmark's metrics side by side; of a summary its median, mean or value is one
-/// line. Blanks in names become `_`, names without `Benchmark` at their beginning get it.
+/// Writes the samples of a benchmark's metrics side by side; for a summary, its median, mean or value is one
+/// line. Blanks in names become `_`, and names get the prefix `Benchmark` if they don't have it.
 pub(super) fn gobench(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut context = [""; CONTEXT.len()];
@@ -113,19 +113,19 @@ fn name(one: &Benchmark) -> String {
     }
 }
 
-/// Go leaves out benchmarks whose names go on with a small letter.
+/// Capitalizes a name, since Go skips benchmarks whose names continue with a lower-case letter.
 fn upper(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     format!("{}{}", first.unwrap_or_default(), letters.as_str())
 }
 
-/// Without blanks, which end a word.
+/// Replaces blanks, which would end a word.
 fn word(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// A parameter's word: a slash begins another one.
+/// Formats a parameter as a word without slashes, which would begin another parameter.
 fn part(text: &str) -> String {
     word(text).replace('/', "_")
 }

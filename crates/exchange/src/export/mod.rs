@@ -1,4 +1,4 @@
-//! Records in forms that other tools read: one pure function a format.
+//! Records in forms that other tools read: one pure function for each format.
 
 mod bencher;
 pub(crate) mod cell;
@@ -20,20 +20,20 @@ pub use hyperfine::hyperfine;
 pub use moments::{Moments, mean};
 pub use records::{of_bench, of_imported};
 
-/// One measurement: a record, or a point in time of series.
+/// One measurement: a record, or one point of a time series.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Export {
-    /// Who measured, with a version.
+    /// The tool that measured, with its version.
     pub tool: String,
-    /// When, milliseconds since 1970, UTC.
+    /// Time of the measurement in milliseconds since 1970, UTC.
     pub milliseconds: i64,
-    /// The same as RFC 3339.
+    /// The same time in RFC 3339 format.
     pub time: String,
-    /// Commit that was measured.
+    /// The commit that was measured.
     pub revision: Option<String>,
-    /// Names that the record was given.
+    /// Labels of the record.
     pub labels: Vec<String>,
-    /// What is known of machine and build, by the names of the tool.
+    /// Properties of the machine and the build, under the tool's names.
     pub context: BTreeMap<String, String>,
     /// The figures.
     pub figures: Vec<Figure>,
@@ -44,16 +44,16 @@ pub struct Export {
 pub struct Figure {
     /// Name, parameters, metric, unit and values.
     pub benchmark: Benchmark,
-    /// Of runs whose ends are known: the exit code of each, `None` after a signal or a time-out.
+    /// The exit code of each run, if known; `None` after a signal or a timeout.
     pub exit_codes: Vec<Option<i32>>,
 }
 
-/// What a format makes of measurements.
+/// The result of writing measurements in a format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
     /// The text; empty if nothing could be written in this form.
     pub text: String,
-    /// What the form can't carry.
+    /// Data that the form can't represent.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -71,15 +71,15 @@ impl Written {
     }
 }
 
-/// A form that is written.
+/// An output format.
 pub struct ExportFormat {
-    /// As `--format` calls it.
+    /// Its name for `--format`.
     pub name: &'static str,
-    /// Writes it.
+    /// Writes measurements in this format.
     pub write: fn(&[Export]) -> Written,
 }
 
-/// Every form that is written.
+/// All output formats.
 pub static EXPORTS: &[ExportFormat] = &[
     ExportFormat {
         name: "hyperfine",
@@ -111,19 +111,19 @@ pub static EXPORTS: &[ExportFormat] = &[
     },
 ];
 
-/// A benchmark with its parameters, where a form has no place for them.
+/// Returns a benchmark's name with its parameters, for forms that have no field for them.
 fn full_name(benchmark: &Benchmark) -> String {
     with_parameters(&benchmark.name, &benchmark.parameters)
 }
 
-/// The figures of a measurement by benchmark and parameters, in the order of the first of each.
+/// Groups the figures of a measurement by benchmark and parameters, in order of first appearance.
 fn by_benchmark(export: &Export) -> Vec<Vec<&Figure>> {
     let mut places = std::collections::HashMap::new();
     let mut groups: Vec<Vec<&Figure>> = Vec::new();
     let mut taken = std::collections::HashSet::new();
     for figure in &export.figures {
         let one = &figure.benchmark;
-        // The same command twice in one session are two benchmarks.
+        // The same command twice in one session counts as two benchmarks.
         let mut place = 0;
         while !taken.insert((&one.name, &one.parameters, &one.metric, place)) {
             place += 1;

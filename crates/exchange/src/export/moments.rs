@@ -2,12 +2,12 @@
 
 use fathom_stats::quantile;
 
-/// What hyperfine says of a sample.
+/// The statistics that hyperfine reports for a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// Arithmetic mean.
     pub mean: f64,
-    /// With n - 1; absent for a single value.
+    /// Sample standard deviation (n - 1); absent for a single value.
     pub standard_deviation: Option<f64>,
     /// Median.
     pub median: f64,
@@ -18,7 +18,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// `None` for an empty sample. Takes values in ascending order.
+    /// Computes the statistics of values in ascending order; `None` for an empty sample.
     pub fn of(sorted: &[f64]) -> Option<Moments> {
         let (min, max) = (*sorted.first()?, *sorted.last()?);
         let mean = mean(sorted);

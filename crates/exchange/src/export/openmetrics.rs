@@ -8,7 +8,7 @@ use fathom_stats::{IntervalFrom, imported_middle};
 
 use super::{Export, Written};
 
-/// Of each label set its values by time.
+/// For each label set, its values by time.
 type Points = BTreeMap<String, BTreeMap<i64, f64>>;
 
 #[derive(Default)]
@@ -17,9 +17,9 @@ struct Family {
     points: Points,
 }
 
-/// Gauges `fathom_METRIC_UNIT`, with `_low` and `_high` before the unit for the ends of the interval.
-/// Labels are the benchmark and its parameters; the revision isn't one, as a series would end with
-/// each.
+/// Writes gauges `fathom_METRIC_UNIT`, with `_low` and `_high` before the unit for the ends of the interval.
+/// Labels are the benchmark and its parameters; the revision isn't one, since each new revision would end a
+/// series.
 pub(super) fn openmetrics(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
@@ -41,7 +41,7 @@ pub(super) fn openmetrics(exports: &[Export]) -> Written {
             };
             if !add("", middle.value) {
                 let reason =
-                    "measured before by the same name at the same time: the last one counts";
+                    "measured before under the same name at the same time: the last one counts";
                 written.left_out(&one.metric, reason);
             }
             if middle.from != IntervalFrom::Nothing {
@@ -71,7 +71,7 @@ pub(super) fn openmetrics(exports: &[Export]) -> Written {
     written
 }
 
-/// A family's name, which ends with its unit, and the unit, where OpenMetrics knows it.
+/// Returns a family's name, which ends with its unit, and the unit if OpenMetrics defines it.
 fn family(metric: &str, base: &str, part: &str) -> (String, &'static str) {
     let metric = plain(metric);
     let unit = match base {
@@ -91,7 +91,7 @@ fn family(metric: &str, base: &str, part: &str) -> (String, &'static str) {
     (format!("fathom_{metric}{part}{end}"), unit)
 }
 
-/// With letters, digits and `_` only.
+/// Keeps only letters, digits and `_`.
 fn plain(text: &str) -> String {
     let text = text.replace('/', "_per_").replace('%', "percent");
     let letter = |letter: char| match letter.is_ascii_alphanumeric() {

@@ -1,12 +1,12 @@
-//! Records as they are exported.
+//! Converts records for export.
 
 use fathom_model::imported::{Benchmark, Values};
 use fathom_model::{BenchRecord, Exit, ImportedRecord, Metric, Run, Unit};
 
 use super::{Export, Figure};
 
-/// Every run of `bench`, with all its metrics. Time is left to who can read `started_at`. Runs that
-/// name a benchmark which the record doesn't have are left out.
+/// Exports every run of `bench`, with all its metrics. The time is left to a caller that can parse
+/// `started_at`. Runs of a benchmark that isn't in the record are skipped.
 pub fn of_bench(record: &BenchRecord) -> Export {
     let mut runs: Vec<Vec<&Run>> = vec![Vec::new(); record.benchmarks.len()];
     for run in &record.runs {
@@ -14,7 +14,7 @@ pub fn of_bench(record: &BenchRecord) -> Export {
             own.push(run);
         }
     }
-    // What a failing run took is the time of its failure: figures are of the good ones, as in the
+    // A failing run only measures the time to its failure, so figures include only successful runs, as in the
     // record's own summaries.
     for own in &mut runs {
         if own.iter().any(|run| run.exit.is_success()) {
@@ -52,7 +52,7 @@ pub fn of_bench(record: &BenchRecord) -> Export {
     }
 }
 
-/// What was imported, as it was.
+/// Exports an imported record unchanged.
 pub fn of_imported(record: ImportedRecord) -> Export {
     let version = record.source.version.map(|version| format!(" {version}"));
     let figures = record.benchmarks.into_iter().map(|benchmark| Figure {

@@ -9,7 +9,7 @@ use crate::lines;
 use fathom_model::imported::{Direction, Summary};
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    // The first entry tells; the list may be longer than the head.
+    // The first entry decides; the list may be longer than the head.
     let first = lines::find(head, b"{").map(|start| &head[start..]);
     let mut parsed = serde_json::Deserializer::from_slice(first.unwrap_or_default()).into_iter();
     let shaped = |entry: &Value| {
@@ -26,13 +26,13 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// A number, also where it was written as text.
+/// Returns a number, even if it is written as text.
 fn value(entry: &Value) -> Option<f64> {
     let written = || lines::number(word(entry, "value")?.trim());
     number(entry, "value").or_else(written)
 }
 
-/// One of its entries; `suite` tells those of several charts apart.
+/// Reads one of its entries; `suite` distinguishes the entries of several charts.
 pub(super) fn benchmark(
     entry: &Value,
     direction: Option<Direction>,
@@ -67,7 +67,7 @@ pub(super) fn benchmark(
     };
     let summary = Summary {
         value: value(entry),
-        // Each tool means another thing with it.
+        // Its meaning differs between tools.
         other: range
             .map(|range| ("range".to_owned(), range))
             .into_iter()
@@ -78,7 +78,7 @@ pub(super) fn benchmark(
     let taken = u64::from(range.is_none() && !entry["range"].is_null());
     out.left_out_times("range", "no number in the unit of the value", taken);
     let extra = u64::from(!entry["extra"].is_null());
-    out.left_out_times("extra", "a text for who looks at the chart", extra);
+    out.left_out_times("extra", "a text for readers of the chart", extra);
     Ok(())
 }
 

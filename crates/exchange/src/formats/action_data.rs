@@ -1,5 +1,5 @@
-//! github-action-benchmark's history, `data.js`: `window.BENCHMARK_DATA = {...}`. Each measurement of a commit is
-//! a record.
+//! github-action-benchmark's history, `data.js`: `window.BENCHMARK_DATA = {...}`. Each measurement of a
+//! commit becomes a record.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::json::{document, entries, holds, list, text, word};
 use crate::lines::find;
 use fathom_model::imported::Direction;
 
-/// A history of more measurements is none that a person looks at.
+/// Longer histories are refused; no person looks at that many measurements.
 const MOST_RECORDS: usize = 20_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -20,13 +20,13 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 }
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
-    let start = find(bytes, b"{").ok_or_else(|| malformed("there is no object in it"))?;
+    let start = find(bytes, b"{").ok_or_else(|| malformed("the file contains no object"))?;
     let json = bytes[start..].trim_ascii_end();
     let document = document(json.strip_suffix(b";").unwrap_or(json))?;
     let suites = entries(&document, "entries").count();
     let mut runs = Record::new();
     for (suite, all) in entries(&document, "entries") {
-        // One suite alone is all that was measured; of several each is a parameter.
+        // A single suite needs no parameter; with several, the suite is one.
         let suite = if suites == 1 { "" } else { suite };
         let all = all.as_array().into_iter().flatten();
         runs.extend(
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.environment("date", &text(&newest["date"]));
         }
         for (suite, run) in &record {
-            // The suites of a commit are jobs that end one after the other.
+            // The suites of a commit are jobs that end at different times.
             if run["date"] != newest["date"] {
                 out.environment(&format!("date of {suite}"), &text(&run["date"]));
             }
@@ -60,10 +60,10 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was measured of a commit at once: one run of each of its suites, in the order of time.
+/// One measurement of a commit: one run of each of its suites, in order of time.
 type Record<'a> = Vec<(&'a str, &'a Value)>;
 
-/// In the order of time. A suite that ran again on the same commit begins a record of its own: another
+/// Groups runs in order of time. A suite that ran again on the same commit starts a new record: another
 /// measurement, at another time.
 fn records<'a>(mut runs: Record<'a>) -> Vec<Record<'a>> {
     runs.sort_by(|(_, left), (_, right)| date(left).total_cmp(&date(right)));
@@ -89,18 +89,18 @@ fn one(suite: &str, run: &Value, out: &mut Collector) -> Result<(), Error> {
     let direction = match word(run, "tool") {
         Some("customSmallerIsBetter") => Some(Direction::LowerIsBetter),
         Some("customBiggerIsBetter") => Some(Direction::HigherIsBetter),
-        // Of other tools the unit says it.
+        // For other tools the unit decides.
         _ => None,
     };
     let benches = list(run, "benches");
     let names: HashSet<&str> = benches.iter().filter_map(|one| word(one, "name")).collect();
     for entry in benches {
-        // Of a Go benchmark with several metrics there is an entry for each, and one with all in its unit.
+        // A Go benchmark with several metrics has an entry for each, and one entry whose unit contains all.
         let all =
             word(entry, "name").zip(word(entry, "unit").and_then(|unit| unit.split_once('\t')));
         match all {
             Some((name, (first, _))) if names.contains(format!("{name} - {first}").as_str()) => {
-                out.left_out(name, "each of its metrics is an entry, too");
+                out.left_out(name, "each of its metrics has its own entry");
             }
             _ => benchmark(entry, direction, suite, out)?,
         }

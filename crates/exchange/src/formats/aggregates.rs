@@ -1,5 +1,5 @@
-//! Google Benchmark's aggregates: a row each for mean, median and deviation, which are one summary. Before
-//! `run_type`, and in CSV, only the ends of their names tell them from benchmarks.
+//! Google Benchmark's aggregates: one row each for mean, median and deviation, which form one summary. Before
+//! `run_type`, and in CSV, only the suffixes of their names tell them from benchmarks.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,13 +14,13 @@ impl<'a> Names<'a> {
         Names(all.collect())
     }
 
-    /// The benchmark and the kind of aggregate, if the name is one's: a benchmark may be called `x_mean` itself,
-    /// so those beside it must be there, too.
+    /// Splits a name into the benchmark and the kind of aggregate, if it is an aggregate's name. A benchmark
+    /// may itself be called `x_mean`, so the other aggregates must be present, too.
     pub(super) fn split<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
         let (base, kind) = name.rsplit_once('_')?;
         let has = |name: &str, kind: &str| self.0.contains(format!("{name}_{kind}").as_str());
         let aggregated = |name: &str| {
-            // Releases before 1.2 had no medians, but always the rows themselves.
+            // Releases before 1.2 had no medians, but always contained the rows themselves.
             has(name, "mean")
                 && has(name, "stddev")
                 && (has(name, "median") || self.0.contains(name))
@@ -39,7 +39,7 @@ impl<'a> Names<'a> {
 pub(super) struct Aggregates(BTreeMap<(String, usize), (Measure, Summary)>);
 
 impl Aggregates {
-    /// Adds the figures of a row, each with its measure; `count` is how many repetitions it is of.
+    /// Adds the figures of a row, each with its measure; `count` is the number of repetitions.
     pub(super) fn add(
         &mut self,
         base: &str,

@@ -1,4 +1,4 @@
-//! A result file of asv; beside `benchmarks.json` it has units and the names of parameters.
+//! An asv result file; units and parameter names come from `benchmarks.json` next to it.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
     Ok(())
 }
 
-/// With the columns of version 2 as keys: version 1 has a value, or an object with lists of values and of
+/// Converts a row to the columns of version 2: version 1 has a value, or an object with lists of values and
 /// statistics.
 fn row_of_version_1(row: Value) -> Value {
     let listed = |value: Value| match value {
@@ -104,7 +104,7 @@ fn row_of_version_1(row: Value) -> Value {
     Value::Object(columns)
 }
 
-/// The environment that asv made for it: Python, what it installed there, variables.
+/// Returns the environment that asv created: Python, packages installed there, variables.
 fn built_with(document: &Value) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = ["requirements", "env_vars"]
         .iter()
@@ -145,7 +145,7 @@ fn benchmark<'a>(
             };
             measure = measure.parameter(&key, value);
         }
-        // Results are in the order of the product of all parameters, the last one fastest.
+        // Results are in the order of the product of all parameters; the last parameter varies fastest.
         let mut rest = number;
         for (at, list) in lists.iter().enumerate().rev() {
             let value = list
@@ -197,7 +197,7 @@ fn benchmark<'a>(
     );
 }
 
-/// What is measured, by asv's own rule for names where `benchmarks.json` isn't there.
+/// Returns the metric and its unit, by asv's own rule for names if `benchmarks.json` is missing.
 fn metric<'a>(name: &str, known: &'a Value) -> (&'static str, &'a str) {
     let last = name.rsplit('.').next().unwrap_or(name);
     let (metric, unit) = match last.split('_').next() {

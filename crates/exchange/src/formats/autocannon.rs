@@ -35,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let latency = &document["latency"];
     let answers = count(latency, "totalCount").or_else(|| count(requests, "total"));
     out.summary(measure("response", "ms"), statistics(latency, answers));
-    // Of both there is one sample a second.
+    // Both have one sample per second.
     let seconds = count(&document, "samples");
     for (metric, unit, value) in [
         ("requests_per_second", "1/s", requests),
@@ -47,7 +47,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     for (key, status) in [("1xx", "100"), ("4xx", "400"), ("5xx", "500")] {
         failed.status(status, count(&document, key).unwrap_or(0));
     }
-    // Timeouts are among the errors.
+    // Timeouts are included in the errors.
     for key in ["errors", "mismatches"] {
         failed.no_answer(count(&document, key).unwrap_or(0));
     }

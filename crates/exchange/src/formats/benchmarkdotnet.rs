@@ -49,7 +49,7 @@ fn one(benchmark: &Value, out: &mut Collector) {
         .partition(|row| result(row));
     out.left_out_times(
         "Measurements",
-        "warm-up, overhead, or before outliers and overhead are taken off",
+        "warm-up, overhead, or values before outliers and overhead are removed",
         others.len() as u64,
     );
     if results.is_empty() && number(&benchmark["Statistics"], "Mean").is_none() {
@@ -101,8 +101,8 @@ fn one(benchmark: &Value, out: &mut Collector) {
     );
 }
 
-/// `culture=en&text=a, b`, or `N=10, Text=a` in other versions. A value may hold a comma, so what has no `=`
-/// goes on with the value before.
+/// Parses `culture=en&text=a, b`, or `N=10, Text=a` in other versions. A value may contain a comma, so a part
+/// without `=` continues the value before.
 fn parameters(written: &str) -> BTreeMap<String, String> {
     let separator = if written.contains('&') { '&' } else { ',' };
     let mut pairs: Vec<(String, String)> = Vec::new();
@@ -125,8 +125,8 @@ fn parameters(written: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `Type.Method: Job-ABCDEF(Runtime=.NET 8.0) [N=10]`: what the job sets, or its name where it sets nothing. The
-/// default one is none.
+/// Parses `Type.Method: Job-ABCDEF(Runtime=.NET 8.0) [N=10]`: returns the job's settings, or its name if it
+/// has none; `None` for the default job.
 fn job(display: &str, parameters: &str) -> Option<String> {
     let (_, job) = display.split_once(": ")?;
     let job = match parameters {
@@ -141,7 +141,7 @@ fn job(display: &str, parameters: &str) -> Option<String> {
     (!set.is_empty() && set != "DefaultJob").then(|| set.to_owned())
 }
 
-/// `Workload` and `Result`, or `Result` alone as versions before 0.11 have it.
+/// Returns whether the row is `Workload` and `Result`, or only `Result` as in versions before 0.11.
 fn result(row: &Value) -> bool {
     let stage = word(row, "IterationStage");
     let mode = word(row, "IterationMode");
@@ -172,7 +172,7 @@ fn summary(value: &Value) -> Summary {
         max: number(value, "Max"),
         low: number(interval, "Lower"),
         high: number(interval, "Upper"),
-        // `L999` in some versions, the number of an enumeration in others, which changed: not guessed.
+        // `L999` in some versions, in others the number of an enumeration that changed: not guessed.
         level: level
             .strip_prefix('L')
             .and_then(|digits| format!("0.{digits}").parse().ok()),

@@ -1,4 +1,4 @@
-//! benchstat's CSV: tables with an empty line between; a pair of columns for each file.
+//! benchstat's CSV: tables separated by an empty line, with a pair of columns for each file.
 
 use super::gotest::measure;
 use crate::collector::Collector;
@@ -7,7 +7,7 @@ use crate::lines;
 use crate::rows::plain;
 use fathom_model::imported::Summary;
 
-/// So many files side by side.
+/// The most columns read, two for each file.
 const MOST_COLUMNS: usize = 1000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {

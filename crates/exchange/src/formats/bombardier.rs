@@ -1,4 +1,4 @@
-//! bombardier's JSON: microseconds, summaries only. Without `--print result` text stands before it.
+//! bombardier's JSON: microseconds, summaries only. Without `--print result`, text precedes it.
 
 use serde_json::Value;
 
@@ -65,24 +65,24 @@ fn statistics(value: &Value) -> Summary {
     }
 }
 
-/// What both of its forms say.
+/// The data that both of its forms contain.
 #[derive(Default)]
 pub(super) struct Report {
-    /// The address.
+    /// The URL.
     pub(super) name: String,
     pub(super) settings: Vec<(&'static str, String)>,
-    /// Microseconds.
+    /// Response times in microseconds.
     pub(super) response: Summary,
-    /// Of the requests in a second; of how many seconds isn't said.
+    /// Requests per second; the number of seconds is unknown.
     pub(super) rate: Summary,
-    /// Whether requests were sent at a pace that was asked for.
+    /// Whether requests were sent at a requested rate.
     pub(super) paced: bool,
     requests: u64,
     failed: Failed,
 }
 
 impl Report {
-    /// Answers of a class, such as `2xx`.
+    /// Counts answers of a class, such as `2xx`.
     pub(super) fn answers(&mut self, class: &str, times: u64) {
         self.requests = self.requests.saturating_add(times);
         self.failed.status(&class.replace("xx", "00"), times);
@@ -107,7 +107,7 @@ impl Report {
         };
         self.response.count = Some(self.requests);
         out.summary(measure("response", "us"), self.response);
-        // At a pace that was asked for it says little of the server.
+        // At a requested rate it says little about the server.
         let metric = match self.paced {
             true => "throughput",
             false => "requests_per_second",

@@ -17,7 +17,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     let mut run = Run::default();
     lines::each(input, |line| {
         let text = lines::shown(line);
-        // Its bar of progress is written over.
+        // The progress bar is overwritten.
         let text = text.rsplit('\r').next().unwrap_or_default().trim();
         if run.row(text, out).is_none() && !text.is_empty() {
             out.left_out("lines", "no results");
@@ -38,7 +38,7 @@ struct Run {
 enum Section {
     #[default]
     Statistics,
-    /// Quantiles of the answers of one class.
+    /// Latency quantiles of one class of answers.
     OfClass,
     Errors,
 }
@@ -63,7 +63,7 @@ impl Run {
                 self.report.settings.push(("connections", connections));
             }
             ["Statistics", ..] => {
-                // Without its introduction another run begins here.
+                // Another run without an introduction begins here.
                 if report.rate.mean.is_some() {
                     self.finish(out);
                 }

@@ -59,7 +59,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     })
 }
 
-/// Adds samples whose times are those of several iterations each.
+/// Adds samples, each of which is the total time of several iterations.
 pub(crate) fn per_iteration(
     out: &mut Collector,
     measure: Measure,
@@ -72,13 +72,13 @@ pub(crate) fn per_iteration(
     for (time, count) in times.iter().zip(iterations) {
         match (time.as_f64(), whole(count).filter(|count| *count > 0)) {
             (Some(time), Some(count)) => out.sample_at(at, time / count as f64, Some(count)),
-            _ => out.left_out("samples", "no number, or of no iteration"),
+            _ => out.left_out("samples", "not a number, or without iterations"),
         }
     }
     let unequal = times.len().abs_diff(iterations.len());
     out.left_out_times(
         "samples",
-        "times and iterations are not equally many",
+        "times and iterations differ in number",
         unequal as u64,
     );
 }

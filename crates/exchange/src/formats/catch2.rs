@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             "TestCase" if !measured.contains(&node.id()) => {
                 out.left_out(
                     node.attribute("name").unwrap_or("TestCase"),
-                    "no benchmark in it",
+                    "it contains no benchmark",
                 );
             }
             "OverallResult" | "OverallResults" | "OverallResultsCases" => {
@@ -55,7 +55,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// Test cases and sections around it; deeper ones than a hundred are nobody's.
+/// Returns the enclosing test cases and sections, at most a hundred levels.
 fn above<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
     let near = node.ancestors().take(100);
     near.filter(|node| node.has_tag_name("TestCase") || node.has_tag_name("Section"))

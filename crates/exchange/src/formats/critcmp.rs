@@ -1,4 +1,4 @@
-//! What `critcmp --export` writes: criterion's estimates of one baseline.
+//! Output of `critcmp --export`: criterion's estimates of one baseline.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let document = document(bytes)?;
-    // Two exports are of two baselines: their benchmarks are the same.
+    // Two exports hold two baselines of the same benchmarks.
     out.environment_of("baseline", &document["name"]);
     for (_, entry) in entries(&document, "benchmarks") {
         let measure = measure(&entry["criterion_benchmark_v1"], out)?;
@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// The series of criterion's `benchmark.json`.
+/// Returns the series of criterion's `benchmark.json`.
 pub(crate) fn measure(what: &Value, out: &mut Collector) -> Result<Measure, Error> {
     let called = match word(what, "function_id") {
         Some(function) => format!("{}/{function}", name(what, "group_id")?),

@@ -1,4 +1,4 @@
-//! Criterion's ordinary text: `NAME  time:   [low estimate high]`, the name on a line of its own where it is long.
+//! Criterion's default text: `NAME  time:   [low estimate high]`, with a long name on its own line.
 
 use std::io::BufRead;
 
@@ -17,11 +17,11 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 /// A line with one of criterion's intervals.
 struct Row<'a> {
-    /// What stands before it.
+    /// The text before it.
     name: &'a str,
-    /// Which one it is.
+    /// The kind of interval.
     label: &'static str,
-    /// Lower end, estimate and upper end with their unit; of a comparison, in percent, none.
+    /// Lower end, estimate and upper end with their unit; `None` for a comparison, which is in percent.
     interval: Option<([f64; 3], &'a str)>,
 }
 
@@ -51,7 +51,7 @@ fn row(line: &str) -> Option<Row<'_>> {
         let value = lines::number(text)?;
         Some(value * lines::nanoseconds(unit).unwrap_or(1.0))
     };
-    // Each figure has its own unit. Another measurement than wall time has none that is known.
+    // Each figure has its own unit. Measurements other than wall time have no known unit.
     let unit = match lines::nanoseconds(value_unit) {
         Some(_) => "ns",
         None if [low_unit, high_unit] == [value_unit; 2] => value_unit,
@@ -70,11 +70,11 @@ fn row(line: &str) -> Option<Row<'_>> {
 }
 
 pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), Error> {
-    // The line before, which may be the name.
+    // The previous line, which may be the name.
     let mut before = String::new();
     lines::each(input, |line| {
         let text = lines::shown(line);
-        // What a terminal overwrote is gone.
+        // Drop text that a terminal would overwrite.
         let text = text.rsplit('\r').next().unwrap_or_default();
         let text = text.trim_start_matches("\u{1b}[K").trim();
         let found = row(text);
@@ -91,7 +91,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
                     level: Some(0.95),
                     ..Summary::default()
                 };
-                // Less of whatever is measured is better: criterion says `regressed` of more.
+                // Less is better for every measurement: criterion calls an increase `regressed`.
                 out.summary(Measure::new(name, metric, unit).lower(), summary);
             }
             Some(("thrpt:", Some(_))) => {

@@ -1,4 +1,4 @@
-//! divan's text: a tree, a unit in each cell, rows below for throughput and allocations.
+//! divan's text: a tree, with a unit in each cell, and additional rows for throughput and allocations.
 
 use std::io::BufRead;
 
@@ -11,7 +11,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
     lines::of(head).any(|line| starts(&lines::shown(line)).is_some())
 }
 
-/// Where the cells of a tree start, if this is its first line.
+/// Returns where the cells of a tree start, if this is its first line.
 fn starts(line: &str) -> Option<usize> {
     let words = ["fastest", "slowest", "median", "mean", "samples", "iters"];
     let start = line.find("fastest")?;
@@ -21,13 +21,13 @@ fn starts(line: &str) -> Option<usize> {
 
 #[derive(Default)]
 struct Tree {
-    /// Characters left of the cells.
+    /// Number of characters before the cells.
     width: usize,
     path: Vec<String>,
     threads: Option<u64>,
     count: Option<u64>,
     iterations: Vec<u64>,
-    /// `alloc:` above rows of its own.
+    /// A heading such as `alloc:` with its own rows below.
     heading: Option<String>,
 }
 
@@ -123,7 +123,7 @@ impl Tree {
         out.summary_of(measure, summary, &self.iterations);
     }
 
-    /// A row below: throughput, a heading, or what stands under one.
+    /// Handles an additional row: throughput, a heading, or a row below a heading.
     fn more(&mut self, cells: &[&str], out: &mut Collector) {
         let first = cells.first().copied().unwrap_or_default();
         if first.ends_with(':') {
@@ -147,7 +147,7 @@ impl Tree {
         } else {
             measure.higher()
         };
-        // Values in the fastest and slowest sample: neither is the least or the most of all.
+        // Values of the fastest and the slowest sample, which need not be the minimum and maximum.
         let ends = [
             ("in the fastest sample", fastest),
             ("in the slowest sample", slowest),
@@ -166,7 +166,7 @@ impl Tree {
     }
 }
 
-/// A cell in the smallest unit of its kind, since each cell has its own.
+/// Converts a cell to the smallest unit of its kind, since each cell has its own.
 fn based(cell: &str) -> Option<(f64, &'static str)> {
     let (value, unit) = lines::quantity(cell)?;
     let (unit, per_second) = unit
@@ -188,7 +188,7 @@ fn based(cell: &str) -> Option<(f64, &'static str)> {
     Some((value * factor, unit))
 }
 
-/// `KiB` is 1024 and `B`.
+/// Splits `KiB` into 1024 and `B`.
 fn scaled(unit: &str) -> Option<(f64, &str)> {
     let power = "KMGTPE".find(unit.chars().next().unwrap_or(' '));
     match power {

@@ -1,4 +1,4 @@
-//! Google Benchmark's JSON. Rows of repetitions are samples; aggregates are taken where there are no others.
+//! Google Benchmark's JSON. Rows of repetitions are samples; aggregates are used if there are no others.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::collector::{Collector, Measure};
 use crate::error::Error;
 use crate::json::{count, document, holds, list, name, number, opens, text, word};
 
-/// Keys of a row that aren't counters of the user.
+/// Keys of a row that aren't user counters.
 const OWN: &[&str] = &[
     "family_index",
     "per_family_instance_index",
@@ -91,7 +91,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// The benchmark that a row is an aggregate of, and of which kind.
+/// Returns the benchmark of an aggregate row, and the kind of aggregate.
 fn aggregate<'a>(row: &'a Value, names: &Names) -> Option<(&'a str, &'a str)> {
     if let Some(kind) = word(row, "run_type") {
         let aggregated = (

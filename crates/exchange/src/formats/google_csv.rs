@@ -1,4 +1,4 @@
-//! Google Benchmark's CSV. The names of aggregates end in what they are.
+//! Google Benchmark's CSV. The names of aggregates end in their kind.
 
 use super::aggregates::{Aggregates, Names};
 use super::google::counter_unit;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::lines;
 use fathom_model::imported::Direction;
 
-/// More keys than a file of results has.
+/// More keys than any file of results has.
 const MOST_KEYS: usize = 100;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -34,13 +34,13 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     })
 }
 
-/// What a line means depends on the lines above: `pkg:` holds until the next one.
+/// Parser state: the meaning of a line depends on the lines above; `pkg:` holds until the next one.
 #[derive(Default)]
 pub(crate) struct Results {
     package: String,
-    /// `goos:`, `cpu:` and whatever else was written so: each holds until it is written again.
+    /// `goos:`, `cpu:` and other such keys: each holds until it is written again.
     configuration: BTreeMap<String, String>,
-    /// Where samples of a name go: its units, in order, and their series.
+    /// Where samples of a name are stored: its units, in order, and their series.
     known: HashMap<Vec<u8>, Vec<(String, usize)>>,
 }
 
@@ -122,7 +122,7 @@ impl Results {
     }
 }
 
-/// `widgets/s better=higher assume=exact`, of Go's format for results.
+/// Handles `widgets/s better=higher assume=exact` from Go's benchmark format.
 fn describe(line: &[u8], out: &mut Collector) -> Option<()> {
     let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
     let unit = words.next()?;
@@ -147,7 +147,7 @@ fn header(line: &[u8]) -> Option<(&str, &str)> {
     (plain && !key.is_empty()).then_some((key, value.trim()))
 }
 
-/// The series of a name as it is written, and a unit.
+/// Returns the series for a name as written, and a unit.
 pub(crate) fn measure(written: &str, unit: &str, package: &str) -> Measure {
     let (path, threads) = match written.rsplit_once('-') {
         Some((path, digits)) if digits.parse::<u64>().is_ok_and(|threads| threads > 0) => {

@@ -1,4 +1,4 @@
-//! Events of `go test -json`: what was printed, in pieces that may end within a line.
+//! Events of `go test -json`: printed output, in pieces that may end within a line.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -9,7 +9,7 @@ use crate::error::{Error, malformed};
 use crate::json::{holds, opens, word};
 use crate::lines;
 
-/// Packages that print at once.
+/// The most packages that print concurrently.
 const MOST_PACKAGES: usize = 10_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {

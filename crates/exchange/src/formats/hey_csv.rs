@@ -33,7 +33,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 None => out.left_out(*column, "no number"),
             }
         }
-        out.left_out("offset", "when the request began");
+        out.left_out("offset", "the start time of the request");
         Ok(())
     })
 }

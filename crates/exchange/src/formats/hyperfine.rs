@@ -121,7 +121,7 @@ fn second(document: &Value, out: &mut Collector) -> Result<(), Error> {
             });
             out.left_out_times(
                 metric,
-                "in another unit than the first one",
+                "its unit differs from that of the first",
                 other.len() as u64,
             );
             let samples = same

@@ -1,5 +1,5 @@
-//! JMH's JSON. The mode says which way is better; iterations are samples, and so are the times of mode `sample`
-//! as long as they are few.
+//! JMH's JSON. The mode decides which direction is better; iterations are samples, and so are the times of
+//! mode `sample` if there are few.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::json::{
 };
 use fathom_model::imported::Summary;
 
-/// A histogram with more samples comes as JMH's summary.
+/// A histogram with more samples is imported as JMH's summary.
 const MOST_OF_HISTOGRAM: u64 = 100_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -23,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     for entry in document.as_array().into_iter().flatten() {
         let called = name(entry, "benchmark")?;
         let mode = name(entry, "mode")?;
-        // Releases before 1.21 don't say theirs.
+        // Releases before 1.21 don't write their version.
         if !entry["jmhVersion"].is_null() {
             let version = text(&entry["jmhVersion"]);
             if !version.starts_with("1.") {
@@ -66,7 +66,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// The mode says what is measured, and which way is better.
+/// Returns the measure of a mode, with the better direction.
 pub(super) fn directed(mode: &str, measure: impl Fn(&str) -> Measure) -> Measure {
     match mode {
         "thrpt" => measure("throughput").higher(),
@@ -98,7 +98,7 @@ fn score(measure: Measure, value: &Value, out: &mut Collector) {
         });
         out.separate(measure, samples, &[]);
     } else {
-        let reason = "a histogram of more samples than are taken one by one: the summary is kept";
+        let reason = "a histogram with too many samples to read one by one: the summary is kept";
         out.left_out_times("rawDataHistogram", reason, u64::from(total > 0));
         out.summary(measure, summary(value, total));
         return;

@@ -1,4 +1,5 @@
-//! JMH's CSV, and its SCSV with semicolons: a row for each metric, named behind a colon but for the primary one.
+//! JMH's CSV, and its SCSV with semicolons: a row for each metric; all but the primary one are named after a
+//! colon.
 
 use fathom_model::imported::Summary;
 
@@ -28,7 +29,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         let (called, mode, unit) = (text("Benchmark"), text("Mode"), text("Unit"));
         if delimiter == b',' && crate::lines::number(unit.trim()).is_some() {
             return Err(malformed(
-                "numbers with a decimal comma are two cells each: let JMH write SCSV (-rf scsv)",
+                "numbers with a decimal comma occupy two cells each: let JMH write SCSV (-rf scsv)",
             ));
         }
         let (name, metric) = match called.split_once(':') {

@@ -1,4 +1,4 @@
-//! JUnit XML of any test runner: how long each test case took, in seconds.
+//! JUnit XML of any test runner: the time of each test case, in seconds.
 
 use roxmltree::Node;
 
@@ -20,7 +20,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         match node.tag_name().name() {
             "testcase" => case(node, out),
             "testsuite" | "testsuites" if node.attribute("time").is_some() => {
-                out.left_out("time of a suite", "that of its test cases together");
+                out.left_out("time of a suite", "the total of its test cases");
             }
             _ => {}
         }

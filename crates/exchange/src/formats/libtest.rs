@@ -34,7 +34,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             .strip_prefix("bench:")
             .and_then(|result| bench(name, result, out));
         if read.is_none() {
-            out.left_out(name, format!("no benchmark's result: {result}"));
+            out.left_out(name, format!("not a benchmark's result: {result}"));
         }
         Ok(())
     })

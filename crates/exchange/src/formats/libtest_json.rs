@@ -43,7 +43,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
         }
         match (word(&event, "event"), word(&event, "name")) {
             (Some(event @ ("ignored" | "failed" | "ok" | "timeout")), Some(name)) => {
-                out.left_out(name, format!("no benchmark's result: {event}"));
+                out.left_out(name, format!("not a benchmark's result: {event}"));
             }
             _ => out.left_out("events", "starts and totals"),
         }

@@ -1,4 +1,4 @@
-//! mitata's JSON: nanoseconds; samples only if they were asked for.
+//! mitata's JSON: nanoseconds; samples only if requested.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.environment_of(key, value);
         }
     }
-    out.left_out("layout, style", "how it is shown");
+    out.left_out("layout, style", "display settings");
     for benchmark in list(&document, "benchmarks") {
         for run in list(benchmark, "runs") {
             let name = word(run, "name")

@@ -1,4 +1,4 @@
-//! The formats, one a file: `can_read` says whether the beginning of a file is of it, `read` reads it.
+//! The formats, one per file: `can_read` returns whether the head of a file has the format, `read` reads it.
 
 pub(crate) mod action;
 pub(crate) mod action_data;

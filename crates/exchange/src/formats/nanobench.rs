@@ -1,4 +1,4 @@
-//! nanobench's JSON: an epoch is a sample, its time that of one iteration.
+//! nanobench's JSON: each epoch is a sample, with the time of one iteration.
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;
@@ -44,7 +44,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             if samples(counter).all(|value| value == 0.0) {
                 out.left_out_times(
                     *counter,
-                    "0 throughout: there was no counter",
+                    "always 0: there was no counter",
                     epochs.len() as u64,
                 );
             } else {

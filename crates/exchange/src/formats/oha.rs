@@ -67,7 +67,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// Mean and ends of a time.
+/// Mean, minimum and maximum of a time.
 fn extent(value: &Value) -> Summary {
     Summary {
         mean: number(value, "average"),

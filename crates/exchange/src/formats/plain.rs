@@ -1,6 +1,6 @@
 //! CSV with named columns: `name` or `benchmark`, and either `value` (with `metric`, `unit`, `direction`) or
-//! columns such as `wall (s)`. Rows are samples, or a summary where `runs` says of how many; other columns
-//! are parameters.
+//! columns such as `wall (s)`. Rows are samples, or a summary if `runs` gives their number; other columns are
+//! parameters.
 
 use std::collections::BTreeMap;
 

@@ -42,13 +42,13 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.left_out("stats", "computed from the samples, which are kept");
         }
         for (key, value) in entries(benchmark, "extra_info") {
-            // What the user counts beside the time has a name of its own.
+            // User counters have names of their own, apart from the time.
             match value.as_f64().filter(|_| key != "wall") {
                 Some(_) => out.value(measured(key, ""), value.as_f64()),
                 None => out.left_out(format!("extra_info {key}"), "no number"),
             }
         }
-        for (key, reason) in [("options", "settings"), ("group", "how it is shown")] {
+        for (key, reason) in [("options", "settings"), ("group", "display settings")] {
             let empty = match &benchmark[key] {
                 Value::Null => true,
                 Value::Object(map) => map.is_empty(),

@@ -44,7 +44,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             &result["throughput"],
             out,
         );
-        out.left_out("period, totalTime, runs", "follow from the statistics");
+        out.left_out("period, totalTime, runs", "derived from the statistics");
     }
     Ok(())
 }

@@ -43,15 +43,15 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// What both of its forms say.
+/// The data that both of its forms contain.
 #[derive(Default)]
 pub(super) struct Report {
-    /// Nanoseconds.
+    /// Response times in nanoseconds.
     pub(super) response: Summary,
     pub(super) throughput: Option<f64>,
     /// The share of requests with a good answer.
     pub(super) success: Option<f64>,
-    /// Bytes for each request.
+    /// Bytes per request.
     pub(super) received: Option<f64>,
     pub(super) sent: Option<f64>,
     pub(super) failed: Failed,
@@ -78,9 +78,9 @@ impl Report {
         for (measure, value) in others.into_iter().filter(|(_, value)| value.is_some()) {
             out.value(measure, value);
         }
-        // Requests are sent at the pace that was asked for: it says nothing of the server.
-        out.left_out("rate", "the pace that was asked for");
-        out.left_out("duration, wait, totals", "follow from the pace");
+        // Requests are sent at the requested pace: it says nothing of the server.
+        out.left_out("rate", "the requested pace");
+        out.left_out("duration, wait, totals", "derived from the pace");
         self.failed.write("vegeta", out);
     }
 }

@@ -79,7 +79,7 @@ fn row(line: &str, report: &mut Report, out: &mut Collector) -> Option<()> {
     Some(())
 }
 
-/// One of Go's durations in nanoseconds: `1m59.5s`.
+/// Parses one of Go's durations, such as `1m59.5s`, to nanoseconds.
 fn duration(text: &str) -> Option<f64> {
     let (mut total, mut rest) = (None, text);
     while !rest.is_empty() {

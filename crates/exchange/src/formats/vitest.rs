@@ -23,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                     ..Summary::default()
                 };
                 out.summary(Measure::new(called, "throughput", "ops/s"), rate);
-                out.left_out("id, rank, period, totalTime", "follow from the statistics");
+                out.left_out("id, rank, period, totalTime", "derived from the statistics");
             }
         }
     }

@@ -36,9 +36,9 @@ struct Run {
     connections: String,
     threads: Option<u64>,
     latency: Summary,
-    /// wrk2's latency without the time that requests waited to be sent.
+    /// wrk2's latency, excluding the time that requests waited to be sent.
     uncorrected: Option<BTreeMap<String, f64>>,
-    /// It is wrk2, which sends requests at the pace that it was given.
+    /// Whether this is wrk2, which sends requests at a given rate.
     paced: bool,
 }
 
@@ -142,7 +142,7 @@ impl Run {
         Some(())
     }
 
-    /// A line of the distribution, or of wrk2's calibration.
+    /// Handles a line of the distribution, or of wrk2's calibration.
     fn detail(&mut self, words: &[&str], out: &mut Collector) -> Option<()> {
         match *words {
             [percent, time] if percent.ends_with('%') => {
@@ -178,7 +178,7 @@ fn plain(text: &str) -> Option<f64> {
     scaled(text, &["", "k", "M", "G", "T"], 1000.0)
 }
 
-/// `0.93MB`; wrk's are of 1024.
+/// `0.93MB`; wrk's units are multiples of 1024.
 fn bytes(text: &str) -> Option<f64> {
     scaled(text, &["B", "KB", "MB", "GB", "TB"], 1024.0)
 }

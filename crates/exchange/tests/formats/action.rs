@@ -1,4 +1,4 @@
-//! github-action-benchmark: its list, and its history.
+//! github-action-benchmark: its list and its history.
 
 use fathom_exchange::{Direction, read_all, read_commit};
 
@@ -13,7 +13,7 @@ fn its_list() {
         (Some(12.5), "ms", Some(Direction::LowerIsBetter))
     );
     assert_eq!(summary(parse).other["range"], 3.0);
-    // Nothing says which way a percentage is better.
+    // The better direction of a percentage is unknown.
     let load = series(&found, "CPU Load", "value", &[]);
     assert_eq!(
         (summary(load).value, load.unit.as_str(), load.direction),
@@ -48,7 +48,7 @@ fn its_history_is_a_record_for_each_commit() {
         ("f79d24cc".to_owned(), "1617396172463".to_owned())
     );
     assert_eq!(commit(second).0, "b2a83495");
-    // Each metric of Go once, though the first one is also there with all in its unit.
+    // Each Go metric once, although the first one also appears in the entry whose unit contains all.
     let go = [("suite", "Go")];
     let names: Vec<&str> = first.benchmarks.iter().map(|one| &*one.metric).collect();
     assert_eq!(names, ["wall", "B/op"]);
@@ -57,13 +57,13 @@ fn its_history_is_a_record_for_each_commit() {
     assert_eq!((wall(first), wall(second)), (Some(325.3), Some(310.5)));
     let allocated = summary(series(first, "BenchmarkFib10", "B/op", &go));
     assert_eq!(allocated.value, Some(64.0));
-    // The suites of a commit are one record; a custom tool says which way is better.
+    // The suites of a commit form one record; a custom tool states the better direction.
     let memory = series(second, "Free Memory", "value", &[("suite", "Sizes")]);
     assert_eq!(
         (summary(memory).value, memory.direction),
         (Some(150.0), Some(Direction::HigherIsBetter))
     );
-    // As one file it is its newest commit.
+    // Read as one file, the history yields its newest commit.
     let newest = imported("github-action-benchmark-data.js");
     assert_eq!(newest.benchmarks, second.benchmarks);
     assert_eq!(left_out(&newest, "earlier measurements", "history"), 1);
@@ -77,7 +77,7 @@ fn its_only_suite_is_no_parameter() {
             "benches":[{{"name":"BenchmarkOld","value":41653,"unit":"{unit}"}}]}}]}}}}"#
         )
     };
-    // Before entries had one metric each, there was only the one with all in its unit.
+    // Before there was one entry for each metric, there was only the one whose unit contains all.
     for unit in ["ns/op", "ns/op\\t       64 B/op\\t       2 allocs/op"] {
         let found = text(&file(unit)).unwrap();
         let wall = series(&found, "BenchmarkOld", "wall", &[]);
@@ -98,7 +98,7 @@ fn a_commit_that_was_measured_again_is_a_record_each_time() {
         )
     };
     let (a, b) = ("aaaaaaaa", "bbbbbbbb");
-    // The suites of a commit end one after the other; `fast` ran three times on the last commit.
+    // The suites of a commit end at different times; `fast` ran three times on the last commit.
     let fast = [
         run(a, 100, 1),
         run(b, 200, 2),
@@ -133,7 +133,7 @@ fn a_commit_that_was_measured_again_is_a_record_each_time() {
     let expected =
         expected.map(|(commit, date, fast, slow)| (commit.to_owned(), date.to_owned(), fast, slow));
     assert_eq!(all.iter().map(said).collect::<Vec<_>>(), expected);
-    // The time of each suite is kept where it is another one.
+    // A suite's time is kept if it differs.
     assert_eq!(all[0].source.environment["date of fast"], "100");
     let newest = read_commit(file.as_bytes(), "data.js", None).unwrap();
     assert_eq!(newest.iter().map(said).collect::<Vec<_>>(), expected[1..]);

@@ -1,4 +1,4 @@
-//! What criterion leaves besides its samples: its text, baselines that were saved, and critcmp's export.
+//! Criterion's output other than its samples: its text, saved baselines, and critcmp's export.
 
 use fathom_exchange::{Direction, Imported, Summary, read_folder, walk};
 
@@ -11,7 +11,7 @@ fn interval(of: &Imported, name: &str) -> [Option<f64>; 3] {
     [low, value, high]
 }
 
-/// Three figures in nanoseconds, of which each was written in its own unit.
+/// Compares three figures in nanoseconds, each of which was written in its own unit.
 fn near(of: &Imported, name: &str, expected: [f64; 3]) {
     for (figure, expected) in interval(of, name).into_iter().zip(expected) {
         let figure = figure.unwrap_or_default();
@@ -31,7 +31,7 @@ fn its_text() {
         ("ns", Some(Direction::LowerIsBetter), Some(0.95))
     );
     assert_eq!(found.benchmarks.len(), 3);
-    // A change stands beside `change:`, or below it for time and throughput.
+    // A change is on the line of `change:`, or below it for time and throughput.
     assert_eq!(left_out(&found, "change", "comparison"), 5);
     assert_eq!(left_out(&found, "thrpt", "computed"), 2);
 }
@@ -76,7 +76,7 @@ fn baselines_that_were_saved() {
     let mut entries = walk(&folder().join("criterion")).unwrap();
     let mut saved = entries.clone();
     saved.retain(|entry| entry.path.starts_with("fib 15/"));
-    // Saved under a name: an earlier run, and the one that is also `new`.
+    // Saved under a name: an earlier run, and one that is also `new`.
     for (name, of) in [("main", "base"), ("topic", "new")] {
         let from = format!("fib 15/{of}/");
         for entry in &saved {
@@ -146,7 +146,7 @@ fn critcmp() {
         (Some(100.0), Some(99.0), Some(101.0), Some(0.95))
     );
     assert_eq!((figures.median, byte.unit.as_str()), (Some(99.0), "ns"));
-    // Two exports are of two baselines, and have the same series.
+    // Two exports hold two baselines with the same series.
     assert!(byte.parameters.is_empty());
     assert_eq!(found.source.environment["baseline"], "before");
     assert_eq!(left_out(&found, "count/byte", "throughput"), 1);

@@ -1,4 +1,4 @@
-//! What is written is read again, as far as a form can carry it.
+//! Written output is read again, as far as a form can represent it.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn written(form: &str, exports: &[Export]) -> Written {
     (found.write)(exports)
 }
 
-/// The text of a form, read again.
+/// Reads the text of a form again.
 fn again(form: &str, format: &str, file: &str) -> Imported {
     let written = written(form, &[export(imported(file))]);
     read(written.text.as_bytes(), "again", Some(format)).expect("it is read")
@@ -140,7 +140,7 @@ fn hyperfine_carries_runs_and_parameters() {
         };
         assert_eq!(walls(&after), walls(&before), "{file}");
     }
-    // A summary stays one: no times are made up.
+    // A summary stays a summary: no times are invented.
     let text = written("hyperfine", &[export(imported("hyperfine.csv"))]).text;
     assert!(!text.contains("\"times\""), "{text}");
     let after = again("hyperfine", "hyperfine", "hyperfine.csv");

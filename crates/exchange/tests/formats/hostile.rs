@@ -1,4 +1,4 @@
-//! Files that were cut, bent or written to do harm: an error or a bounded result.
+//! Truncated, damaged or malicious files: they give an error or a bounded result.
 
 use std::io::{BufReader, Cursor, Read};
 
@@ -17,12 +17,12 @@ fn mutations_of_every_sample_are_refused_or_sound() {
             .filter(|format| format.can_read(&entry.bytes))
             .collect::<Vec<_>>();
         for format in formats {
-            // Each begins anew: one more sample changes nothing for the others.
+            // Each starts with its own seed, so that adding a sample doesn't change the others.
             let mut random = SmallRng::seed_from_u64(41 + entry.bytes.len() as u64);
             let mut read_ones = 0;
             for _ in 0..60 {
                 let bytes = mutated(&entry.bytes, &mut random);
-                // By its name: what is recognised no more is read all the same.
+                // Read by format name, so that input that is no longer recognised is read too.
                 if let Ok(imported) = read(&bytes[..], "mutated", Some(format.name)) {
                     sound(&imported);
                     read_ones += 1;
@@ -139,7 +139,7 @@ fn nesting_and_entities_are_bounded() {
 
 #[test]
 fn memory_is_bounded_before_parsing() {
-    // 20 MB of these would be 1.6 GB of maps.
+    // 20 MB of these would take 1.6 GB of maps.
     let maps = format!(
         "{{\"results\":[{}{{}}],\"command\":\"stddev\"}}",
         "{\"a\":0},".repeat(2_500_000)
@@ -177,7 +177,7 @@ fn a_million_benchmarks_are_counted() {
 
 #[test]
 fn lines_are_streamed() {
-    // A reader without an end in memory: 20 MB of the same two lines.
+    // An unbounded input: 20 MB of the same two lines.
     let lines = b"BenchmarkA/n=1-2 10 5 ns/op 3 B/op\nBenchmarkB-2 10 7 ns/op\n";
     let input = BufReader::new(Repeated {
         bytes: lines,

@@ -1,4 +1,5 @@
-//! What tells a series from others: parameters, jobs, environments, conditions; and what a file says of its units.
+//! Distinguishing series: parameters, jobs, environments, conditions; and a file's statements about its
+//! units.
 
 use fathom_exchange::{Direction, Entry, read_folder};
 
@@ -81,12 +82,12 @@ fn a_place_in_memory_is_no_parameter() {
         .collect();
     let query = "UNSERIALIZABLE[<t.Query object>]";
     assert_eq!(known[0], ("t.py::test[a]", &query.to_owned()));
-    // What only looks like one stays.
+    // Text that only looks like an address stays.
     assert_eq!(
         known[1],
         ("t.py::test[<function f>]", &"x at 0x7f2b, y".to_owned())
     );
-    // Another run has the same series; two objects of a class are told apart by their place.
+    // Another run has the same series; two objects of a class are distinguished by their position.
     assert_eq!(
         file("7ffd00000010", "7ffd00000020").benchmarks,
         found.benchmarks
@@ -103,9 +104,9 @@ fn equal_names_have_their_place() {
         .iter()
         .map(|one| one.parameters.get("place").map(String::as_str))
         .collect();
-    // Threads tell a benchmark from another, too.
+    // The number of threads distinguishes benchmarks, too.
     assert_eq!(places, [None, Some("2"), None, None, Some("3")]);
-    // As JSON they are called as in the store, where the place is the last parameter.
+    // In JSON they are named as in the store, where the position is the last parameter.
     let last = found.benchmarks[4].series_parameters();
     assert_eq!(last, [("place".to_owned(), "3".to_owned())]);
 }
@@ -160,13 +161,13 @@ fn a_configuration_key_whose_value_changes_is_a_parameter() {
         (of("amd64"), of("arm64")),
         (&[100.0, 101.0][..], &[200.0][..])
     );
-    // What is the same for all stays the environment, also when it is said again.
+    // A value that is the same for all stays in the environment, even if it is repeated.
     assert_eq!(found.source.environment["goos"], "linux");
     assert!(!found.source.environment.contains_key("goarch"));
     let same = text("cpu: X\nBenchmarkA 1 1 ns/op\ncpu: X\nBenchmarkB 1 1 ns/op\n").unwrap();
     assert_eq!(same.source.environment["cpu"], "X");
     assert!(same.benchmarks.iter().all(|one| one.parameters.is_empty()));
-    // A parameter of the same name is the benchmark's own.
+    // A parameter of the same name belongs to the benchmark.
     let both = text("note: a\nBenchmarkA/note=1 1 1 ns/op\nnote: b\nBenchmarkA/note=1 1 2 ns/op\n")
         .unwrap();
     let found = series(
@@ -257,7 +258,7 @@ fn no_program_takes_no_time() {
         let benchmarks = file(times, mean).benchmarks;
         benchmarks.into_iter().map(|one| one.metric).collect()
     };
-    // No CPU time at all is what a short run has.
+    // A short run may have no CPU time at all.
     for (times, mean) in [
         ("0.0, 0.0, 0.001", 0.0),
         ("-0.001, 0.002, 0.003", 0.002),

@@ -1,4 +1,4 @@
-//! Load tests: the figures of the answers, and what had none.
+//! Load tests: the figures of answers, and requests without an answer.
 
 use fathom_exchange::{Direction, Imported};
 
@@ -44,14 +44,14 @@ fn vegeta() {
         Some(101.00012489812)
     );
     assert_eq!(value(&report, "vegeta", "size_per_request"), Some(6067.0));
-    // The pace is a setting: as a rate of answers it would stand for the server.
+    // The rate is a setting: imported as a rate of answers, it would be mistaken for the server's.
     assert_eq!(left_out(&report, "rate", "asked for"), 1);
     assert!(report.benchmarks.iter().all(|one| one.metric != "rate"));
     assert_eq!(
         report.source.environment["date"],
         "2015-09-19T14:45:50.645818631+02:00"
     );
-    // Status 0 is no answer.
+    // Status 0 is not an answer.
     let failing = r#"{"latencies":{"total":181370729,"mean":3627414,"99th":52527168},"bytes_in":{"mean":9.6},
         "bytes_out":{"mean":0},"requests":50,"success":0.4,"status_codes":{"0":28,"200":20,"503":2},
         "errors":["dial tcp: connection refused"]}"#;
@@ -87,7 +87,7 @@ fn bombardier() {
         (summary(rate).mean, summary(rate).max, rate.direction),
         (Some(4.82), Some(200.0), Some(Direction::HigherIsBetter))
     );
-    // As it is printed without `--print result`, with quantiles and requests that had no answer.
+    // Output without `--print result`, with quantiles and requests without an answer.
     let printed = r#"Bombarding http://h/ for 60s using 450 connection(s)
         [==================] 60s
         Done!
@@ -155,7 +155,7 @@ fn autocannon() {
             .iter()
             .all(|one| one.metric != "failed_responses")
     );
-    // Releases before 2 wrote `p999`; timeouts are among the errors, and redirections are answers.
+    // Releases before 2 wrote `p999`; timeouts are included in the errors, and redirections are answers.
     let old = r#"{"url":"http://h","requests":{"average":5,"total":100},"latency":{"average":0.09,"p99":1,"p999":2,
         "p99999":6},"throughput":{"average":9},"errors":13,"timeouts":4,"mismatches":1,"connections":10,"pipelining":1,
         "non2xx":9,"1xx":0,"2xx":91,"3xx":2,"4xx":3,"5xx":4}"#;
@@ -198,7 +198,7 @@ fn wrk2_has_two_latencies_and_its_errors() {
         ("write_errors", 0.0),
         ("timeouts", 2.0),
         ("failed_responses", 3.0),
-        // At the pace that it was given.
+        // At the requested rate.
         ("throughput", 3000.0),
     ] {
         assert_eq!(value(&report, url, metric), Some(expected), "{metric}");
@@ -225,7 +225,7 @@ fn vegeta_as_text() {
     assert_eq!(value(&report, "vegeta", "success_rate"), Some(0.9667));
     assert_eq!(value(&report, "vegeta", "size_per_request"), Some(1275.03));
     assert_eq!(value(&report, "vegeta", "failed_responses"), Some(2.0));
-    // Before it had a throughput; two reports are two.
+    // A version without throughput; two reports stay two.
     let old = "Requests      [total, rate]            250, 50.20\n\
         Latencies     [mean, 50, 95, 99, max]  371.63µs, 327.99µs, 614.92µs, 1.39ms, 12.50ms\n\
         Success       [ratio]                  100.00%\nStatus Codes  [code:count]             200:250  \n";
@@ -244,7 +244,7 @@ fn a_test_that_sent_nothing_has_no_figures() {
     let none = text(&zero.replace("REQUESTS", "0")).unwrap();
     assert!(none.benchmarks.is_empty(), "{:#?}", none.benchmarks);
     assert_eq!(left_out(&none, "vegeta", "no request was sent"), 1);
-    // No answer comes in no time; that none came is true.
+    // An answer can't take zero time, but it is true that there was no answer.
     let failed = text(&zero.replace("REQUESTS", "5")).unwrap();
     assert!(failed.benchmarks.iter().all(|one| one.metric != "response"));
     assert_eq!(left_out(&failed, "vegeta response", "a time of 0"), 1);
@@ -258,11 +258,11 @@ fn bombardier_as_text() {
     let response = series(&report, url, "response", &[("connections", "1000")]);
     let figures = summary(response);
     assert_eq!((figures.count, figures.mean), (Some(44_598), Some(2.36e6)));
-    // Seconds as microseconds.
+    // Seconds are converted to microseconds.
     let deviation = figures.standard_deviation.unwrap();
     assert!((deviation / 16.15e6 - 1.0).abs() < 1e-12, "{deviation}");
     assert_eq!(response.unit, "us");
-    // Of all answers, not of the good ones alone.
+    // For all answers, not only the good ones.
     assert_eq!(
         (figures.quantiles["50"], figures.quantiles.len()),
         (23_730.0, 3)

@@ -1,4 +1,4 @@
-//! Real output of each tool is read, and no file whatsoever brings the reader down.
+//! Real output of each tool can be read, and no file can crash the reader.
 
 mod action;
 mod criterion;
@@ -30,7 +30,7 @@ pub(crate) fn imported(file: &str) -> Imported {
     read(&sample(file)[..], file, None).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The only series of this name and metric whose parameters hold these.
+/// Returns the only series with this name, metric and parameters.
 pub(crate) fn series<'a>(
     from: &'a Imported,
     name: &str,
@@ -65,7 +65,7 @@ pub(crate) fn summary(of: &Benchmark) -> &fathom_exchange::Summary {
     }
 }
 
-/// How often something was left out for a reason that holds these words.
+/// Returns how often something was omitted for a reason that contains these words.
 pub(crate) fn left_out(from: &Imported, what: &str, reason: &str) -> u64 {
     let entries = from
         .left_out

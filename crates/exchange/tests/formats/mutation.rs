@@ -1,10 +1,10 @@
-//! Files that were bent at random, and what must hold of whatever is read from them.
+//! Randomly damaged files, and invariants of what is read from them.
 
 use fathom_exchange::{Imported, Values};
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
-/// Pieces that parsers stumble over.
+/// Pieces that are difficult for parsers.
 const PIECES: &[&[u8]] = &[
     b"NaN",
     b"-Infinity",
@@ -37,7 +37,7 @@ const PIECES: &[&[u8]] = &[
     b"\xe2\x94\x82",
 ];
 
-/// The same bytes with one to five places cut, doubled, bent or replaced.
+/// Returns the same bytes with one to five places cut, duplicated, changed or replaced.
 pub(crate) fn mutated(bytes: &[u8], random: &mut SmallRng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..random.random_range(1..6) {
@@ -60,7 +60,7 @@ pub(crate) fn mutated(bytes: &[u8], random: &mut SmallRng) -> Vec<u8> {
     bytes
 }
 
-/// What was read holds nothing that later rooms stumble over.
+/// Asserts that the result contains nothing that later processing can't handle.
 pub(crate) fn sound(imported: &Imported) {
     for benchmark in &imported.benchmarks {
         match &benchmark.values {

@@ -1,4 +1,4 @@
-//! Forms that tools wrote in earlier releases or write on other systems.
+//! Formats that tools wrote in earlier releases or write on other systems.
 
 use std::io::BufReader;
 
@@ -137,7 +137,7 @@ fn jmh_csv_of_profilers_and_of_other_locales() {
         summary(series(&found, "a.B.m", "wall", &[])).mean,
         Some(2_953_256.471106)
     );
-    // With commas between the cells, too, nobody can tell them apart.
+    // If commas also separate the cells, the two can't be told apart.
     let split = format!(
         "{}\n\"a.B.m\",\"avgt\",1,5,12,500000,0,750000,\"us/op\"\n",
         header(",")
@@ -163,8 +163,8 @@ fn google_benchmark_before_run_type() {
     assert_eq!(left_out(&old, "aggregates", "samples"), 3);
     assert_eq!(left_out(&old, "BM_sort_BigO", "fit"), 1);
     assert_eq!(left_out(&old, "BM_sort_RMS", "fit"), 1);
-    // With `--benchmark_report_aggregates_only`; what ends in `_mean` alone is a benchmark, and so is one whose
-    // name begins like that of another.
+    // With `--benchmark_report_aggregates_only`; a name that merely ends in `_mean` is a benchmark, and so is
+    // one that begins like another benchmark's name.
     let row = |name: &str, time: f64| {
         format!(
             r#"{{"name":"{name}","iterations":3,"real_time":{time},"cpu_time":1,"time_unit":"ns"}}"#
@@ -226,7 +226,7 @@ fn numbers_of_extra_info_are_metrics() {
     assert_eq!(left_out(&found, "extra_info wall", ""), 1);
 }
 
-/// The same text in UTF-16, in both orders of bytes, with a mark and without.
+/// The same text in UTF-16, in both byte orders, with and without a byte order mark.
 fn utf16(text: &str) -> Vec<Vec<u8>> {
     let encoded = |big: bool, mark: bool| {
         let units = mark
@@ -258,12 +258,12 @@ fn utf_16_is_read_as_the_same_text() {
             let found =
                 read(&bytes[..], file, None).unwrap_or_else(|error| panic!("{file}: {error}"));
             assert_eq!(found.benchmarks, expected, "{file}");
-            // However few bytes come at once.
+            // Even if only a few bytes arrive at once.
             let found = read(BufReader::with_capacity(1, &bytes[..]), file, None).unwrap();
             assert_eq!(found.benchmarks, expected, "{file}");
         }
     }
-    // A pair of surrogates, one half alone, and half a character at the end.
+    // A surrogate pair, a lone half, and half a character at the end.
     let mut bytes = utf16("BenchmarkA😀-2 10 5 ns/op\n").swap_remove(0);
     bytes.extend([0x3d, 0xd8, b'x']);
     let found = read(BufReader::with_capacity(1, &bytes[..]), "f", None).unwrap();

@@ -1,4 +1,4 @@
-//! Values that were taken from the samples by hand or with Python.
+//! Values that were computed from the samples by hand or with Python.
 
 use fathom_exchange::{Direction, FORMATS, read_folder, walk};
 
@@ -40,7 +40,7 @@ fn hyperfine() {
         (seq.unit.as_str(), seq.direction),
         ("s", Some(Direction::LowerIsBetter))
     );
-    // Of user time there are means only.
+    // User time only has means.
     assert_eq!(
         summary(series(&first, "seq 1000", "user", &[])).mean,
         Some(0.00108025)
@@ -86,7 +86,7 @@ fn go() {
         samples(series(&text, "BenchmarkSort", "elems/op", &sort))[0],
         10_000.0
     );
-    // Five names: two with five metrics, three with three.
+    // Five names: two with five metrics each, three with three.
     assert_eq!(text.benchmarks.len(), 19);
     assert_eq!(text.source.environment["cpu"], "AMD EPYC");
     assert_eq!(left_out(&text, "lines", "PASS"), 2);
@@ -307,7 +307,7 @@ fn jvm_and_net() {
         (19.456789318188303, Some(Direction::HigherIsBetter))
     );
     assert_eq!((samples(rate).len(), rate.unit.as_str()), (6, "ops/us"));
-    // Of a histogram, each time as often as it came.
+    // From a histogram, each time as often as it occurred.
     let sampled = series(&jmh, "d.B.sum", "wall", &[("mode", "sample")]);
     assert_eq!(
         (samples(sampled).len(), sampled.direction),

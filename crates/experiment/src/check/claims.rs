@@ -1,4 +1,4 @@
-//! Is every claim about something that is measured, in units that fit?
+//! Checks that every claim is about something that is measured, in compatible units.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::sweep;
 use crate::unit::Unit;
 
 impl Checker<'_> {
-    /// Every claim is judged once, against results that are all 1: what is then wrong is wrong
-    /// whatever is measured.
+    /// Judges every claim once, against results that are all 1: an error in this case is independent of the
+    /// measurements.
     pub(super) fn claims(&self) {
         let results = pretended(self.experiment);
         let combinations = sweep::all_combinations(self.experiment);
@@ -56,13 +56,13 @@ impl Checker<'_> {
         if !somewhere {
             self.problems.add(
                 formula.text.span.clone(),
-                "nothing is measured that this could be judged by",
-                "its results are restricted by `only` to parameters that never come together",
+                "no measure provides the values for this claim",
+                "its results are restricted by `only` to parameters that never occur together",
             );
         }
     }
 
-    /// A published size is compared with the measured one: both need the same unit.
+    /// Checks that a published size and the measured one it is compared with have the same unit.
     fn published_size(
         &self,
         claim: &Claim,
@@ -91,7 +91,7 @@ impl Checker<'_> {
         self.problems.add(
             formula.text.span.clone(),
             format!(
-                "the published value is {}, what is compared is {}",
+                "the published value is {}, but the compared value is {}",
                 named(&unit),
                 named(&measured.unit)
             ),
@@ -100,7 +100,7 @@ impl Checker<'_> {
         );
     }
 
-    /// Parameters in brackets exist and have the value.
+    /// Checks that parameters in brackets exist and have the value.
     fn selectors(&self, formula: &Formula) {
         let references = crate::expression::references(&formula.expression);
         for (name, value) in references.into_iter().flat_map(|(_, selectors)| selectors) {
@@ -129,7 +129,7 @@ impl Checker<'_> {
     }
 }
 
-/// Results with the value 1 for everything that the file measures.
+/// Returns results with the value 1 for everything that the file measures.
 fn pretended(experiment: &Experiment) -> Results {
     let mut results = Results::default();
     let combinations = sweep::all_combinations(experiment);

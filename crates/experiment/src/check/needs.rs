@@ -1,9 +1,9 @@
-//! Does what is needed exist, and does nothing need itself?
+//! Checks that everything needed exists, and that nothing needs itself.
 
 use super::Checker;
 
 impl Checker<'_> {
-    /// Needs are tools, builds or inputs, and lead nowhere in a circle.
+    /// Checks that needs are tools, builds or inputs, and don't form a cycle.
     pub(super) fn needs(&self) {
         let experiment = self.experiment;
         let known = [self.tools(), self.builds(), self.inputs()].concat();
@@ -29,7 +29,7 @@ impl Checker<'_> {
                 self.problems.add(
                     build.name.span.clone(),
                     format!("the build needs itself: {}", path.join(" needs ")),
-                    "take one of them out of `needs`",
+                    "remove one of them from `needs`",
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! Do subjects, measures and answers name what there is?
+//! Checks that subjects, measures and answers refer to existing names.
 
 use super::Checker;
 use crate::file::experiment::{How, Measure, Only};

@@ -1,11 +1,11 @@
-//! Which results do the file's measures promise?
+//! Determines the results that the file's measures promise.
 
 use crate::file::experiment::{Experiment, How, Measure, Only};
 use crate::file::problem::Located;
 use crate::metrics;
 use crate::results::{FINDINGS, Promised};
 
-/// Every name that the file's measures have a result for.
+/// Returns every name for which the file's measures have a result.
 pub fn promised(experiment: &Experiment) -> Vec<Promised> {
     let plain = |only: &Only| -> Vec<(String, Vec<String>)> {
         let texts = |values: &[Located<String>]| values.iter().map(|v| v.value.clone()).collect();
@@ -40,7 +40,7 @@ pub fn promised(experiment: &Experiment) -> Vec<Promised> {
     all
 }
 
-/// The subjects of a measure: those that it names, or all.
+/// Returns the subjects of a measure: the named ones, or all.
 pub fn measured_subjects(experiment: &Experiment, measure: &Measure) -> Vec<String> {
     match measure.subjects.is_empty() {
         true => experiment

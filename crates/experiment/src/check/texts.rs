@@ -1,4 +1,4 @@
-//! Does every placeholder stand for something, and can commands be split into words?
+//! Checks that every placeholder is defined and that commands can be split into words.
 
 use super::Checker;
 use crate::file::experiment::Content;
@@ -8,7 +8,7 @@ use crate::file::problem::did_you_mean;
 use crate::file::problem::inside;
 
 impl Checker<'_> {
-    /// Every placeholder stands for something.
+    /// Checks that every placeholder is defined.
     pub(super) fn placeholders(&self) {
         let experiment = self.experiment;
         for tool in &experiment.tools {
@@ -26,7 +26,7 @@ impl Checker<'_> {
                     {
                         self.problems.add(
                             text.span.clone(),
-                            "the generator uses {size}, and the input has none",
+                            "the generator uses {size}, but the input has none",
                             "write size = \"1 MiB\"",
                         );
                     }
@@ -73,7 +73,7 @@ impl Checker<'_> {
             Err((at, message)) => {
                 let span = inside(&self.experiment.text, text, &(at..at + 1));
                 self.problems
-                    .add(span, message, "double a brace to mean it: {{ or }}");
+                    .add(span, message, "to write a brace, double it: {{ or }}");
                 return;
             }
         };
@@ -85,11 +85,11 @@ impl Checker<'_> {
             if !known.contains(&name) {
                 let span = inside(&self.experiment.text, text, &(at..at + name.len() + 2));
                 let advice = match did_you_mean(&name, known.iter().map(String::as_str)) {
-                    Some(meant) => format!("did you mean {{{meant}}}? To mean a brace, double it"),
-                    None => "to mean a brace, double it: {{ or }}".to_string(),
+                    Some(meant) => format!("did you mean {{{meant}}}? To write a brace, double it"),
+                    None => "to write a brace, double it: {{ or }}".to_string(),
                 };
                 self.problems
-                    .add(span, format!("there is no {{{name}}}"), advice);
+                    .add(span, format!("{{{name}}} does not exist"), advice);
             }
         }
     }
@@ -107,7 +107,7 @@ impl Checker<'_> {
         names
     }
 
-    /// Commands can be split into words.
+    /// Checks that a command can be split into words.
     fn command(&self, text: &Located<String>) {
         match shell_words::split(text) {
             Ok(words) if words.is_empty() && !text.value.is_empty() => {
@@ -118,7 +118,7 @@ impl Checker<'_> {
             Err(_) => self.problems.add(
                 text.span.clone(),
                 "a quote in the command is not closed",
-                "commands are split into words as a shell would",
+                "commands are split into words as by a shell",
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Comparing quantities: on which side a claim's number lies, and by how much.
+//! Comparison of quantities: on which side of a claim's number a value is, and by how much.
 
 use fathom_model::Estimate;
 
@@ -6,23 +6,23 @@ use super::evaluate::Outcome;
 use super::quantity::Quantity;
 use super::tree::Relation;
 
-/// Differences up to this share count as none where a claim names no margin.
+/// Differences up to this share count as none if a claim doesn't state a margin.
 pub(super) const MARGIN: f64 = 0.01;
 
-/// Where a ratio lies, from 1.
+/// The position of a ratio relative to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// Its whole interval is above the margin.
     Above,
-    /// Below it.
+    /// Its whole interval is below the margin.
     Below,
-    /// Within it.
+    /// Its whole interval is within the margin.
     Within,
-    /// It reaches over an edge.
+    /// Its interval crosses an edge of the margin.
     Open,
 }
 
-/// Where a ratio lies, with a margin.
+/// Returns on which side of 1 a ratio is, given a margin.
 pub(super) fn side(ratio: &Estimate, margin: f64) -> Side {
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
     if ratio.low > high {
@@ -36,7 +36,7 @@ pub(super) fn side(ratio: &Estimate, margin: f64) -> Side {
     }
 }
 
-/// What of a claim upward, or downward, a ratio shows whatever its size is.
+/// Returns what a ratio shows of an upward or downward claim, regardless of its size.
 fn direction(ratio: &Estimate, upward: bool) -> Outcome {
     match (side(ratio, MARGIN), upward) {
         (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
@@ -45,7 +45,7 @@ fn direction(ratio: &Estimate, upward: bool) -> Outcome {
     }
 }
 
-/// `a >= b` and kin, the measured side left.
+/// Judges `a >= b` and similar relations, with the measured side on the left.
 pub(super) fn one_sided(
     left: &Quantity<'_>,
     relation: Relation,
@@ -63,7 +63,7 @@ pub(super) fn one_sided(
         return (Outcome::Holds, String::new());
     }
     let claimed = r.value;
-    // A claim that something stays below a bound above 1 claims no effect in a direction.
+    // A claim that something stays below a bound above 1 doesn't claim an effect in a direction.
     let has_direction = left.is_ratio
         && !right.measured
         && if upward {
@@ -88,21 +88,23 @@ pub(super) fn one_sided(
         return (Outcome::NoEffect, "no effect beyond 1 %".to_string());
     }
     let reason = match (has_direction, direction) {
-        (true, Outcome::DirectionOnly) => "the direction holds; the interval reaches over the size",
+        (true, Outcome::DirectionOnly) => {
+            "the direction holds; the interval includes smaller sizes"
+        }
         _ => "the interval is too wide",
     };
     (Outcome::Undecided, reason.to_string())
 }
 
-/// Whether none was shown, or none can be there.
+/// Describes whether no effect was shown, or whether an effect is excluded.
 fn no_effect(ratio: &Estimate) -> String {
     match side(ratio, MARGIN) {
         Side::Within => "no effect beyond 1 %".to_string(),
-        _ => "no effect was shown: the interval reaches to none".to_string(),
+        _ => "no effect was shown: the interval includes no effect".to_string(),
     }
 }
 
-/// `a == b within margin`.
+/// Judges `a == b within margin`.
 pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (Outcome, String) {
     let (l, r) = (&left.estimate, &right.estimate);
     // Equal doubles may differ in their last bits.
@@ -119,21 +121,21 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
     let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
     let direction = direction(l, r.value > 1.0);
     if l.low <= high && l.high >= low {
-        // A size on the edge of what is allowed stays there, however many rounds there are.
+        // A size on the edge of the allowed range stays there, regardless of the number of rounds.
         if ratio_against
             && direction == Outcome::DirectionOnly
             && l.high - l.low <= margin / 2.0 * l.value
         {
-            let reason = format!("{by}, on the edge of what is allowed");
+            let reason = format!("{by}, on the edge of the tolerance");
             return (Outcome::DirectionOnly, reason);
         }
-        // Constants have no interval that could be narrower: what rounding allows is allowed.
+        // Constants have no interval that could become narrower, so rounding errors are allowed.
         let outcome = match left.measured || right.measured {
             true => Outcome::Undecided,
             false => Outcome::Holds,
         };
         let reason = match outcome {
-            Outcome::Holds => "within what rounding allows",
+            Outcome::Holds => "within the rounding error",
             _ => "the interval is too wide",
         };
         return (outcome, reason.to_string());
@@ -145,7 +147,7 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
     }
 }
 
-/// On which side of a bound a value lies, and how far.
+/// Describes on which side of a bound a value is, and how far.
 fn beyond(value: f64, bound: f64) -> String {
     if bound > 0.0 && value > 0.0 {
         let side = if value > bound { "above" } else { "below" };
@@ -154,7 +156,7 @@ fn beyond(value: f64, bound: f64) -> String {
     format!("{} where the bound is {}", short(value), short(bound))
 }
 
-/// By how much a value differs from the claimed one.
+/// Describes by how much a value differs from the claimed one.
 fn against(value: f64, claimed: f64) -> String {
     if claimed > 0.0 && value > 0.0 {
         let ratio = value / claimed;
@@ -165,14 +167,14 @@ fn against(value: f64, claimed: f64) -> String {
                 let word = if ratio < 1.0 { "less" } else { "more" };
                 format!("{percent:.digits$} % {word} than claimed")
             }
-            ratio if ratio < 1.0 => format!("1/{} of what is claimed", short(1.0 / ratio)),
+            ratio if ratio < 1.0 => format!("1/{} of the claimed size", short(1.0 / ratio)),
             ratio => format!("{}x what is claimed", short(ratio)),
         };
     }
     format!("{} where {} is claimed", short(value), short(claimed))
 }
 
-/// A factor with three digits.
+/// Formats a factor with three digits.
 pub(super) fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_string(),
@@ -182,7 +184,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-/// How many times the larger is larger, in words.
+/// Formats how many times larger the larger one is.
 pub(super) fn factor(ratio: f64) -> String {
     let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {

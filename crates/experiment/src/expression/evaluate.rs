@@ -1,4 +1,4 @@
-//! Does an expression hold for the results?
+//! Evaluates whether an expression holds for the results.
 
 use std::ops::Range;
 
@@ -10,25 +10,25 @@ use super::tree::{Expression, Kind, Node, Relation};
 use crate::results::{Findings, Lookup, Results};
 use crate::unit::Unit;
 
-/// What an expression is judged by.
+/// The data that an expression is judged by.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'r> {
-    /// What was measured.
+    /// The measured results.
     pub results: &'r Results,
-    /// The parameters that hold where the expression names none.
+    /// The parameters that apply if the expression doesn't name any.
     pub combination: &'r Combination,
 }
 
-/// How a statement turned out.
+/// The outcome of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The opposite was measured.
     Opposite,
-    /// No effect where one is claimed, or another number than the claimed one.
+    /// No effect although one is claimed, or a number other than the claimed one.
     NoEffect,
-    /// The sign holds, the size differs.
+    /// The direction is right, the size differs.
     DirectionOnly,
-    /// Something is missing.
+    /// A result is missing.
     Missing,
     /// The interval is too wide.
     Undecided,
@@ -39,50 +39,50 @@ pub enum Outcome {
 /// A judged statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// How it turned out.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why, in words; empty where there is nothing to say.
+    /// The reason in words; empty if there is none.
     pub reason: String,
-    /// The quantities in it.
+    /// The quantities in the statement.
     pub measured: Vec<Measured>,
 }
 
 /// Why an expression can't be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The expression is wrong: a name that is unknown, units that don't fit.
+    /// The expression is invalid: an unknown name, or incompatible units.
     Wrong {
-        /// Bytes of the expression.
+        /// Byte range in the expression.
         span: Range<usize>,
-        /// What is wrong.
+        /// Description of the problem.
         message: String,
-        /// What to write.
+        /// What to write instead.
         advice: String,
     },
-    /// A result is missing, and why.
+    /// A result is missing; the text says why.
     Missing(String),
-    /// There is nothing of it under these parameters.
+    /// The expression doesn't apply to these parameters.
     Elsewhere,
-    /// The results allow no number, such as a division by zero.
+    /// The results don't define a number, for example because of a division by zero.
     Undefined(String),
 }
 
 /// Judges an expression.
 ///
 /// # Errors
-/// [`Fault::Wrong`] where the expression can't be right whatever is measured, [`Fault::Elsewhere`]
-/// where it says nothing under this combination. What is missing otherwise is an [`Outcome`].
+/// [`Fault::Wrong`] if the expression can't be right for any measurement, [`Fault::Elsewhere`] if it doesn't
+/// apply to this combination. Any other missing result is an [`Outcome`].
 pub fn judge(expression: &Expression, context: Context<'_>) -> Result<Judgement, Fault> {
     Judge::new(expression, context).statement(&expression.root)
 }
 
-/// An expression's text and what it is judged by.
+/// An expression's text and the data that it is judged by.
 pub(super) struct Judge<'e, 'r> {
     text: &'e str,
     pub(super) context: Context<'r>,
 }
 
-/// What a part of an expression says, or why it can't.
+/// The value of a part of an expression, or why it has none.
 pub(super) type Answer<T> = Result<T, Fault>;
 
 impl<'e, 'r> Judge<'e, 'r> {
@@ -137,10 +137,10 @@ impl<'e, 'r> Judge<'e, 'r> {
         }
     }
 
-    /// All must hold, or one of them.
+    /// Judges `and` (all must hold) or `or` (one must hold).
     fn joined(&self, left: &Node, right: &Node, all: bool) -> Answer<Judgement> {
         let (mut left, right) = (self.statement(left)?, self.statement(right)?);
-        // What decides is the worse of both for `and`, the better for `or`.
+        // The worse side decides for `and`, the better for `or`.
         let right_decides = (right.outcome < left.outcome) == all && right.outcome != left.outcome;
         let mut measured = left.measured.clone();
         for one in &right.measured {
@@ -185,7 +185,10 @@ impl<'e, 'r> Judge<'e, 'r> {
     fn no_statement<T>(&self, node: &Node) -> Answer<T> {
         self.wrong(
             node,
-            format!("`{}` says nothing that could hold", self.written(node)),
+            format!(
+                "`{}` is a value, not a condition that can be true or false",
+                self.written(node)
+            ),
             "compare it: >= 10, == 35 within 10%, order( ), same( ), finding( ), clean( )",
         )
     }
@@ -240,7 +243,7 @@ impl<'e, 'r> Judge<'e, 'r> {
                 measured,
             });
         }
-        // Two results of the same rounds: their paired ratio says more than their two intervals.
+        // For two results of the same rounds, the paired ratio is more precise than the two intervals.
         if let (Some(above), Some(below)) = (left.samples, right.samples)
             && let Some((estimate, weak)) = paired(above, below)
         {
@@ -262,7 +265,7 @@ impl<'e, 'r> Judge<'e, 'r> {
         }
         let (outcome, reason) = match relation {
             Relation::Equal => equal(&left, &right, self.margin(within, 0.0)?),
-            // The measured side stands left.
+            // Put the measured side on the left.
             _ if right.measured && !left.measured => one_sided(&right, relation.mirrored(), &left),
             _ => one_sided(&left, relation, &right),
         };

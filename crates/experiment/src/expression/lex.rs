@@ -8,15 +8,15 @@ use crate::unit::{self, Unit};
 /// A sign, word or number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// In bases, with half a unit of the last digit.
+    /// A number in base units, with half a unit of its last digit.
     Number(f64, f64, Unit),
-    /// A name, dots and inner hyphens included.
+    /// A name, including dots and inner hyphens.
     Word(String),
-    /// In double quotes.
+    /// Text in double quotes.
     Text(String),
-    /// What stands in brackets.
+    /// The content of brackets.
     Brackets(String),
-    /// `(`, `>=` and the like.
+    /// An operator such as `(` or `>=`.
     Sign(&'static str),
 }
 
@@ -28,7 +28,7 @@ const SIGNS: [&str; 13] = [
 /// Splits the text into tokens.
 ///
 /// # Errors
-/// For a character that can't begin anything.
+/// If a character can't begin a token.
 pub(super) fn lex(text: &str) -> Result<Vec<(Token, Range<usize>)>, SyntaxError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -72,7 +72,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Range<usize>)>, SyntaxError>
     Ok(tokens)
 }
 
-/// A hyphen or a dot belongs to a word where letters or digits are on both sides of it.
+/// Returns the length of a word; a hyphen or dot belongs to it if letters or digits are on both sides.
 fn word_length(text: &str) -> usize {
     let mut end = 0;
     let mut characters = text.char_indices().peekable();
@@ -107,7 +107,7 @@ fn enclosed(text: &str, at: &mut usize, opening: char) -> Result<Token, SyntaxEr
     })
 }
 
-/// `2`, `1_000`, `2.5e-3`, `2ms`, `64KiB`, `5%`, `10GB/s`.
+/// Parses a number such as `2`, `1_000`, `2.5e-3`, `2ms`, `64KiB`, `5%`, `10GB/s`.
 fn number(text: &str, at: &mut usize) -> Result<Token, SyntaxError> {
     let start = *at;
     let rest = &text[start..];
@@ -135,7 +135,7 @@ fn number(text: &str, at: &mut usize) -> Result<Token, SyntaxError> {
         .parse()
         .map_err(|_| failed(end, format!("{digits:?} is not a number")))?;
     let mut after = unit_length(&rest[end..]);
-    // A space before the unit, as people write it, if the word is a unit and nothing else.
+    // A space before the unit is allowed, if the word can only be a unit.
     let spaced = rest[end..].strip_prefix(' ').unwrap_or("");
     let word = unit_length(spaced);
     if after == 0 && word > 0 && is_unit_word(&spaced[..word]) {
@@ -155,7 +155,7 @@ fn is_unit_word(word: &str) -> bool {
     word.split('/').all(unit::is_known)
 }
 
-/// Letters and `%` right behind a number, with `/unit` behind them.
+/// Returns the length of a unit: letters and `%` directly after a number, optionally followed by `/unit`.
 fn unit_length(text: &str) -> usize {
     let letters = |text: &str| {
         text.find(|c: char| !c.is_alphabetic() && c != '%')
@@ -165,7 +165,7 @@ fn unit_length(text: &str) -> usize {
     while length > 0 && text[length..].starts_with('/') {
         let more = letters(&text[length + 1..]);
         let next = &text[length + 1 + more..];
-        // A name of a result has a dot or a bracket: that is a division.
+        // A result's name has a dot or a bracket, so this is a division.
         if more == 0 || next.starts_with(['.', '[', '_', '(', '-']) {
             break;
         }
@@ -174,7 +174,7 @@ fn unit_length(text: &str) -> usize {
     length
 }
 
-/// Half of one unit of the last written digit.
+/// Returns half of one unit of the last written digit.
 fn half_digit(digits: &str) -> f64 {
     let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse().unwrap_or(0)),

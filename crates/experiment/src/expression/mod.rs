@@ -1,4 +1,4 @@
-//! What a claim says: an expression over results. Read by [`parse`], evaluated by [`judge`].
+//! Expressions over results, as used in claims. [`parse`] reads them, [`judge`] evaluates them.
 
 mod compare;
 mod evaluate;

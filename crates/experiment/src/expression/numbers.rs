@@ -1,4 +1,4 @@
-//! The numbers in an expression: results, functions of them, arithmetic.
+//! Numbers in an expression: results, functions of results, arithmetic.
 
 use fathom_model::Estimate;
 
@@ -10,8 +10,8 @@ use crate::results::{Cause, Lookup, Samples};
 use crate::unit::Unit;
 
 impl<'r> Judge<'_, 'r> {
-    /// A bare number next to bytes or a declared unit such as ops/s is taken in that unit. Times
-    /// are not: a bare 2 could be two of anything.
+    /// Gives a bare number the unit of the other side if that is bytes or a declared unit such as ops/s. Not
+    /// for times: a bare 2 could be two of anything.
     pub(super) fn same_units(
         &self,
         left_node: &Node,
@@ -23,7 +23,7 @@ impl<'r> Judge<'_, 'r> {
             return Ok(());
         }
         let bare = |quantity: &Quantity<'r>| !quantity.measured && quantity.unit.is_plain();
-        // Nothing is nothing in every unit.
+        // Zero fits every unit.
         let fits = |number: &Quantity<'r>, other: &Quantity<'r>| {
             bare(number)
                 && (other.unit.is_declared()
@@ -80,7 +80,10 @@ impl<'r> Judge<'_, 'r> {
                 let names = results.names();
                 let advice = match did_you_mean(path, names.iter().map(String::as_str)) {
                     Some(meant) => format!("did you mean {meant}?"),
-                    None => "write METRIC.SUBJECT of something that a measure measures".to_string(),
+                    None => {
+                        "write METRIC.SUBJECT for a subject and metric that some measure covers"
+                            .to_string()
+                    }
                 };
                 self.wrong(node, format!("nothing measures `{path}`"), &advice)
             }
@@ -204,7 +207,7 @@ impl<'r> Judge<'_, 'r> {
             },
             _ => self.wrong(
                 node,
-                format!("{name}( ) is a statement and no number"),
+                format!("{name}( ) is a statement, not a number"),
                 "join statements with `and`",
             ),
         }
@@ -246,7 +249,7 @@ impl<'r> Judge<'_, 'r> {
         let results = self.context.results;
         let machine = results.samples.iter().find(|s| s.unit == "?");
         if let Some(unknown) = machine {
-            // Which probes there are is known when the machine was measured.
+            // The set of probes is only known once the machine was measured.
             return Ok(Quantity {
                 samples: None,
                 measured: true,
@@ -260,13 +263,13 @@ impl<'r> Judge<'_, 'r> {
             Some(gap) => Err(Fault::Missing(gap.reason.clone())),
             None => self.wrong(
                 node,
-                format!("no measure without subjects has the value {name:?}"),
+                format!("no measure without subjects provides the value {name:?}"),
                 "add a measure with how = \"machine\"",
             ),
         }
     }
 
-    /// A number that follows from the runs of one metric.
+    /// Evaluates a function of the runs of one metric.
     fn of_runs(
         &self,
         node: &Node,
@@ -360,7 +363,7 @@ impl<'r> Judge<'_, 'r> {
     }
 }
 
-/// Mean with Student's interval.
+/// Returns the mean with Student's interval.
 fn mean(values: &[f64]) -> Option<Estimate> {
     fathom_stats::mean_interval(values, LEVEL)
 }

@@ -1,4 +1,4 @@
-//! From a text to an expression, by recursive descent.
+//! Parses a text into an expression, by recursive descent.
 
 use std::ops::Range;
 
@@ -6,9 +6,9 @@ use super::lex::{Token, lex};
 use super::tree::{Expression, Kind, Node, Operator, Relation, SyntaxError};
 use crate::file::problem::did_you_mean;
 
-/// Parentheses, `not` and signs that may stand inside each other.
+/// The deepest nesting of parentheses, `not` and signs.
 const DEEPEST: usize = 60;
-/// Functions with the number of arguments that they take.
+/// Functions, each with its least and most number of arguments.
 const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("ratio", 2, 2),
     ("order", 2, 99),
@@ -29,10 +29,10 @@ const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("sqrt", 1, 1),
 ];
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// What is wrong, and at which bytes.
+/// The problem and its byte range.
 pub fn parse(text: &str) -> Result<Expression, SyntaxError> {
     let tokens = lex(text)?;
     let mut parser = Parser {
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<Expression, SyntaxError> {
     let root = parser.either()?;
     if parser.at < tokens.len() {
         let advice = match parser.peek_word() {
-            Some("within") => "`within` belongs behind ==, same( ) and order( )",
+            Some("within") => "`within` must follow ==, same( ) or order( )",
             _ => "join statements with `and` or `or`",
         };
         return Err(parser.wrong("the expression should end here", advice));
@@ -107,7 +107,7 @@ impl Parser<'_> {
     ) -> Result<T, SyntaxError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.wrong("this is nested too deeply", "write it in several claims"));
+            return Err(self.wrong("this is nested too deeply", "split it into several claims"));
         }
         let result = inner(self);
         self.depth -= 1;
@@ -172,7 +172,7 @@ impl Parser<'_> {
             if relation != Relation::Equal {
                 return Err(self.wrong(
                     "`within` belongs behind ==",
-                    "with >=, put the margin into the number",
+                    "with >=, include the margin in the number",
                 ));
             }
             self.at += 1;
@@ -238,7 +238,7 @@ impl Parser<'_> {
         let Some(token) = self.peek().cloned() else {
             return Err(self.wrong(
                 "the expression ends too early",
-                "something is missing behind it, such as a number or wall.SUBJECT",
+                "something must follow it, such as a number or wall.SUBJECT",
             ));
         };
         self.at += 1;
@@ -285,7 +285,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `[sink=null, size=10]` behind a name.
+    /// Parses `[sink=null, size=10]` after a name.
     fn selectors(&mut self) -> Result<Vec<(String, String)>, SyntaxError> {
         let Some(Token::Brackets(inner)) = self.peek() else {
             return Ok(Vec::new());
@@ -366,7 +366,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `wall:` before the arguments.
+    /// Parses `wall:` before the arguments.
     fn metric_prefix(&mut self) -> Option<String> {
         let metric = self.peek_word()?.to_string();
         let colon = matches!(self.tokens.get(self.at + 1), Some((Token::Sign(":"), _)));

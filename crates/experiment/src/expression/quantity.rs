@@ -1,4 +1,4 @@
-//! A number with its interval and unit, and arithmetic on it.
+//! Numbers with interval and unit, and arithmetic on them.
 
 use fathom_model::Estimate;
 
@@ -6,29 +6,29 @@ use super::tree::Operator;
 use crate::results::Samples;
 use crate::unit::Unit;
 
-/// Confidence of all intervals. A claim is judged up to three times, with more rounds each time, until
+/// Confidence level of all intervals. A claim is judged up to three times, with more rounds each time, until
 /// it is decided; looks at this level each keep 95 % together (Pocock, Biometrika 64, 1977).
 pub const LEVEL: f64 = 0.978;
 
 /// A number with its interval.
 #[derive(Debug, Clone)]
 pub(super) struct Quantity<'r> {
-    /// Value and interval; a constant has no width.
+    /// Value and interval; a constant's interval has no width.
     pub estimate: Estimate,
     /// Its unit.
     pub unit: Unit,
-    /// Where it comes straight from samples: those, so that they can be paired by round.
+    /// The samples it comes from, if it comes directly from samples, so that they can be paired by round.
     pub samples: Option<&'r Samples>,
-    /// Whether it is a quotient of like things, so that 1 means no effect.
+    /// Whether it is a quotient of two like quantities, so that 1 means no effect.
     pub is_ratio: bool,
-    /// Whether anything measured is in it.
+    /// Whether it depends on a measurement.
     pub measured: bool,
-    /// Why its interval can't carry a verdict.
+    /// Why its interval can't support a verdict.
     pub weak: Option<String>,
 }
 
 impl<'r> Quantity<'r> {
-    /// A constant.
+    /// Creates a constant.
     pub(super) fn constant(value: f64, unit: Unit) -> Quantity<'r> {
         Quantity {
             estimate: point(value),
@@ -40,7 +40,7 @@ impl<'r> Quantity<'r> {
         }
     }
 
-    /// The median of samples.
+    /// Creates the median of samples.
     pub(super) fn of_samples(samples: &'r Samples) -> Option<Quantity<'r>> {
         let values = samples.plain();
         let estimate = fathom_stats::median_interval(&values, LEVEL)?;
@@ -55,7 +55,7 @@ impl<'r> Quantity<'r> {
         })
     }
 
-    /// The ratio of two results of the same rounds.
+    /// Creates the ratio of two results of the same rounds.
     pub(super) fn paired_ratio(estimate: Estimate, weak: Option<String>) -> Quantity<'r> {
         Quantity {
             estimate,
@@ -67,7 +67,7 @@ impl<'r> Quantity<'r> {
         }
     }
 
-    /// A number that follows from samples without being their median.
+    /// Creates a number that is derived from samples but isn't their median.
     pub(super) fn derived(&self, estimate: Estimate) -> Quantity<'r> {
         Quantity {
             estimate,
@@ -77,7 +77,7 @@ impl<'r> Quantity<'r> {
     }
 }
 
-/// A value without width.
+/// Creates a value without width.
 pub(super) fn point(value: f64) -> Estimate {
     Estimate {
         value,
@@ -87,8 +87,8 @@ pub(super) fn point(value: f64) -> Estimate {
     }
 }
 
-/// Order statistics of fewer than seven values can't have [`LEVEL`]. Two to six values get Student's
-/// interval on their logarithms instead, which assumes more; one value has no interval.
+/// Order statistics of fewer than seven values can't reach [`LEVEL`]. Two to six values get Student's
+/// interval on their logarithms instead, which assumes more; a single value has no interval.
 pub(super) fn supported(
     estimate: Estimate,
     values: &[f64],
@@ -105,7 +105,7 @@ pub(super) fn supported(
     match student_of_logarithms(values) {
         Some(estimate) => (estimate, None),
         None => {
-            let weak = format!("{} runs can't carry a verdict", values.len());
+            let weak = format!("{} runs are too few for a verdict", values.len());
             (estimate, Some(weak))
         }
     }
@@ -126,7 +126,7 @@ fn student_of_logarithms(values: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The ratio of samples of the same rounds.
+/// Returns the ratio of samples of the same rounds.
 pub(super) fn paired(
     numerator: &Samples,
     denominator: &Samples,
@@ -147,8 +147,8 @@ pub(super) fn paired(
     Some(supported(ratio, &ratios, exact))
 }
 
-/// `a + b` and so on by interval arithmetic: the result holds every value that the operands allow.
-/// `None` where it is not defined.
+/// Computes `a + b` and the like by interval arithmetic: the result contains every value that the operands
+/// allow. `None` if undefined.
 pub(super) fn arithmetic<'r>(
     left: &Quantity<'r>,
     operator: Operator,

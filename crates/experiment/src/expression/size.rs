@@ -1,4 +1,4 @@
-//! A size that satisfies a one-sided claim: is it also the published size?
+//! Checks whether a size that satisfies a one-sided claim is also the published size.
 
 use fathom_model::Estimate;
 
@@ -7,9 +7,8 @@ use super::evaluate::{Context, Judge, Outcome};
 use super::tree::{Expression, Kind, Relation};
 use crate::unit::Unit;
 
-/// A measured size within this factor of the published one counts as the published size. Sizes
-/// differ between machines; of an effect that is twice as large, or half as large, the published
-/// figure says no more than its direction.
+/// A measured size within this factor of the published one counts as the published size. Sizes differ between
+/// machines; if an effect is twice as large, or half as large, the published figure only tells its direction.
 const FACTOR: f64 = 2.0;
 
 /// The quantity that a one-sided comparison is about.
@@ -19,13 +18,13 @@ pub struct Compared {
     pub estimate: Estimate,
     /// Its unit.
     pub unit: Unit,
-    /// Whether 1 means no effect.
+    /// Whether it is a ratio, so that 1 means no effect.
     is_ratio: bool,
 }
 
-/// The quantity that an expression bounds from one side: the measured side of `a >= 10`, the ratio
-/// of both in `wall.a < wall.b`. `None` where the whole expression is no such comparison, or where
-/// nothing is known of it: a range that is written with `and` says by itself what sizes it allows.
+/// Returns the quantity that an expression bounds from one side: the measured side of `a >= 10`, the ratio of
+/// both sides in `wall.a < wall.b`. `None` if the whole expression isn't such a comparison, or if there are
+/// no results: a range written with `and` itself defines the allowed sizes.
 pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compared> {
     let Kind::Comparison {
         left: left_node,
@@ -61,9 +60,8 @@ pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compare
 }
 
 impl Compared {
-    /// What is said where the size is more than `FACTOR` away from the published one, which is in
-    /// the bases of `unit`: the outcome, and by how much. `None` where the size is the published
-    /// one.
+    /// Returns the outcome, and by how much the size differs, if it is more than `FACTOR` away from the
+    /// published one, which is given in base units. `None` if the size is the published one.
     pub fn against_published(&self, published: f64) -> Option<(Outcome, String)> {
         let Estimate {
             value, low, high, ..
@@ -74,7 +72,7 @@ impl Compared {
         }
         let by = times_published(value / published);
         if low <= most && high >= least {
-            let open = format!("the direction holds; {by}, and the interval reaches to it");
+            let open = format!("the direction holds; {by}, and the interval includes it");
             return Some((Outcome::Undecided, open));
         }
         let other_side = (published > 1.0 && high < 1.0) || (published < 1.0 && low > 1.0);
@@ -90,6 +88,6 @@ fn times_published(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1.0 => format!("{}x the published size", short(ratio)),
         ratio if ratio > 0.0 => format!("1/{} of the published size", short(1.0 / ratio)),
-        _ => "nothing of the published size".to_string(),
+        _ => "none of the published size".to_string(),
     }
 }

@@ -9,27 +9,27 @@ use crate::unit::Unit;
 pub struct Expression {
     /// The text.
     pub text: String,
-    /// What it says.
+    /// The root of its syntax tree.
     pub root: Node,
 }
 
 /// A part of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What it is.
+    /// The kind of part.
     pub kind: Kind,
 }
 
-/// What a part is.
+/// A kind of part.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// A number: in bases (seconds, bytes), with half a unit of its last written digit.
+    /// A number in base units (seconds, bytes), with half a unit of its last written digit.
     Number {
         /// The value.
         value: f64,
-        /// How far it may be off if it was rounded.
+        /// How far it may be off due to rounding.
         half_digit: f64,
         /// Its unit.
         unit: Unit,
@@ -43,13 +43,13 @@ pub enum Kind {
     },
     /// A text in double quotes.
     Text(String),
-    /// A function.
+    /// A function call.
     Call {
         /// Its name.
         name: String,
-        /// What it is applied to.
+        /// Its arguments.
         arguments: Vec<Node>,
-        /// `within` behind it.
+        /// The operand of a `within` after it.
         within: Option<Box<Node>>,
     },
     /// `+ - * /`
@@ -60,7 +60,7 @@ pub enum Kind {
     Comparison {
         /// Left side.
         left: Box<Node>,
-        /// How they are compared.
+        /// The relation.
         relation: Relation,
         /// Right side.
         right: Box<Node>,
@@ -75,7 +75,7 @@ pub enum Kind {
     Not(Box<Node>),
 }
 
-/// An operator of arithmetic.
+/// An arithmetic operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `+`
@@ -104,7 +104,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Seen from the other side.
+    /// Returns the relation with its sides exchanged.
     pub fn mirrored(self) -> Relation {
         match self {
             Relation::Less => Relation::More,
@@ -119,10 +119,10 @@ impl Relation {
 /// Why a text is not an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write.
+    /// What to write instead.
     pub advice: String,
 }

@@ -1,8 +1,8 @@
-//! What an expression mentions.
+//! Names that an expression mentions.
 
 use super::tree::{Expression, Kind, Node};
 
-/// Every dotted name, with the parameter values that stand in brackets behind it.
+/// Returns every dotted name, with the parameter values in the brackets after it.
 pub fn references(expression: &Expression) -> Vec<(&str, &[(String, String)])> {
     let mut all = Vec::new();
     visit(&expression.root, &mut |node| {

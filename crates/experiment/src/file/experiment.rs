@@ -1,4 +1,4 @@
-//! An experiment as the file says it.
+//! An experiment as written in the file.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -22,74 +22,74 @@ use super::shape::{Listed, Named, Part};
 use super::source::{PublishedKeys, SourceKeys};
 use crate::unit::{self, Unit};
 
-/// What `fathom run` reads. See docs/experiments.md.
+/// The file format of `fathom run`. See docs/experiments.md.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "an experiment file")]
 pub struct Experiment {
-    /// The file.
+    /// Path of the file.
     #[serde(skip)]
     pub path: PathBuf,
-    /// Its text.
+    /// The file's text.
     #[serde(skip)]
     pub text: String,
     /// Version of the format.
     #[serde(with = "Version")]
     pub schema_version: (),
-    /// What it is about.
+    /// The subject of the experiment.
     pub title: String,
-    /// The question that it asks.
+    /// The question that the experiment asks.
     pub question: Option<String>,
     /// Where the result was published.
     #[serde(default, with = "SourceKeys")]
     pub source: Option<Source>,
-    /// Longest time for measuring; builds don't count.
+    /// Time limit for measuring; builds don't count.
     #[serde(default, with = "Time")]
     pub time_budget: Option<Duration>,
-    /// Programs that must be there.
+    /// Programs that must be available.
     #[serde(default, with = "Named::<Tool>")]
     pub tools: Vec<Tool>,
-    /// Files that are staged.
+    /// Files that are staged before measuring.
     #[serde(default, with = "Named::<Input>")]
     pub inputs: Vec<Input>,
-    /// What is made before.
+    /// Builds that are made before measuring.
     #[serde(default, with = "Named::<Build>")]
     pub builds: Vec<Build>,
-    /// Free variables; `quick` has the values of --quick.
+    /// Free variables; `quick` contains the values for --quick.
     #[serde(default, rename = "parameters", with = "Parameters")]
     pub given: Vec<(Located<String>, Given)>,
-    /// The same, with their values of both kinds.
+    /// The parameters, each with both sets of values.
     #[serde(skip)]
     pub parameters: Vec<Parameter>,
-    /// What is run.
+    /// The programs that are run.
     #[serde(default, with = "Named::<Subject>")]
     pub subjects: Vec<Subject>,
-    /// How it is measured.
+    /// How the subjects are measured.
     #[serde(default, with = "Listed::<Measure>", rename = "measure")]
     pub measures: Vec<Measure>,
-    /// What is claimed.
+    /// A claim and how it is judged.
     #[serde(default, with = "Listed::<Claim>")]
     pub claims: Vec<Claim>,
     /// Open questions.
     #[serde(default, with = "Listed::<Answer>")]
     pub answers: Vec<Answer>,
-    /// Drawings.
+    /// Diagrams.
     #[serde(default, with = "Listed::<Picture>")]
     pub pictures: Vec<Picture>,
-    /// What `fathom gate` asks of a change. It is read from base.
+    /// What `fathom gate` requires of a change. It is read from base.
     #[serde(default, rename = "gate")]
     pub gate_keys: GateKeys,
-    /// The same, with budgets and waivers as they are used.
+    /// The settings of `gate`, with parsed budgets and waivers.
     #[serde(skip)]
     pub gate: GateSettings,
-    /// What `--on` hands jobs to.
+    /// The engine to which `--on` submits jobs.
     pub fleet: Option<FleetKeys>,
 }
 
-/// From which package manager a tool comes.
+/// The package manager that provides a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registry {
-    /// Debian and kin: `apt-get download`, unpacked
+    /// Debian and derivatives: `apt-get download`, unpacked
     Apt,
     /// `cargo install --root`
     Cargo,
@@ -102,7 +102,7 @@ pub enum Registry {
 }
 
 impl Registry {
-    /// All, with their keys.
+    /// All registries with their keys.
     pub const ALL: [(Registry, &'static str); 5] = [
         (Registry::Apt, "apt"),
         (Registry::Cargo, "cargo"),
@@ -120,7 +120,7 @@ impl Registry {
     }
 }
 
-/// A program that must be there.
+/// A program that must be available.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a tool")]
@@ -128,13 +128,13 @@ pub struct Tool {
     /// Name.
     #[serde(skip)]
     pub name: Located<String>,
-    /// A command that succeeds when it is there; the first line of its output is its version.
+    /// A command that succeeds if the tool is available; the first line of its output is the version.
     pub check: Located<String>,
     /// Packages, as name@version, from the system's package manager (root only).
     #[serde(default, with = "Texts")]
     pub apt: Vec<Located<String>>,
-    /// Packages, as name@version, from the Rust registry; ./FOLDER is a crate of the experiment's
-    /// own whose dependencies come from there.
+    /// Packages, as name@version, from the Rust registry; ./FOLDER is a crate in the experiment's folder
+    /// whose dependencies come from there.
     #[serde(default, with = "Texts")]
     pub cargo: Vec<Located<String>>,
     /// Packages, as name@version, from npm.
@@ -146,23 +146,23 @@ pub struct Tool {
     /// Packages, as name@version, from the Go module proxy.
     #[serde(default, with = "Texts")]
     pub go: Vec<Located<String>>,
-    /// Where to get it, and which packages.
+    /// The registry, and its packages.
     #[serde(skip)]
     pub packages: Option<(Registry, Vec<String>)>,
-    /// What is not done without it.
+    /// What is skipped without it.
     pub without: Option<String>,
-    /// How to get it where no package manager has it.
+    /// How to get it if no package manager provides it.
     pub hint: Option<String>,
 }
 
-/// How an input comes to be.
+/// How an input is produced.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// These bytes.
+    /// Literal bytes.
     Bytes(Vec<u8>),
-    /// This file of the experiment's folder.
+    /// A file in the experiment's folder.
     File(Located<String>),
-    /// What a command writes to standard output.
+    /// The standard output of a command.
     Generated(Located<String>),
 }
 
@@ -185,28 +185,28 @@ pub struct Input {
     /// The content in hexadecimal digits.
     #[serde(default, with = "Hex")]
     pub hex: Option<Vec<u8>>,
-    /// A file of the experiment's folder.
+    /// A file in the experiment's folder.
     pub file: Option<Located<String>>,
-    /// A command that writes it to standard output; {seed} and {size} are known to it.
+    /// A command that writes the content to standard output; it may use {seed} and {size}.
     pub generate: Option<Located<String>>,
-    /// How it comes to be.
+    /// How it is produced.
     #[serde(skip)]
     pub content: Content,
-    /// {seed} of the generator; 1 if absent.
+    /// {seed} for the generator; 1 if absent.
     #[serde(default = "first_seed", with = "Whole")]
     pub seed: u64,
-    /// {size} of the generator; the length to which text, hex and file are repeated.
+    /// {size} for the generator; the length to which text, hex and file are repeated.
     #[serde(default, with = "Size")]
     pub size: Option<u64>,
     /// The same with --quick.
     #[serde(default, with = "Size")]
     pub quick_size: Option<u64>,
-    /// Builds and tools of the generator.
+    /// Builds and tools that the generator needs.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
 }
 
-/// What is made once, before anything is measured.
+/// Something that is built once, before anything is measured.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a build")]
@@ -214,17 +214,17 @@ pub struct Build {
     /// Name.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words as a shell would, run without one. Placeholders in braces.
+    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
     pub command: Located<String>,
-    /// Tools and other builds. Its own name means the tool of that name.
+    /// Tools and other builds that it needs. Its own name means the tool of that name.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
-    /// Working directory, from the experiment's folder.
+    /// Working directory, relative to the experiment's folder.
     pub cwd: Option<Located<String>>,
     /// Variables added to the environment.
     #[serde(default, with = "TextsByName")]
     pub env: Vec<(Located<String>, Located<String>)>,
-    /// Longest time that it may take.
+    /// Time limit.
     #[serde(default, with = "Time")]
     pub timeout: Option<Duration>,
 }
@@ -234,14 +234,14 @@ pub struct Build {
 pub struct Parameter {
     /// Name.
     pub name: Located<String>,
-    /// Values; the first is the one that verdicts are for.
+    /// The values; verdicts are given for the first.
     pub values: Vec<String>,
-    /// Values with `--quick`; they need not be among the others.
+    /// Values for `--quick`; they need not be among `values`.
     pub quick: Option<Vec<String>>,
 }
 
 impl Parameter {
-    /// Every value that it takes in one of the sets.
+    /// Returns every value of both sets.
     pub fn all_values(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.values.iter().map(String::as_str).collect();
         for value in self.quick.iter().flatten() {
@@ -261,36 +261,36 @@ pub struct Subject {
     /// Name.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words as a shell would, run without one. Placeholders in braces.
+    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
     pub command: Located<String>,
-    /// Name of the staged input; /dev/null if absent.
+    /// Name of a staged input for standard input; /dev/null if absent.
     pub input: Option<Located<String>>,
-    /// `null` (if absent), `pipe` or `file`.
+    /// Where standard output goes: `null` (if absent), `pipe` or `file`.
     pub output: Option<Located<String>>,
     /// Variables added to the environment.
     #[serde(default, with = "TextsByName")]
     pub env: Vec<(Located<String>, Located<String>)>,
-    /// Working directory, from the experiment's folder.
+    /// Working directory, relative to the experiment's folder.
     pub cwd: Option<Located<String>>,
-    /// In which language it is written.
+    /// The language it is written in.
     pub language: Option<String>,
-    /// The subject that it is a variant of.
+    /// The subject of which this is a variant.
     pub variant_of: Option<Located<String>>,
-    /// Builds and tools; without them its claims are not runnable here.
+    /// Builds and tools that it needs; without them its claims can't be run here.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
-    /// Longest time that a run may take.
+    /// Time limit of a run.
     #[serde(default, with = "Time")]
     pub timeout: Option<Duration>,
-    /// A failing run is a result.
+    /// Whether a failing run counts as a result.
     #[serde(default)]
     pub may_fail: bool,
-    /// Parameter values for which it applies.
+    /// Parameter values to which it is restricted.
     #[serde(default, with = "Lists")]
     pub only: Only,
 }
 
-/// How a measure measures.
+/// The method of a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "way to measure")]
@@ -307,14 +307,14 @@ pub enum How {
     Pipe,
     /// `fathom machine`
     Machine,
-    /// Numbers that the program prints.
+    /// Reads numbers that the program prints.
     Value,
-    /// Sizes and counts without running subjects.
+    /// Reads sizes and counts without running subjects.
     Static,
 }
 
 impl How {
-    /// All, with their words.
+    /// All methods with their keywords.
     pub const ALL: [(How, &'static str); 8] = [
         (How::Bench, "bench"),
         (How::Why, "why"),
@@ -326,7 +326,7 @@ impl How {
         (How::Static, "static"),
     ];
 
-    /// The word of the file.
+    /// Returns the keyword in the file.
     pub fn name(self) -> &'static str {
         How::ALL
             .iter()
@@ -334,7 +334,7 @@ impl How {
             .map_or("", |(_, name)| name)
     }
 
-    /// Whether it runs subjects.
+    /// Returns whether it runs subjects.
     pub fn has_subjects(self) -> bool {
         matches!(
             self,
@@ -343,10 +343,10 @@ impl How {
     }
 }
 
-/// Which of a pattern's matches counts.
+/// Which of a pattern's matches is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase", expecting = "way to take a match")]
+#[serde(rename_all = "lowercase", expecting = "way of choosing a match")]
 pub enum Take {
     /// The first.
     #[default]
@@ -357,23 +357,23 @@ pub enum Take {
     Min,
     /// The largest.
     Max,
-    /// All added up.
+    /// The sum of all matches.
     Sum,
 }
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "direction")]
 pub enum Better {
-    /// Less.
+    /// Lower values are better.
     #[default]
     Lower,
-    /// More.
+    /// Higher values are better.
     Higher,
 }
 
-/// Where a pattern searches.
+/// The stream that a pattern searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "stream")]
@@ -396,17 +396,16 @@ pub struct Value {
     /// A regular expression with one group around the number.
     #[serde(with = "NumberPattern")]
     pub pattern: regex_lite::Regex,
-    /// Where it stands.
+    /// The stream in which it appears.
     #[serde(default)]
     pub from: From,
-    /// Its unit, such as us, KiB, GB/s, ops/s, and what a number that was read is multiplied by to
-    /// be in its bases.
+    /// Its unit, such as us, KiB, GB/s, ops/s, and the factor that converts a number to base units.
     #[serde(default = "plain_number", with = "UnitOf")]
     pub unit: (Unit, f64),
-    /// Which way is better.
+    /// Which direction is better.
     #[serde(default)]
     pub better: Better,
-    /// Which match counts.
+    /// Which match is used.
     #[serde(default)]
     pub take: Take,
 }
@@ -416,18 +415,18 @@ pub struct Value {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a count")]
 pub struct Count {
-    /// Name, which stands in the place of a subject.
+    /// Name, used like that of a subject.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words as a shell would, run without one. Placeholders in braces.
+    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
     pub command: Located<String>,
     /// A regular expression.
     #[serde(with = "Pattern")]
     pub pattern: regex_lite::Regex,
-    /// Where.
+    /// The stream to search.
     #[serde(default)]
     pub from: From,
-    /// Builds and tools.
+    /// Builds and tools that it needs.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
 }
@@ -437,137 +436,137 @@ pub struct Count {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a measure")]
 pub struct Measure {
-    /// Name; the word of `how` if absent.
+    /// Name; the value of `how` if absent.
     #[serde(default)]
     pub id: Located<String>,
-    /// How.
+    /// The method.
     pub how: How,
-    /// Which; all if absent.
+    /// Names of the measured subjects; all if absent.
     #[serde(default, with = "Texts")]
     pub subjects: Vec<Located<String>>,
-    /// 20 if absent; 5 for `why`.
+    /// Number of rounds; 20 if absent, 5 for `why`.
     #[serde(default, with = "Positive")]
     pub rounds: u64,
-    /// With --quick; at most 10 if absent.
+    /// Number of rounds with --quick; at most 10 if absent.
     #[serde(default, with = "Quick")]
     pub quick_rounds: Option<u64>,
-    /// Warm-up rounds.
+    /// Number of warm-up rounds.
     #[serde(default, with = "Whole")]
     pub warmup: u64,
-    /// Whether it belongs to the quick set, as it does if absent.
+    /// Whether it belongs to the quick set; true if absent.
     #[serde(default = "yes")]
     pub quick: bool,
-    /// Whether rounds are added, up to four times as many, while a claim that rests on them is
-    /// undecided: if absent they are (bench, value, startup; not with --quick).
+    /// Whether rounds are added, up to four times as many, while a claim that depends on them is undecided;
+    /// true if absent (bench, value, startup; not with --quick).
     #[serde(default = "yes")]
     pub until_decided: bool,
-    /// What is judged, such as ["peak_memory=5%", "wall"], where it isn't time: the first is what a subject's
-    /// name alone stands for. Only for bench.
+    /// The judged metrics, such as ["peak_memory=5%", "wall"]; time if absent. A subject's name alone means
+    /// the first one. Only for bench.
     #[serde(default, with = "Metrics")]
     pub metrics: Vec<MetricOf>,
-    /// Longest time that a run may take.
+    /// Time limit of a run.
     #[serde(default, with = "Time")]
     pub timeout: Option<Duration>,
-    /// Parameter values for which it applies.
+    /// Parameter values to which it is restricted.
     #[serde(default, with = "Lists")]
     pub only: Only,
     /// Numbers that programs print.
     #[serde(default, with = "Named::<Value>")]
     pub values: Vec<Value>,
-    /// Commands of a pipeline.
+    /// The commands of a pipeline.
     #[serde(default, with = "Several")]
     pub stages: Vec<Located<String>>,
     /// Names of the stages.
     #[serde(default, with = "Several")]
     pub names: Vec<Located<String>>,
-    /// Files whose size is taken: size.NAME.
+    /// Files whose size is measured: size.NAME.
     #[serde(default, with = "PathsByName")]
     pub files: Vec<(Located<String>, Located<String>)>,
-    /// Patterns that are counted.
+    /// Patterns whose matches are counted.
     #[serde(default, with = "Named::<Count>")]
     pub counts: Vec<Count>,
-    /// `warm`, `cold`
+    /// Cache states: `warm`, `cold`
     #[serde(default, with = "Texts")]
     pub cache: Vec<Located<String>>,
-    /// Connections of closed loops, such as 1, 16, 64, or websocket; launches if absent. Only for
-    /// serve.
+    /// Numbers of connections of closed loops, such as 1, 16, 64, or websocket; launches are measured if
+    /// absent. Only for serve.
     #[serde(default, with = "Texts")]
     pub load: Vec<Located<String>>,
-    /// What servers are asked for; / if absent. Only for serve.
+    /// The path requested from servers; / if absent. Only for serve.
     pub path: Option<String>,
-    /// Clients offer to compress their WebSocket messages. Only for serve.
+    /// Whether clients offer to compress their WebSocket messages. Only for serve.
     #[serde(default)]
     pub deflate: bool,
-    /// Length of one step of a round under load, such as 1s; 3s if absent. Only for serve.
+    /// Duration of one step of a round under load, such as 1s; 3s if absent. Only for serve.
     #[serde(default, with = "Time")]
     pub step: Option<Duration>,
-    /// All probes of the machine.
+    /// Whether all probes of the machine are run.
     #[serde(default)]
     pub full: bool,
-    /// Builds and tools of stages, files and counts.
+    /// Builds and tools that stages, files and counts need.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
-    /// Where it stands.
+    /// The stream in which it appears.
     #[serde(skip)]
     pub span: Range<usize>,
 }
 
 impl Measure {
-    /// What the name of a subject alone stands for, where it is timed.
+    /// Returns the metric that a timed subject's name alone means.
     pub fn main_metric(&self) -> Metric {
         self.metrics
             .first()
             .map_or(Metric::Wall, |(metric, _)| *metric)
     }
 
-    /// Whether rounds can be added to those that there are. Counts over all launches of a server, or of
-    /// one traced run, are no rounds.
+    /// Returns whether rounds can be added to the existing ones. Counts over all launches of a server, or of
+    /// one traced run, are not rounds.
     pub fn grows(&self) -> bool {
         self.until_decided && matches!(self.how, How::Bench | How::Value | How::Startup)
     }
 
-    /// Whether it is also made with the programs' files out of memory.
+    /// Returns whether it is also measured with the programs' files evicted from memory.
     pub fn also_cold(&self) -> bool {
         self.cache.iter().any(|cache| cache.value == "cold")
     }
 }
 
-/// What is claimed.
+/// A claim and how it is judged.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a claim")]
 pub struct Claim {
     /// Name.
     pub id: Located<String>,
-    /// In words.
+    /// The claim in words.
     pub text: String,
-    /// What kind of statement it is.
+    /// The kind of statement.
     #[cfg_attr(test, schemars(with = "super::schema::LayerWord"))]
     pub layer: Layer,
-    /// An expression over the results.
+    /// An expression over the results that must hold.
     #[serde(default, with = "Expression")]
     pub holds: Option<Formula>,
-    /// What was published.
+    /// The published figure.
     #[serde(default, with = "PublishedKeys")]
     pub published: Option<Published>,
-    /// The run ends with exit code 1 if it does not hold.
+    /// Whether the run ends with exit code 1 if the claim does not hold.
     #[serde(default)]
     pub budget: bool,
-    /// Tools without which it can't be judged.
+    /// Tools that are needed to judge it.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
-    /// What must be known beside the verdict.
+    /// A note shown with the verdict.
     pub note: Option<String>,
     /// If this expression holds, the claim contradicts itself.
     #[serde(default, with = "Expression")]
     pub ill_posed_if: Option<Formula>,
-    /// Why it is ill-posed, where it is.
+    /// Why it is ill-posed, if it is.
     pub because: Option<String>,
 }
 
 impl Claim {
-    /// The published size in seconds, bytes or bare numbers, where the claim is about a size: a
-    /// limit and a budget are not.
+    /// Returns the published size in seconds, bytes or plain numbers if the claim is about a size; limits and
+    /// budgets are not.
     pub fn published_size(&self) -> Option<f64> {
         let published = self.published.as_ref()?;
         if self.layer != Layer::Size || self.budget || published.limit {
@@ -577,11 +576,10 @@ impl Claim {
         Some(published.value? * size)
     }
 
-    /// The unit of the published value, and how many bases one of it is. `None` where nothing was
-    /// published.
+    /// Returns the unit of the published value, and its size in base units. `None` if nothing was published.
     pub fn published_unit(&self) -> Option<(Unit, f64)> {
         let text = self.published.as_ref()?.unit.as_deref().unwrap_or("");
-        // The reader has refused texts that are no units.
+        // The reader has already refused texts that aren't units.
         unit::parse(text).ok()
     }
 }
@@ -595,17 +593,17 @@ pub struct Answer {
     pub question: String,
     /// The answer.
     pub answer: Option<String>,
-    /// Whether it is open; if absent it is, where there is no answer.
+    /// Whether it is open; if absent, it is open if there is no answer.
     pub status: Option<Status>,
-    /// What was tried, where it is open.
+    /// What was tried, if it is open.
     pub tried: Option<String>,
-    /// Ids of claims.
+    /// Ids of the claims it refers to.
     #[serde(default, with = "Texts")]
     pub evidence: Vec<Located<String>>,
 }
 
 impl Answer {
-    /// Whether nobody knows it.
+    /// Returns whether the question is still open.
     pub fn is_open(&self) -> bool {
         self.status
             .map_or(self.answer.is_none(), |status| status == Status::Open)
@@ -617,19 +615,19 @@ impl Answer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "status")]
 pub enum Status {
-    /// Nobody knows.
+    /// It has no answer.
     Open,
     /// It has an answer.
     Answered,
 }
 
-/// One metric over several subjects in an order that means something, drawn in the reports: a line
-/// for each combination of parameters.
+/// A diagram in the reports of one metric over several subjects in a meaningful order: a line for each
+/// combination of parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a picture")]
 pub struct Picture {
-    /// What it shows.
+    /// The diagram's title.
     pub title: String,
     /// A metric of these subjects, such as wall.
     pub metric: Located<String>,
@@ -638,7 +636,7 @@ pub struct Picture {
     pub over: Vec<Located<String>>,
 }
 
-/// `{seed}` where the file says nothing.
+/// The default of `{seed}`.
 fn first_seed() -> u64 {
     1
 }

@@ -1,39 +1,39 @@
-//! `[fleet]`: the commands of the engine that `--on` hands jobs to.
+//! `[fleet]`: the commands of the engine to which `--on` submits jobs.
 
 use fathom_fleet::Engine;
 use serde::Deserialize;
 
-/// What `--on NAME` hands jobs to. With `submit` it is an engine of its own, else Slurm with some keys
-/// changed.
+/// The engine to which `--on NAME` submits jobs. With `submit` it is a custom engine, otherwise Slurm with
+/// some keys changed.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "[fleet]")]
 #[cfg_attr(test, schemars(rename = "Fleet"))]
 pub struct FleetKeys {
-    /// NAME.
+    /// The engine's NAME.
     name: String,
-    /// Hands {script} over, whose output goes to {log}; prints the job's id as the last word of its first line.
+    /// Submits {script}, whose output goes to {log}; prints the job's id as the last word of its first line.
     submit: Option<String>,
-    /// Words added to it where a {partition} is asked for.
+    /// Words added to `submit` if a {partition} is requested.
     partition: Option<String>,
-    /// Words added to it where a {constraint} is asked for.
+    /// Words added to `submit` if a {constraint} is requested.
     constraint: Option<String>,
-    /// Words added to it where nodes, in {exclude} with commas, were unfit.
+    /// Words added to `submit` if nodes were unfit; {exclude} lists them, separated by commas.
     exclude: Option<String>,
-    /// Words added to it where the script is run once for each number from 0 to {last}.
+    /// Words added to `submit` if the script is run once for each number from 0 to {last}.
     array: Option<String>,
     /// Jobs in an array at most. If it is absent: what Slurm answers, of another engine 1000.
     array_size: Option<usize>,
-    /// Lists the user's jobs that have not ended, a line each: id, then its state.
+    /// Lists the user's jobs that have not ended, one per line: id, then state.
     state: Option<String>,
-    /// Ends the jobs {ids}.
+    /// Cancels the jobs {ids}.
     cancel: Option<String>,
     /// Whether a node must pass fathom machine --check; true if absent.
     check: Option<bool>,
 }
 
 impl FleetKeys {
-    /// The engine.
+    /// Converts the keys to the engine.
     pub fn engine(self) -> Engine {
         let slurm = Engine::slurm();
         let is_slurm = self.submit.is_none();

@@ -1,4 +1,4 @@
-//! `[gate]`: what may not become worse.
+//! `[gate]`: limits on regressions.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,50 +14,50 @@ use super::problem::{Located, Problems};
 use super::schema::NoDefault as _;
 use super::shape::{Listed, Pairs, Part, Scalar};
 
-/// `[gate]`: what a change may not make worse.
+/// `[gate]`: limits on the regressions of a change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateSettings {
-    /// Smallest change that counts, as a share.
+    /// The smallest relative change that counts.
     pub margin: Option<f64>,
-    /// The same by benchmark.
+    /// The smallest relative change by benchmark.
     pub margins: Vec<(String, f64)>,
-    /// The metrics that are judged, each with its own margin if it has one; time if there is none.
+    /// The judged metrics, each with its own margin if it has one; time if empty.
     pub metrics: Vec<MetricOf>,
-    /// The branch that is compared with.
+    /// The branch to compare with.
     pub base: Option<String>,
-    /// Whether `cannot tell` lets a suite pass.
+    /// Whether a suite passes with the verdict `cannot tell`.
     pub undecided_passes: Option<bool>,
-    /// Name of a benchmark, and what a metric of it may be at most.
+    /// Benchmark names, each with an upper limit for one of its metrics.
     pub budgets: Vec<(String, Budget)>,
-    /// Known changes that are let pass until a day.
+    /// Known changes that are accepted until a given day.
     pub waivers: Vec<Waiver>,
 }
 
-/// What `fathom gate` asks of a change. It is read from base.
+/// What `fathom gate` requires of a change. It is read from base.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "[gate]")]
 #[cfg_attr(test, schemars(rename = "Gate"))]
 pub struct GateKeys {
-    /// Smallest change of a benchmark that counts, such as 3%.
+    /// The smallest change of a benchmark that counts, such as 3%.
     #[serde(default, with = "Margin")]
     margin: Option<f64>,
-    /// The same by name of a benchmark.
+    /// The smallest change that counts, by benchmark name.
     #[serde(default, with = "Margins")]
     margins: Vec<(String, f64)>,
-    /// What is judged: wall, peak_memory and so on, each with a margin of its own behind it if it has one,
-    /// such as "peak_memory=5%"; time if absent.
+    /// The judged metrics: wall, peak_memory and so on, each optionally followed by its own margin, such as
+    /// "peak_memory=5%"; time if absent.
     #[serde(default, with = "Metrics")]
     metrics: Vec<MetricOf>,
-    /// The branch that is compared with; main if absent.
+    /// The branch to compare with; main if absent.
     base: Option<String>,
-    /// Whether a suite passes that can't be decided.
+    /// Whether an undecided suite passes.
     undecided: Option<Undecided>,
-    /// NAME.METRIC = "<= 1200" or "<= base": what a metric may be at most.
+    /// NAME.METRIC = "<= 1200" or "<= base": an upper limit for a metric.
     #[serde(default)]
     #[cfg_attr(test, schemars(with = "super::schema::BudgetsByName"))]
     budgets: Pairs<Located<Limits>>,
-    /// Known changes that are let pass.
+    /// Known changes that are accepted.
     #[serde(default, with = "Listed::<WaiverKeys>")]
     waivers: Vec<WaiverKeys>,
 }
@@ -66,9 +66,9 @@ pub struct GateKeys {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "undecided")]
 enum Undecided {
-    /// It passes.
+    /// The suite passes.
     Pass,
-    /// It fails.
+    /// The suite fails.
     Fail,
 }
 
@@ -88,7 +88,7 @@ struct WaiverKeys {
     /// The largest change that is waived, such as 15%; any change if absent.
     #[serde(default, with = "Ceiling")]
     at_most: Option<f64>,
-    /// Why.
+    /// The reason.
     reason: String,
 }
 
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for LimitsVisitor {
 }
 
 impl GateKeys {
-    /// As it is used; what no budget is, is said.
+    /// Returns the parsed settings; reports invalid budgets to `problems`.
     pub(super) fn settings(&self, problems: &Problems) -> GateSettings {
         let mut budgets = Vec::new();
         for (name, limits) in &self.budgets.0 {
@@ -183,7 +183,7 @@ fn budget(
     if !Budget::is_known(metric) {
         problems.add(
             metric.span.clone(),
-            format!("there is no metric {:?}", metric.value),
+            format!("no metric {:?}", metric.value),
             "metrics that are exact: read_calls, write_calls, read_bytes, written_bytes, major_faults, binary_size",
         );
         return None;

@@ -1,4 +1,4 @@
-//! Values of the file that are more than text: each is read as what it means, or says what is wrong.
+//! Values in the file that are more than text: each is parsed to its meaning, or reported as a problem.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,22 +16,22 @@ use super::tree::Said;
 use crate::expression;
 use crate::unit::{self, Unit};
 
-/// An expression of the file.
+/// An expression in the file.
 #[derive(Debug, Clone)]
 pub struct Formula {
-    /// As it was written, with its place.
+    /// The text as written, with its position.
     pub text: Located<String>,
-    /// Parsed.
+    /// The parsed expression.
     pub expression: expression::Expression,
 }
 
-/// A restriction to some values of a parameter.
+/// Parameters, each restricted to some values.
 pub type Only = Vec<(Located<String>, Vec<Located<String>>)>;
 
-/// What a text means, or what is wrong with it and what to write instead.
+/// The meaning of a text, or the problem and what to write instead.
 type Read<T> = Result<T, (String, &'static str)>;
 
-/// Names for `#[serde(with = "…")]`: what a value is read as, what its schema is, and how.
+/// Defines types for `#[serde(with = "…")]`: the target type, its schema, and the parser.
 macro_rules! leaf {
     ($($(#[$doc:meta])* $name:ident -> $to:ty, $schema:tt, |$from:ident| $read:expr;)*) => {$(
         $(#[$doc])*
@@ -66,7 +66,7 @@ leaf! {
     {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": ["string", "number", "boolean"]}}]},
     |from| texts(from);
 
-    /// A list of two texts or more.
+    /// A list of at least two texts.
     Several -> Vec<Located<String>>, {"type": "array", "items": {"type": "string"}, "minItems": 2},
     |from| texts(from);
 
@@ -78,7 +78,7 @@ leaf! {
         Ok(pairs.map(|(name, value)| (name, value.into())).collect())
     };
 
-    /// The same, of files.
+    /// File paths by name.
     PathsByName -> Vec<(Located<String>, Located<String>)>,
     {"type": "object", "additionalProperties": {"type": "string"}},
     |from| TextsByName::deserialize(from);
@@ -93,22 +93,22 @@ leaf! {
     Parameters -> Vec<(Located<String>, Given)>,
     {"type": "object", "additionalProperties": {
         "type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1},
-     "properties": {"quick": {"description": "The values of --quick.", "type": "object",
+     "properties": {"quick": {"description": "The values for --quick.", "type": "object",
         "additionalProperties": {
             "type": "array", "items": {"type": ["string", "number", "boolean"]}, "minItems": 1}}}},
     |from| from.deserialize_map(Parameters);
 
-    /// Some time, as text or in seconds.
+    /// A duration, as text or in seconds.
     Time -> Option<Duration>, {"type": ["string", "number"], "examples": ["30s", "2min"]},
     |from| parsed(scalar(from)?, |text| {
         let wrong = || (
             format!("{:?} is not a time", text.value),
-            "write one such as \"500ms\", \"30s\" or \"2min\"",
+            "write a duration such as \"500ms\", \"30s\" or \"2min\"",
         );
         duration(text).ok_or_else(wrong).map(Some)
     });
 
-    /// Bytes, as text or as their number.
+    /// A number of bytes, as text or as an integer.
     Size -> Option<u64>, {"type": ["string", "integer"], "examples": ["11 MiB", 4096]},
     |from| parsed(scalar(from)?, |text| unit::bytes(text).map(Some).map_err(|message| (message, "")));
 
@@ -116,11 +116,11 @@ leaf! {
     Whole -> u64, {"type": "integer", "minimum": 0},
     |from| from.deserialize_u64(From(0));
 
-    /// A whole number that is not 0.
+    /// A positive whole number.
     Positive -> u64, {"type": "integer", "minimum": 1},
     |from| from.deserialize_u64(From(1));
 
-    /// The same, or none.
+    /// A positive whole number, or absent.
     Quick -> Option<u64>, {"type": "integer", "minimum": 1},
     |from| Positive::deserialize(from).map(Some);
 
@@ -128,7 +128,7 @@ leaf! {
     Year -> Option<i64>, {"type": "integer", "minimum": 1900},
     |from| Ok(from.deserialize_u64(From(1900))?.try_into().ok());
 
-    /// The one version of the format.
+    /// The only version of the format.
     Version -> (), {"const": 1},
     |from| {
         let number = Located::<Number>::deserialize(from)?;
@@ -142,7 +142,7 @@ leaf! {
         })
     };
 
-    /// A unit, and how many bases one of it is.
+    /// A unit, and its size in base units.
     UnitOf -> (Unit, f64), {"type": "string"},
     |from| parsed(Located::deserialize(from)?, |text| unit::parse(text).map_err(|message| (message, "")));
 
@@ -198,10 +198,10 @@ leaf! {
     Margin -> Option<f64>, {"type": "string"},
     |from| parsed(scalar(from)?, |text| match share_of(text) {
         Some(share) if share < 1.0 => Ok(Some(share)),
-        _ => Err((format!("{:?} is not a margin", text.value), "write one such as \"3%\"")),
+        _ => Err((format!("{:?} is not a margin", text.value), "write a share such as \"3%\"")),
     });
 
-    /// Metrics, each with a margin of its own behind it if it has one.
+    /// Metrics, each optionally followed by its own margin.
     Metrics -> Vec<MetricOf>, {"type": "array", "items": {"type": "string"}, "examples": [["wall", "peak_memory=5%"]]},
     |from| {
         let each = texts(from)?.into_iter().map(|text| parsed(text, |text| metric(text).map(Some)));
@@ -215,17 +215,17 @@ leaf! {
         Ok(pairs.filter_map(|(name, share)| Some((name.value, share.0?))).collect())
     };
 
-    /// `15%` as a share, which may be more than the whole.
+    /// `15%` as a share, which may exceed 100 %.
     Ceiling -> Option<f64>, {"type": "string"},
     |from| parsed(Located::deserialize(from)?, |text| {
         let wrong = || (
             format!("{:?} is not a change", text.value),
-            "write one such as \"15%\", the largest change that is let pass",
+            "write a share such as \"15%\", the largest change that is allowed",
         );
         share_of(text).ok_or_else(wrong).map(Some)
     });
 
-    /// A date of TOML, or its text.
+    /// A date in TOML, or as text.
     Day -> String, {"type": "string"},
     |from| {
         let day = Located::<DayText>::deserialize(from)?;
@@ -237,10 +237,10 @@ leaf! {
     };
 }
 
-/// A metric that is judged, and its own margin.
+/// A judged metric, and its own margin.
 pub type MetricOf = (Metric, Option<f64>);
 
-/// `peak_memory` or `peak_memory=5%`.
+/// Parses `peak_memory` or `peak_memory=5%`.
 fn metric(text: &str) -> Read<MetricOf> {
     let (name, margin) = match text.split_once('=') {
         Some((name, margin)) => (name.trim(), Some(margin)),
@@ -248,10 +248,7 @@ fn metric(text: &str) -> Read<MetricOf> {
     };
     let Some(metric) = Metric::ALL.into_iter().find(|known| known.name() == name) else {
         let names = Metric::ALL.map(Metric::name).join(", ");
-        return Err((
-            format!("there is no metric {name:?}; there are {names}"),
-            "",
-        ));
+        return Err((format!("no metric {name:?}; the metrics are {names}"), ""));
     };
     let share = margin.map(|margin| {
         let share = share_of(margin).filter(|share| *share < 1.0);
@@ -266,7 +263,7 @@ fn metric(text: &str) -> Read<MetricOf> {
     Ok((metric, share.transpose()?))
 }
 
-/// Reads a text as what it means; nothing stands for one that was left out.
+/// Parses a text to its meaning; an omitted value becomes the default.
 fn parsed<T: Default, E: Error>(
     text: Located<String>,
     read: impl FnOnce(&Located<String>) -> Read<T>,
@@ -282,12 +279,12 @@ fn lists(pairs: Pairs<Values>) -> Only {
     pairs.map(|(name, values)| (name, values.0)).collect()
 }
 
-/// The values of a parameter; those of `quick` are lists by name.
+/// The values of a parameter; those under `quick` are lists by name.
 #[derive(Debug, Clone)]
 pub enum Given {
-    /// Of a parameter.
+    /// The values of one parameter.
     Values(Vec<Located<String>>),
-    /// Of `quick`.
+    /// The values under `quick`.
     Lists(Only),
 }
 
@@ -311,7 +308,7 @@ impl<'de> Visitor<'de> for Parameters {
     }
 }
 
-/// `500ms`, `30s`, `2min`, `1h`; a bare number is seconds.
+/// Parses `500ms`, `30s`, `2min`, `1h`; a bare number is seconds.
 fn duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let split = text
@@ -331,7 +328,7 @@ fn duration(text: &str) -> Option<Duration> {
     (seconds > 0.0 && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// A whole number that is at least so large.
+/// A whole number with this minimum.
 struct From(u64);
 
 impl Visitor<'_> for From {
@@ -376,7 +373,7 @@ fn pattern(text: &str) -> Read<Regex> {
         let message = error.to_string();
         let last = message.lines().last().unwrap_or_default().trim();
         (
-            format!("the pattern is not understood: {last}"),
+            format!("the pattern is invalid: {last}"),
             "it is a regular expression; in TOML, '…' keeps backslashes as they are",
         )
     })
@@ -403,13 +400,14 @@ impl<'de> Deserialize<'de> for DayText {
     }
 }
 
-/// `15%` as a share, which may be more than the whole.
+/// `15%` as a share, which may exceed 100 %.
 pub fn share_of(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
     Some(number / 100.0).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// `2027-01-31`, a date of the calendar; ISO 8601 has other forms, which don't compare as text.
+/// Returns whether the text is a calendar date such as `2027-01-31`; other forms of ISO 8601 can't be
+/// compared as text.
 pub fn is_date(text: &str) -> bool {
     text.parse::<Date>()
         .is_ok_and(|date| date.to_string() == text)

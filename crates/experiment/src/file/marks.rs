@@ -1,9 +1,9 @@
-//! What the values of a file and their place in its tree both know.
+//! Type names that both a file's values and their places in the tree use.
 
-/// Names of the types that take a value as text: any scalar, or a date; and one text as a list.
+/// Names of the types that are read as text: any scalar, or a date; and a single text as a list.
 pub(super) const TEXTS: &str = "fathom::Texts";
 pub(super) const SCALAR: &str = "fathom::Scalar";
 pub(super) const DATE: &str = "fathom::Date";
 
-/// What to write for the end of a waiver: without one it would never be thought of again.
-pub(super) const UNTIL: &str = "write until = 2027-01-31, the last day on which it is let pass";
+/// Advice for a waiver without an end date: otherwise it would be forgotten.
+pub(super) const UNTIL: &str = "write until = 2027-01-31, the last day of the waiver";

@@ -1,4 +1,4 @@
-//! The file: its text, its parts, and what is wrong with it.
+//! The experiment file: its text, its parts, and its problems.
 
 pub mod experiment;
 mod fleet;

@@ -1,4 +1,4 @@
-//! From the text of a file to its parts.
+//! Parses the text of a file into its parts.
 
 use std::path::Path;
 
@@ -11,14 +11,13 @@ use super::problem::{FileError, Located, Problem, Problems, plain};
 use super::rules::rules;
 use super::tree;
 
-/// The load of `serve` that is none of connections.
+/// The load of `serve` that isn't a number of connections.
 pub const WEBSOCKET: &str = "websocket";
 
-/// Reads the text of a file, without looking whether its parts fit each other; see
-/// [`crate::check`].
+/// Parses the text of a file, without checking that its parts fit together; see [`crate::check`].
 ///
 /// # Errors
-/// Everything that is wrong, with its place.
+/// All problems, with their positions.
 pub fn parse(path: &Path, text: &str) -> Result<Experiment, FileError> {
     let failed = |problems| FileError {
         path: path.to_path_buf(),
@@ -44,7 +43,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Experiment, FileError> {
     }
 }
 
-/// Names, and what several keys say together.
+/// Fills in names, and what several keys determine together.
 fn complete(
     mut experiment: Experiment,
     path: &Path,
@@ -90,7 +89,7 @@ fn complete(
     experiment
 }
 
-/// Names are used in expressions, placeholders and file names.
+/// Checks a name, since names are used in expressions, placeholders and file names.
 fn name(name: &Located<String>, what: &str, problems: &Problems) {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -99,7 +98,7 @@ fn name(name: &Located<String>, what: &str, problems: &Problems) {
         problems.add(
             name.span.clone(),
             format!("{:?} can't be the name of a {what}", name.value),
-            "begin with a letter; then letters, digits, and _ - . between them",
+            "begin with a letter, followed by letters, digits, and _ - . between them",
         );
     }
 }
@@ -110,7 +109,7 @@ fn twice<'a>(what: &str, ids: impl Iterator<Item = &'a Located<String>>, problem
         if known.contains(&&id.value) {
             problems.add(
                 id.span.clone(),
-                format!("there are two {what} `{}`", id.value),
+                format!("two {what} are named `{}`", id.value),
                 "give each an `id` of its own",
             );
         }
@@ -135,7 +134,7 @@ fn parameters(given: &[(Located<String>, Given)], problems: &Problems) -> Vec<Pa
             {
                 problems.add(
                     value.span.clone(),
-                    format!("the value {:?} stands twice", value.value),
+                    format!("the value {:?} appears twice", value.value),
                     "each value once",
                 );
             }
@@ -185,7 +184,7 @@ fn packages(tool: &Tool, problems: &Problems) -> Option<(Registry, Vec<String>)>
         problems.add(
             texts[0].span.clone(),
             format!("the tool has both `{first}` and `{key}`"),
-            "give one place to get it from; other ways go into `hint`",
+            "choose one source for it; mention other ways in `hint`",
         );
     }
     Some((*registry, names))
@@ -222,7 +221,7 @@ fn measure(measure: &Measure, problems: &Problems) {
     if has_websocket && measure.load.len() > 1 {
         problems.add(
             measure.span.clone(),
-            "a measure loads servers by WebSocket or by connections",
+            "a measure loads servers either by WebSocket or by connections",
             "write two measures",
         );
     }
@@ -230,19 +229,20 @@ fn measure(measure: &Measure, problems: &Problems) {
         problems.add(
             measure.span.clone(),
             "`deflate` is an extension of WebSocket",
-            "write load = \"websocket\" beside it",
+            "add load = \"websocket\"",
         );
     }
 }
 
-/// `./FOLDER`: a crate in the experiment's own folder. Nothing above it can be named.
+/// Returns whether this is `./FOLDER`, a crate in the experiment's folder. Paths above it are not allowed.
 fn is_own_crate(registry: Registry, package: &str) -> bool {
     let inner = package.strip_prefix("./");
     registry == Registry::Cargo
         && inner.is_some_and(|inner| is_package(inner) && !inner.contains(['/', '@', '=']))
 }
 
-/// A package is handed to a package manager as a word: it must not be an option or a path.
+/// Returns whether a text is a package. It is passed to a package manager as a word, so it must not be an
+/// option or a path.
 fn is_package(text: &str) -> bool {
     let first = text.chars().next().unwrap_or('-');
     (first.is_ascii_alphanumeric() || first == '@')

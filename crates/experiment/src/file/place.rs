@@ -1,4 +1,4 @@
-//! A value of the tree, as serde asks for it.
+//! A deserializer for a value of the tree.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use super::tree::{Reading, Wrong};
 /// A value of the tree.
 #[derive(Clone)]
 pub(super) struct Place<'t> {
-    /// The key that it is of.
+    /// The key of the value.
     pub(super) key: &'t str,
     pub(super) value: &'t Spanned<DeValue<'t>>,
-    /// Where a table begins.
+    /// Where the heading of a table is.
     pub(super) heading: Range<usize>,
     pub(super) reading: &'t Reading<'t>,
 }
@@ -69,7 +69,7 @@ impl<'t> Place<'t> {
         }
     }
 
-    /// A table whose keys are those of a struct.
+    /// Deserializes a table whose keys are those of a struct.
     fn fields<'de, V: Visitor<'de>>(
         self,
         table: &'t DeTable<'t>,
@@ -122,13 +122,13 @@ impl<'t> Place<'t> {
     }
 }
 
-/// What a struct is called in messages: the `expecting` of its type.
+/// Returns the name of a struct for messages: the `expecting` of its type.
 fn title<'de, V: Visitor<'de>>(visitor: &V) -> String {
     let expected: &dyn Expected = visitor;
     expected.to_string()
 }
 
-/// What to write for a key that must be there.
+/// Returns what to write for a required key.
 fn example(title: &str, key: &str) -> Option<&'static str> {
     Some(match (title, key) {
         (_, "schema_version") => "write schema_version = 1",
@@ -136,7 +136,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         ("a picture", "title") => "write title = \"Wall time over the releases\"",
         (_, "title") => "write title = \"…\"",
         (_, "check") => {
-            "write check = \"program --version\": a command that succeeds when it is there"
+            "write check = \"program --version\": a command that succeeds if the tool is installed"
         }
         ("a build", "command") => "write command = \"cc -O2 -o {work}/x src/x.c\"",
         ("a count", "command") => "write command = \"objdump -d {work}/x\"",
@@ -282,7 +282,7 @@ impl<'de> Deserializer<'de> for Place<'_> {
     }
 }
 
-/// The values of a table or a list; where one was left out of a struct, nothing stands for it.
+/// The values of a table or a list; an omitted value of a struct is replaced by [`NOTHING`].
 struct Children<'t> {
     of: *const (),
     all: std::vec::IntoIter<(Plain<'t>, Option<Place<'t>>)>,
@@ -305,7 +305,7 @@ impl<'t> Children<'t> {
         }
     }
 
-    /// The same without what was left out.
+    /// Creates the values without the omitted ones.
     fn kept(
         of: *const (),
         all: impl Iterator<Item = (Plain<'t>, Place<'t>)>,
@@ -355,14 +355,14 @@ impl<'de> SeqAccess<'de> for Children<'_> {
     }
 }
 
-/// A key with its place.
+/// A key with its position.
 #[derive(Clone)]
 struct Plain<'t> {
     text: Cow<'t, str>,
     span: Range<usize>,
 }
 
-/// In place of what was left out: empty, a number that is large enough, the first of several words.
+/// Replaces an omitted value: empty, a number that is large enough, or the first of several words.
 const NOTHING: Plain<'static> = Plain {
     text: Cow::Borrowed(""),
     span: 0..0,
@@ -447,7 +447,7 @@ impl<'de> Deserializer<'de> for Plain<'_> {
     }
 }
 
-/// Text, numbers and flags as text.
+/// Returns text, numbers and flags as text.
 fn scalar(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

@@ -3,16 +3,16 @@
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// As it stands, doubled braces made single.
+    /// Literal text, with doubled braces made single.
     Text(String),
-    /// A name in braces, and the byte at which its brace stands.
+    /// A name in braces, and the byte offset of its brace.
     Name(String, usize),
 }
 
 /// Splits a text into its parts.
 ///
 /// # Errors
-/// The byte and the sentence for a brace that is neither doubled nor part of a placeholder.
+/// The byte offset and a message for a brace that is neither doubled nor part of a placeholder.
 pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
     let mut all = Vec::new();
     let mut plain = String::new();
@@ -30,7 +30,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
             return Err((brace, "a `}` without its `{`".to_string()));
         }
         let Some(end) = rest.find('}') else {
-            return Err((brace, "a `{` that is not closed".to_string()));
+            return Err((brace, "a `{` is not closed".to_string()));
         };
         let name = &rest[1..end];
         let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -51,7 +51,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
     Ok(all)
 }
 
-/// The names in a text; none if it can't be split.
+/// Returns the names in a text; empty if it can't be split.
 pub fn names(text: &str) -> Vec<String> {
     pieces(text)
         .unwrap_or_default()
@@ -63,11 +63,10 @@ pub fn names(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The text with every name replaced by what `value` says.
+/// Replaces every name in the text by its `value`.
 ///
 /// # Errors
-/// A sentence for a name without a value or a brace that is out of place. A checked file has
-/// neither.
+/// A message for a name without a value or a misplaced brace. A checked file has neither.
 pub fn fill(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut filled = String::new();
     for piece in pieces(text).map_err(|(_, message)| message)? {

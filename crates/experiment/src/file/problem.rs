@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what to write instead.
+//! Problems in a file: what is wrong, where, and what to write instead.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 pub use fathom_conduct::did_you_mean;
 
-/// A value with the bytes of the file that it stands at.
+/// A value with its byte range in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Located<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its byte range in the file.
     pub span: Range<usize>,
 }
 
@@ -23,12 +23,12 @@ impl<T> std::ops::Deref for Located<T> {
     }
 }
 
-/// Where problems are put.
+/// Collects problems.
 #[derive(Debug, Default)]
 pub struct Problems(RefCell<Vec<Problem>>);
 
 impl Problems {
-    /// Adds one, once.
+    /// Adds a problem, unless it is already there.
     pub fn add(&self, span: Range<usize>, message: impl Into<String>, advice: impl Into<String>) {
         let problem = Problem {
             span,
@@ -41,24 +41,24 @@ impl Problems {
         }
     }
 
-    /// Says that a table needs a key.
+    /// Reports that a table needs a key.
     pub(super) fn missing(&self, table: Range<usize>, title: &str, key: &str, advice: &str) {
         let span = table.start..table.end.max(table.start + 1);
         self.add(span, format!("{title} needs `{key}`"), advice);
     }
 
-    /// Says that there is nothing of that name.
+    /// Reports a name that doesn't exist.
     pub fn unknown(&self, word: &Located<String>, what: &str, known: &[&str]) {
         let advice = match did_you_mean(word, known.iter().copied()) {
             Some(meant) => format!("did you mean {meant:?}?"),
             None if known.is_empty() => format!("the file has no {what}"),
             None => format!("there is {}", known.join(", ")),
         };
-        let message = format!("there is no {what} {:?}", word.value);
+        let message = format!("no {what} {:?}", word.value);
         self.add(word.span.clone(), message, advice);
     }
 
-    /// All, in the order of the file.
+    /// Returns all problems, in the order of the file.
     pub fn into_sorted(self) -> Vec<Problem> {
         let mut all = self.0.into_inner();
         all.sort_by_key(|problem| (problem.span.start, problem.span.end));
@@ -66,30 +66,30 @@ impl Problems {
     }
 }
 
-/// One thing that is wrong.
+/// One problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Bytes of the file that it concerns.
+    /// The byte range in the file.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to write instead; empty if the message says it.
+    /// What to write instead; empty if the message already tells.
     pub advice: String,
 }
 
-/// A file that can't be used, with everything that is wrong with it, in the order of the file.
+/// A file that can't be used, with all its problems, in the order of the file.
 #[derive(Debug, Clone)]
 pub struct FileError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its text.
+    /// The file's text.
     pub text: String,
-    /// At least one.
+    /// The problems, at least one.
     pub problems: Vec<Problem>,
 }
 
 impl FileError {
-    /// Line and column of a byte, from 1; columns are characters.
+    /// Returns the line and column of a byte, counted from 1; columns are characters.
     pub fn position(&self, at: usize) -> (usize, usize) {
         let at = floor_boundary(&self.text, at);
         let before = &self.text[..at];
@@ -144,7 +144,7 @@ impl fmt::Display for FileError {
 }
 
 impl FileError {
-    /// Characters of the problem's span.
+    /// Returns the number of characters in the problem's span.
     fn width(&self, problem: &Problem) -> usize {
         let start = floor_boundary(&self.text, problem.span.start);
         let end = floor_boundary(&self.text, problem.span.end).max(start);
@@ -152,8 +152,8 @@ impl FileError {
     }
 }
 
-/// The bytes of the file at which a part of a text stands: exact where the text stands in the file
-/// as it is, else the whole text.
+/// Returns the byte range in the file of a part of a text: exact if the file contains the text verbatim, else
+/// that of the whole text.
 pub fn inside(
     file: &str,
     text: &Located<String>,
@@ -170,7 +170,7 @@ pub fn inside(
     }
 }
 
-/// Texts without their places.
+/// Returns the texts without their positions.
 pub(super) fn plain(list: Vec<Located<String>>) -> Vec<String> {
     list.into_iter().map(|text| text.value).collect()
 }

@@ -1,4 +1,4 @@
-//! Which keys need, and which exclude, each other?
+//! Rules about keys that require or exclude each other.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::experiment::How;
 use super::problem::Problems;
 
-/// Says what is wrong with the keys of each table, whatever their values are.
+/// Reports problems with the keys of each table, regardless of their values.
 pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
     for (name, input, span) in named(root, "inputs") {
         let contents = ["text", "hex", "file", "generate"];
@@ -23,7 +23,7 @@ pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
             };
             problems.add(
                 span,
-                format!("the input `{name}` has {count} contents"),
+                format!("the input `{name}` has {count} definitions of its content"),
                 "give it one of text, hex, file, generate",
             );
         }
@@ -80,7 +80,7 @@ pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
 const HOLDS: &str =
     "write holds = \"ratio(wall.a, wall.b) >= 10\", or `needs` with the tool that is missing";
 
-/// Says which keys the measure can't use, and which it needs.
+/// Reports keys that the measure can't use, and keys that it lacks.
 fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &Problems) {
     let has = |key| measure.contains_key(key);
     let missing = |key, advice| problems.missing(span.clone(), "a measure", key, advice);
@@ -129,7 +129,7 @@ fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &
             let names: Vec<&str> = ways.iter().map(|how| how.name()).collect();
             problems.add(
                 value.span(),
-                format!("`{key}` means nothing for how = \"{}\"", how.name()),
+                format!("`{key}` has no meaning for how = \"{}\"", how.name()),
                 format!("it belongs to {}", names.join(", ")),
             );
         }
@@ -146,7 +146,7 @@ fn is_true(table: &DeTable<'_>, key: &str) -> bool {
         .is_some_and(|value| value.get_ref().as_bool() == Some(true))
 }
 
-/// The tables of `[[key]]`, and where each begins.
+/// Returns the tables of `[[key]]`, and where each begins.
 fn listed<'t>(
     root: &'t DeTable<'t>,
     key: &str,
@@ -156,7 +156,7 @@ fn listed<'t>(
     tables.filter_map(|item| Some((item.get_ref().as_table()?, item.span())))
 }
 
-/// The tables of `[key.NAME]`, and where each name is.
+/// Returns the tables of `[key.NAME]`, and where each name is.
 fn named<'t>(
     root: &'t DeTable<'t>,
     key: &str,

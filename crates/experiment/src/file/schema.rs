@@ -1,5 +1,5 @@
-//! The schema of the experiment file, `docs/json-schema/experiment.schema.json`, generated from the
-//! types that read it: `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-experiment schema` writes it.
+//! The schema of the experiment file, `docs/json-schema/experiment.schema.json`, generated from the types
+//! that read it. `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-experiment schema` writes it.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use super::experiment::Experiment;
 use super::problem::Located;
 use super::shape::{Listed, Named, Part};
 
-/// A schema here has no defaults: comments say them. `schemars` asks what is read by a type's own
-/// function for one that writes.
+/// Omits defaults from the schema, since comments state them. For a type with its own deserializing function
+/// `schemars` also requires a serializing one.
 pub(super) trait NoDefault {
     fn serialize<V, S: serde::Serializer>(_: &V, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_none()
@@ -21,7 +21,7 @@ pub(super) trait NoDefault {
 
 impl<T> NoDefault for T {}
 
-/// A type without a definition of its own.
+/// Implements the schema of a type without its own definition.
 macro_rules! inline {
     ($part:ident: $bound:path, $type:ty, |$generator:ident| $schema:expr) => {
         impl<$part: $bound + JsonSchema> JsonSchema for $type {
@@ -51,14 +51,14 @@ inline!(T: Part, Listed<T>, |generator| json_schema!({
     "items": generator.subschema_for::<T>(),
 }));
 
-/// The words of [`fathom_model::Layer`].
+/// The keywords of [`fathom_model::Layer`].
 pub(super) struct LayerWord<T = ()>(std::marker::PhantomData<T>);
 
 inline!(T: Sized, LayerWord<T>, |_generator| json_schema!({
     "enum": [Layer::Arithmetic.name(), Layer::Mechanism.name(), Layer::Size.name()],
 }));
 
-/// Limits by metric, by benchmark; or by both with a dot between them.
+/// Limits by metric, by benchmark, or by both joined with a dot.
 pub(super) struct BudgetsByName<T = ()>(std::marker::PhantomData<T>);
 
 inline!(T: Sized, BudgetsByName<T>, |_generator| json_schema!({

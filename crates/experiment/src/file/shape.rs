@@ -1,4 +1,4 @@
-//! Shapes of values: with a place, one or several, by name.
+//! Shapes of values: with a position, one or several, by name.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     }
 }
 
-/// A part of the file that stands under a name, or in a list, whose items have none.
+/// A part of the file that has a name, or is an item of a list without names.
 pub(super) trait Part {
     fn placed(&mut self, _place: Located<String>) {}
 }
@@ -57,7 +57,7 @@ fn placed<T: Part>(place: Located<String>, mut part: T) -> T {
     part
 }
 
-/// A list, with what is wanted where it is none.
+/// A list, with a description of what is expected for the error message.
 struct List<T>(&'static str, PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
@@ -72,7 +72,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
     }
 }
 
-/// A table whose keys are free.
+/// A table with arbitrary keys.
 #[derive(Debug, Clone)]
 pub(super) struct Pairs<T>(pub(super) Vec<(Located<String>, T)>);
 
@@ -109,7 +109,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
     }
 }
 
-/// A value as text: any scalar, or what a type of the file asks its place for.
+/// A value as text: any scalar, or the kind that a type of the file requests from its place.
 pub(super) struct AsText(pub(super) &'static str);
 
 impl Visitor<'_> for AsText {
@@ -144,19 +144,19 @@ impl From<Located<Scalar>> for Located<String> {
     }
 }
 
-/// Any scalar, with its place.
+/// Reads any scalar, with its position.
 pub(super) fn scalar<'de, D: Deserializer<'de>>(from: D) -> Result<Located<String>, D::Error> {
     Located::<Scalar>::deserialize(from).map(Located::from)
 }
 
-/// One text, or a list of scalars.
+/// Reads one text, or a list of scalars.
 pub(super) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Located<String>>, D::Error> {
     let list = List::<Located<Scalar>>("a list", PhantomData);
     let texts = from.deserialize_newtype_struct(TEXTS, list)?.into_iter();
     Ok(texts.map(Located::from).collect())
 }
 
-/// A list of one scalar or more.
+/// A list of at least one scalar.
 pub(super) struct Values(pub(super) Vec<Located<String>>);
 
 impl<'de> Deserialize<'de> for Values {

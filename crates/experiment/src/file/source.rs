@@ -1,4 +1,4 @@
-//! Keys that are not those of the record: `[source]`, and `published` of a claim.
+//! Keys that differ from those of the record: `[source]`, and `published` of a claim.
 
 use fathom_model::{Published, Source};
 use serde::{Deserialize, Deserializer};
@@ -21,7 +21,7 @@ pub(super) struct SourceKeys {
     /// Year.
     #[serde(default, with = "Year")]
     year: Option<i64>,
-    /// Address.
+    /// URL.
     url: Option<String>,
     /// Ids of the published experiments covered here.
     #[serde(default, with = "Texts")]
@@ -43,7 +43,7 @@ impl SourceKeys {
     }
 }
 
-/// What was published.
+/// The published figure.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "`published`")]
@@ -54,12 +54,12 @@ pub(super) struct PublishedKeys {
     /// Its unit; a plain number if absent.
     #[serde(default, with = "UnitName")]
     unit: Option<String>,
-    /// The value is a limit that any better one keeps, not the size that was found.
+    /// Whether the value is a limit that any better value satisfies, rather than the size that was found.
     #[serde(default)]
     limit: bool,
-    /// The figures that it stands for.
+    /// The figures of the source that it summarizes.
     figures: Option<String>,
-    /// Where, if not in the source of the file.
+    /// Where it was published, if not in the source of the file.
     source: Option<String>,
 }
 

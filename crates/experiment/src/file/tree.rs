@@ -1,5 +1,5 @@
-//! Serde over the tree of a file. Serde ends at the first mistake, and a reader wants to know all of
-//! them: a value that can't be read is said, left out from then on, and the file is read again.
+//! Serde for the tree of a file. Serde stops at the first mistake, but the user wants to see all of them: a
+//! value that can't be read is reported and omitted, and the file is read again.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use toml::de::DeValue;
 use super::place::Place;
 use super::problem::{Located, Problems, did_you_mean, inside};
 
-/// Reads a tree as a type; `None` where that can't be done, and `problems` then says why.
+/// Deserializes a tree as a type; `None` if impossible, with the reasons in `problems`.
 pub(super) fn read<'t, T: Deserialize<'t>>(
     root: &'t Spanned<DeValue<'t>>,
     text: &'t str,
@@ -43,7 +43,7 @@ pub(super) fn read<'t, T: Deserialize<'t>>(
 pub(super) struct Reading<'t> {
     text: &'t str,
     pub(super) problems: &'t Problems,
-    /// Table or list, and key or position in it.
+    /// Omitted values: table or list, and key or position in it.
     left_out: RefCell<BTreeSet<(*const (), String)>>,
 }
 
@@ -52,7 +52,7 @@ impl Reading<'_> {
         self.left_out.borrow().contains(&(of, key.to_owned()))
     }
 
-    /// Says what is wrong with a value, once, and leaves it out.
+    /// Reports a problem with a value, once, and omits the value.
     pub(super) fn leave_out(
         &self,
         of: *const (),
@@ -76,7 +76,7 @@ impl Reading<'_> {
                     Some(meant) => format!("did you mean {meant:?}?"),
                     None => format!("there is {}", known.join(", ")),
                 };
-                (format!("there is no {what} {word:?}"), advice)
+                (format!("no {what} {word:?}"), advice)
             }
             Wrong::Missing(key) => (format!("`{key}` is missing"), String::new()),
             Wrong::Other(message) => (message, String::new()),
@@ -93,7 +93,8 @@ impl Reading<'_> {
     }
 }
 
-/// What a type of the file says of a text: serde's errors are texts, and it travels in one as JSON.
+/// A problem that a type of the file reports about a text: serde's errors are texts, so it is passed in one
+/// as JSON.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Said {
     value: String,
@@ -130,15 +131,15 @@ impl Said {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Wrong {
-    /// It was said.
+    /// The problem was reported.
     #[error("to be read again")]
     Again,
-    /// What was left out can't be.
+    /// The value to omit can't be omitted.
     #[error("can't be read")]
     Stuck,
     #[error("{}", .0.message)]
     Said(Said),
-    /// A value of another kind.
+    /// The value has another kind.
     #[error("not {wanted}")]
     Kind { wanted: String },
     #[error("{word}")]

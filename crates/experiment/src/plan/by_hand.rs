@@ -1,4 +1,5 @@
-//! What to type to make a measure by hand: `--plan` shows it. An experiment calls the verbs itself.
+//! The command lines with which a user makes a measure by hand, as shown by `--plan`. An experiment calls the
+//! verbs' code itself.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ fn record_path(folders: &Folders, name: &str) -> PathBuf {
     folders.records().join(format!("{name}.json"))
 }
 
-/// The options that say how a job is run, for verbs that take several commands in quotes.
+/// Returns the options that state how a job is run, for verbs that take several quoted commands.
 fn run_options(jobs: &[&Job]) -> Vec<String> {
     let mut words = Vec::new();
     for job in jobs {
@@ -40,7 +41,7 @@ fn run_options(jobs: &[&Job]) -> Vec<String> {
     words
 }
 
-/// The words of `fathom bench` for all targets.
+/// Returns the words of `fathom bench` for all targets.
 pub(super) fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path) -> Vec<String> {
     let mut words = vec![
         "bench".to_string(),
@@ -59,12 +60,12 @@ pub(super) fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path)
             .iter()
             .map(|target| format!("--command-name={}", target.label())),
     );
-    // Nothing behind this can be taken for an option of ours: each is one quoted command.
+    // Nothing after this can be mistaken for one of our options: each is one quoted command.
     words.extend(targets.iter().map(|target| target.job.line()));
     words
 }
 
-/// The words of `fathom why` for a target.
+/// Returns the words of `fathom why` for a target.
 pub(super) fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -> Vec<String> {
     let mut words = vec![
         "why".to_string(),
@@ -80,7 +81,7 @@ pub(super) fn why(target: &Target, rounds: u64, folders: &Folders, name: &str) -
     words
 }
 
-/// The words of `fathom startup` for all targets.
+/// Returns the words of `fathom startup` for all targets.
 pub(super) fn startup(
     measure: &Measure,
     targets: &[Target],
@@ -105,14 +106,14 @@ pub(super) fn startup(
     words.extend(
         run_options(&jobs)
             .into_iter()
-            // First output is taken where it is written: the verb chooses the sink itself.
+            // The first output is measured where it is written: the verb chooses the sink itself.
             .filter(|word| !word.starts_with("--output=")),
     );
     words.extend(targets.iter().map(|target| target.job.line()));
     words
 }
 
-/// The words of `fathom serve` for all targets.
+/// Returns the words of `fathom serve` for all targets.
 pub(super) fn serve(
     measure: &Measure,
     targets: &[Target],
@@ -157,7 +158,7 @@ pub(super) fn serve(
     words
 }
 
-/// The words of `fathom pipe` for one pipeline.
+/// Returns the words of `fathom pipe` for one pipeline.
 pub(super) fn pipe(
     measure: &Measure,
     stages: &[Vec<String>],
@@ -178,7 +179,7 @@ pub(super) fn pipe(
     words
 }
 
-/// The words of `fathom machine`.
+/// Returns the words of `fathom machine`.
 pub(super) fn machine(measure: &Measure, folders: &Folders) -> Vec<String> {
     let mut words = vec![
         "machine".to_string(),

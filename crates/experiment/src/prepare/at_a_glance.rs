@@ -1,5 +1,5 @@
-//! Which tools are missing, as fast as a list of many experiments needs it: no check is run twice,
-//! and none that would only print a version.
+//! Finds missing tools quickly enough for a list of many experiments: no check is run twice, and none that
+//! would only print a version.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,28 +10,28 @@ use crate::resolve::{Job, Scope};
 use crate::run::Interrupted;
 use crate::run::command::{self, CommandError, execute};
 
-/// Arguments after which a program prints its version and does nothing else. Where it is found it
-/// is there: the 116 checks of the catalogue took 4 s of CPU time, most of it for what only starts.
+/// Arguments after which a program only prints its version. If the program is found, it counts as available:
+/// the 116 checks of the catalogue took 4 s of CPU time, mostly for starting programs.
 const ASKS_VERSION: [&str; 5] = ["--version", "-version", "-v", "-V", "version"];
 
-/// What checks have said: by their words, variables and, where those name a place, the folder.
+/// Results of checks, keyed by their words, variables and, if these contain a relative path, the folder.
 #[derive(Debug, Default)]
 pub struct Known(BTreeMap<String, bool>);
 
-/// The tools of an experiment, as far as a list says it.
+/// The tools of an experiment, in the detail that a list needs.
 #[derive(Debug, Default)]
 pub struct AtAGlance {
-    /// Those that are not there, each with how to get it.
+    /// Missing tools, each with how to get it.
     pub missing: Vec<String>,
-    /// Those whose program is there, and of which only their check, which was not run, would tell more.
+    /// Tools whose program was found, and whose check, which was not run, could reveal more.
     pub unchecked: Vec<String>,
 }
 
-/// Looks for the tools of an experiment. Their checks, which are commands of whoever wrote the file, are run only if
-/// there is a folder for what they print.
+/// Looks for the tools of an experiment. Their checks are commands written by the file's author; they are run
+/// only if there is a folder for their output.
 ///
 /// # Errors
-/// When the user interrupts.
+/// If the user interrupts.
 pub fn at_a_glance(
     scope: &Scope<'_>,
     logs: Option<&Path>,
@@ -48,7 +48,7 @@ pub fn at_a_glance(
     Ok(all)
 }
 
-/// `None`: only its check would tell.
+/// Returns whether the tool is available; `None` if only its check could tell.
 fn is_there(
     scope: &Scope<'_>,
     tool: &Tool,
@@ -77,7 +77,8 @@ fn is_there(
     Ok(Some(there))
 }
 
-/// The same check says the same wherever it is run, unless its words name a place from there.
+/// Returns the key of a check. Its result doesn't depend on the folder, unless its words contain a relative
+/// path.
 fn key(job: &Job) -> String {
     let is_relative = |word: &String| word.contains('/') && !word.starts_with('/');
     let folder = job.words.iter().any(is_relative);

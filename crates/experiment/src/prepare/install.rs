@@ -1,9 +1,9 @@
-//! How is a tool installed, and what is said of one that is missing?
+//! Installs tools, and describes missing ones.
 
 use crate::file::experiment::{Registry, Tool};
 use crate::resolve::{Job, Scope, Sink};
 
-/// Why a tool counts as missing, with what to do.
+/// Describes why a tool counts as missing, and what to do.
 pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
     let name = &tool.name.value;
     if let Some(why) = why {
@@ -21,21 +21,21 @@ pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
                 registry.key()
             )
         }
-        (Some(_), _) => "its package is installed and its check still fails".to_string(),
+        (Some(_), _) => "its package is installed, but its check still fails".to_string(),
         (None, Some(hint)) => hint.clone(),
         (None, None) => return format!("{name} is missing"),
     };
     format!("{name} is missing ({how})")
 }
 
-/// Gets the packages that are named, with those of their dependencies that the system lacks, and
-/// unpacks them into the folder that is the shell's `$0`. Nothing is installed and none of their
-/// scripts is run, so it takes no privilege.
+/// Downloads the named packages, with those of their dependencies that the system lacks, and unpacks them
+/// into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run, so it
+/// needs no privileges.
 const UNPACK_PACKAGES: &str = "cd \"$0\" \
 && names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
 && apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";
 
-/// The commands that install a tool into its own folder.
+/// Returns the commands that install a tool into its own folder.
 pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
     let Some((registry, packages)) = &tool.packages else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
             .map(|package| {
                 let mut all = into_folder("cargo install --locked --root");
                 match package.strip_prefix("./") {
-                    // A program of the experiment's own whose dependencies are in the registry.
+                    // A crate in the experiment's folder whose dependencies are in the registry.
                     Some(inner) => {
                         let own = scope.folders.here.join(inner).display().to_string();
                         all.extend(["--path".to_string(), own]);
@@ -82,7 +82,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
         Registry::Pypi => {
             let mut pip = vec![at("bin/python")];
             pip.extend(words("-m pip install --disable-pip-version-check"));
-            // `name@version` as everywhere in the file; pip writes it `name==version`.
+            // `name@version` as everywhere in the file; pip requires `name==version`.
             pip.extend(
                 packages
                     .iter()
@@ -99,7 +99,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
                 let variables = vec![
                     ("GOPATH".to_string(), path.clone()),
                     ("GOBIN".to_string(), at("bin")),
-                    // Without it Go leaves files that their owner can't remove.
+                    // Otherwise Go leaves files that their owner can't remove.
                     ("GOFLAGS".to_string(), "-modcacherw".to_string()),
                 ];
                 job(

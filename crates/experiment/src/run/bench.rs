@@ -14,29 +14,30 @@ use crate::metrics::unit_text;
 use crate::resolve::{Folders, Job, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 
-/// Fewest rounds that a limit on the time leaves.
+/// The fewest rounds that a time limit leaves.
 const FEWEST_ROUNDS: u64 = 5;
 
-/// How much is measured.
+/// How much to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Amount {
-    /// Rounds.
+    /// Number of rounds.
     pub rounds: u64,
-    /// Time that is left; more rounds than fit into it are not begun.
+    /// The remaining time; no more rounds are started than fit into it.
     pub time: Option<Duration>,
-    /// When everything has to have ended, whatever it has by then.
+    /// When everything must have ended, regardless of the results so far.
     pub deadline: Option<Instant>,
-    /// How many rounds the measure has already.
+    /// How many rounds the measure already has.
     pub before: u64,
 }
 
 impl Amount {
-    /// Nothing more may begin.
+    /// Returns whether nothing more may be started.
     pub fn is_over(&self) -> bool {
         is_over(self.deadline)
     }
 
-    /// The name of a measure's record, without its ending: more rounds have one of their own.
+    /// Returns the name of a measure's record, without its extension: additional rounds have their own
+    /// record.
     pub fn record_name(&self, measure: &Measure) -> String {
         match self.before {
             0 => measure.id.value.clone(),
@@ -44,7 +45,7 @@ impl Amount {
         }
     }
 
-    /// Rounds that fit, if one takes this many seconds.
+    /// Returns the number of rounds that fit if one takes this many seconds.
     pub fn fitting(&self, seconds: f64) -> u64 {
         match self.time {
             Some(time) if seconds > 0.0 => {
@@ -56,13 +57,13 @@ impl Amount {
     }
 }
 
-/// The time is up.
+/// Returns whether the time is up.
 pub fn is_over(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
 
-/// Runs every target once, unmeasured. Those that fail are gaps and are left out; the seconds that
-/// one round takes are known then.
+/// Runs every target once without measuring. Targets that fail become gaps and are skipped. Also returns the
+/// duration of one round in seconds.
 pub fn try_out(
     targets: Vec<Target>,
     measure: &Measure,
@@ -120,7 +121,7 @@ pub fn try_out(
     Ok((good, seconds))
 }
 
-/// A target that is left out because the time is up.
+/// Returns the gap of a target that is skipped because the time is up.
 pub fn no_time(measure: &Measure, target: &Target) -> Gap {
     Gap {
         measure: Some(measure.id.value.clone()),
@@ -131,7 +132,7 @@ pub fn no_time(measure: &Measure, target: &Target) -> Gap {
     }
 }
 
-/// Compares the targets in rounds.
+/// Measures the targets in rounds.
 pub fn run(
     measure: &Measure,
     targets: Vec<Target>,
@@ -146,7 +147,7 @@ pub fn run(
     let rounds = amount.fitting(seconds);
     if rounds < amount.rounds {
         outcome.notes.push(format!(
-            "{rounds} rounds instead of {}, to keep to the time",
+            "{rounds} rounds instead of {}, to stay within the time limit",
             amount.rounds
         ));
     }
@@ -169,7 +170,9 @@ pub fn run(
     outcome.records.extend(verb.record());
     outcome.interrupted = end == End::Interrupted;
     match failure {
-        _ if end == End::Cut => outcome.notes.push("cut short: its time was up".to_string()),
+        _ if end == End::Cut => outcome
+            .notes
+            .push("cut short by its time limit".to_string()),
         Some(error) if !error.is_interruption() => {
             outcome.failed = true;
             outcome.notes.push(format!("bench: {}", verb.said(&error)));
@@ -244,7 +247,7 @@ fn plan(
     })
 }
 
-/// The metrics of all runs, by round.
+/// Returns the metrics of all runs, by round.
 fn samples(record: &BenchRecord, targets: &[Target], measure: &Measure) -> Vec<Samples> {
     let mut all = Vec::new();
     for (index, target) in targets.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! One command of the experiment, run once, with all that it prints kept.
+//! One command of the experiment, run once, with its output stored.
 //!
-//! It runs below the launcher, which ends it and everything that it started when its time is up, on
-//! Ctrl-C, and when Fathom itself is killed.
+//! It runs under the launcher, which ends it and all its descendants when its time is up, on Ctrl-C, and when
+//! Fathom itself is killed.
 
 use std::ffi::OsString;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,18 +18,18 @@ use crate::resolve::{Job, Sink};
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Everything that was measured of it.
+    /// All measurements of the run.
     pub run: Run,
-    /// What it wrote to standard output.
+    /// The file with its standard output.
     pub stdout: PathBuf,
-    /// What it wrote to standard error.
+    /// The file with its standard error.
     pub stderr: PathBuf,
 }
 
-/// Why a command has no end.
+/// Why a command didn't come to an end.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The user interrupted.
+    /// The user interrupted it.
     #[error("interrupted")]
     Interrupted,
     /// It can't be started.
@@ -37,18 +37,18 @@ pub enum CommandError {
     NotStarted(String),
 }
 
-/// Writes standard error into a file that is the shell's `$0`, and becomes the program.
+/// Redirects standard error to a file, the shell's `$0`, and executes the program.
 const ERRORS_TO_FILE: &str = "exec \"$@\" 2>\"$0\"";
 
-/// Whether the job's program is there.
+/// Checks that the job's program exists.
 ///
 /// # Errors
-/// [`CommandError::NotStarted`] with what is not there.
+/// [`CommandError::NotStarted`] with what is missing.
 pub fn find(job: &Job) -> Result<(), CommandError> {
     let failed = |what: String| CommandError::NotStarted(what);
     if !job.directory.is_dir() {
         return Err(failed(format!(
-            "its folder {} is not there",
+            "its folder {} does not exist",
             job.directory.display()
         )));
     }
@@ -66,11 +66,11 @@ pub fn find(job: &Job) -> Result<(), CommandError> {
     }
 }
 
-/// Runs a job. What it prints lies in `STEM.out` and `STEM.err` then, unless the job says another
-/// file for its output.
+/// Runs a job. Its output is stored in `STEM.out` and `STEM.err`, unless the job sends its standard output to
+/// another file.
 ///
 /// # Errors
-/// [`CommandError`]; a command that fails is no error.
+/// [`CommandError`]; a command that fails isn't an error.
 pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
     let failed = |what: String| CommandError::NotStarted(what);
     find(job)?;
@@ -145,21 +145,21 @@ pub fn execute(job: &Job, stem: &Path) -> Result<Ended, CommandError> {
     })
 }
 
-/// `exit code 1`, in words.
+/// Describes an exit, such as `exit code 1`.
 pub fn describe(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("exit code {code}"),
         Exit::Signal(signal) => format!("signal {signal}"),
-        Exit::TimedOut => "its time was up".to_string(),
+        Exit::TimedOut => "it reached its time limit".to_string(),
     }
 }
 
-/// The last lines of a file, joined: what a failing program said.
+/// Returns the last lines of a file, joined: the messages of a failing program.
 pub fn last_words(path: &Path) -> String {
     last_lines(&tail(path, 2048))
 }
 
-/// The last lines with something in them, joined.
+/// Returns the last lines that aren't empty, joined.
 pub fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -169,18 +169,18 @@ pub fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(3)..].join(" / ")
 }
 
-/// The first line of a file that has something in it.
+/// Returns the first line of a file that isn't empty.
 pub fn first_line(path: &Path) -> Option<String> {
     let text = head(path, 4096);
     let line = text.lines().find(|line| !line.trim().is_empty())?;
     Some(line.trim().to_string())
 }
 
-/// At most `most` bytes from the beginning of a file, as text.
+/// Returns at most `most` bytes from the start of a file, as text.
 pub fn head(path: &Path, most: u64) -> String {
     let mut bytes = Vec::new();
     if let Ok(file) = std::fs::File::open(path) {
-        // What can't be read is not there.
+        // An unreadable file counts as empty.
         let _ = file.take(most).read_to_end(&mut bytes);
     }
     String::from_utf8_lossy(&bytes).into_owned()

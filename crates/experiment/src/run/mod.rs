@@ -1,4 +1,4 @@
-//! Runs what the plan says, and reads what came of it.
+//! Runs the plan, and reads the results.
 
 pub mod bench;
 pub mod command;
@@ -8,25 +8,25 @@ pub mod records;
 pub mod served;
 pub mod verb;
 
-/// The user wants to stop.
+/// The user interrupted the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// Why something is left out that could have been measured.
-pub const NO_TIME: &str = "left out, no time left";
+/// The reason for skipping something that could have been measured.
+pub const NO_TIME: &str = "omitted, no time left";
 
-/// What came of one measure.
+/// The outcome of one measure.
 #[derive(Debug, Default)]
 pub struct Yield {
-    /// Numbers, findings, gaps.
+    /// Numbers, findings and gaps.
     pub results: crate::results::Results,
-    /// Evidence, from the work folder.
+    /// Paths of the evidence, relative to the work folder.
     pub records: Vec<String>,
-    /// What went wrong.
+    /// Problems that occurred.
     pub notes: Vec<String>,
-    /// The user interrupted it.
+    /// Whether the user interrupted it.
     pub interrupted: bool,
-    /// A subject failed.
+    /// Whether a subject failed.
     pub failed: bool,
 }
 

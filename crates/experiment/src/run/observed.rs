@@ -1,4 +1,4 @@
-//! `why`, `startup`, `pipe` and `machine`: each called, and what its record says.
+//! Runs `why`, `startup`, `pipe` and `machine`, and reads their records.
 
 use fathom_conduct::machine::Probes;
 use fathom_conduct::pipe::{Inputs, ObserveBy, Stages};
@@ -18,15 +18,15 @@ use crate::resolve::{Folders, Job, Scope, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
-/// Nobody is shown what a verb is doing: the line says which measure is made.
+/// A verb's progress isn't shown: the status line already names the measure.
 fn unwatched(_: Event<'_>) {}
 
-/// Calls of one verb, and what came of them.
+/// Calls of one verb, and their outcome.
 pub(super) struct Session<'s> {
     folders: &'s Folders,
     amount: Amount,
     outcome: Yield,
-    /// The time was up before the last record was complete.
+    /// Whether the time was up before the last record was complete.
     cut: bool,
 }
 
@@ -40,7 +40,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// What `conduct` returns, or why there is nothing. `name` is the record's, without its ending.
+    /// Returns the result of `conduct`, or why there is none. `name` is that of the record, without its
+    /// extension.
     pub(super) fn call<R>(
         &mut self,
         name: &str,
@@ -57,7 +58,7 @@ impl<'s> Session<'s> {
         self.outcome.interrupted |= end == End::Interrupted;
         self.outcome.records.extend(verb.record());
         if self.cut {
-            let note = format!("{name} was cut short: its time was up");
+            let note = format!("{name} was cut short by its time limit");
             self.outcome.notes.push(note);
         }
         result.map_err(|error| match end {
@@ -67,12 +68,12 @@ impl<'s> Session<'s> {
         })
     }
 
-    /// What came of it so far.
+    /// Returns the outcome so far.
     pub(super) fn outcome(&mut self) -> &mut Yield {
         &mut self.outcome
     }
 
-    /// All that came of it.
+    /// Returns the whole outcome.
     pub(super) fn into_outcome(self) -> Yield {
         self.outcome
     }
@@ -106,7 +107,7 @@ impl<'s> Session<'s> {
 /// Explains each target.
 pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
-    // Each metric once: the list has them for each subject.
+    // Each metric once, since the list has one entry for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
         .map(|known| known.metric)
@@ -152,7 +153,7 @@ pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<
                 );
                 session.outcome.results.samples.extend(samples);
                 if let Some(limited) = &findings.limited {
-                    // Named where a claim asks for a count that this tier does not make.
+                    // Reported if a claim needs a count that this tier doesn't make.
                     session.outcome.results.gaps.push(Gap {
                         measure: Some(measure.id.value.clone()),
                         subject: Some(target.subject.clone()),
@@ -169,7 +170,7 @@ pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<
     session.outcome
 }
 
-/// First output and exit of all targets.
+/// Measures first output and exit of all targets.
 pub fn startup(
     measure: &Measure,
     targets: Vec<Target>,
@@ -177,7 +178,7 @@ pub fn startup(
     scope: &Scope<'_>,
 ) -> Result<Yield, Interrupted> {
     let mut session = Session::new(scope.folders, amount);
-    // One that fails would end the session of all.
+    // A failing target would end the whole session.
     let (targets, seconds) = try_out(
         targets,
         measure,
@@ -192,7 +193,7 @@ pub fn startup(
     let rounds = amount.fitting(seconds * caches);
     if rounds < amount.rounds {
         session.outcome.notes.push(format!(
-            "{rounds} rounds instead of {}, to keep to the time",
+            "{rounds} rounds instead of {}, to stay within the time limit",
             amount.rounds
         ));
     }
@@ -244,7 +245,7 @@ fn startup_plan(
 ) -> Result<StartupPlan, MeasureError> {
     let found = |target: &Target| {
         let mut found = verb::find(&target.job)?;
-        // Only what goes into a pipe is watched for its first byte.
+        // The first byte is only observed if output goes to a pipe.
         found.command.output = Output::Pipe;
         Ok(found)
     };
@@ -269,7 +270,7 @@ fn startup_plan(
     })
 }
 
-/// Each pipeline with its stages.
+/// Measures each pipeline with its stages.
 pub fn pipe(measure: &Measure, amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
     let pipelines = match scope.pipelines(measure) {
@@ -313,7 +314,8 @@ fn take_pipe(
     outcome.results.samples.extend(samples);
     outcome.notes.extend(records::of_pipe_load(record));
     if !waits {
-        let why = "its waits were not seen, or observing slowed it by more than 10 %: only share_wait_input and share_wait_output are quoted then";
+        let why = "its waits were not seen, or observation slowed it down by more than 10 %: in that case only \
+             share_wait_input and share_wait_output are reported";
         outcome.results.gaps.push(Gap {
             measure: Some(measure.id.value.clone()),
             subject: None,
@@ -351,7 +353,7 @@ fn pipe_plan(jobs: &[Job], amount: Amount, verb: &Verb) -> Result<PipePlan, Cond
     })
 }
 
-/// The probes of this machine.
+/// Runs the probes of this machine.
 pub fn machine(measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
     let mut session = Session::new(folders, amount);
     let read = session.call(&measure.id.value, |verb| {
@@ -372,7 +374,8 @@ pub fn machine(measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
         Ok((samples, without)) => {
             session.outcome.results.samples = samples;
             for (id, why) in without {
-                // A probe without an answer: named by its metric, so that claims on it say why.
+                // A probe without a result is named by its metric, so that claims about it can state the
+                // reason.
                 session.outcome.results.samples.push(Samples {
                     measure: measure.id.value.clone(),
                     metric: id.clone(),

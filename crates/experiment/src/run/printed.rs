@@ -13,11 +13,11 @@ use crate::resolve::{Folders, Job, Scope, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
-/// Most that is read of what a program prints, in bytes.
+/// The most bytes that are read of a program's output.
 const MOST_OUTPUT: u64 = 16 << 20;
 
-/// Runs the targets in rounds and reads their numbers. The order of a round turns by one from round
-/// to round, so that each target stands in each place equally often.
+/// Runs the targets in rounds and reads their numbers. The order rotates by one from round to round, so that
+/// each target is in each position equally often.
 pub fn run(
     measure: &Measure,
     targets: &[Target],
@@ -63,7 +63,9 @@ pub fn run(
             break;
         }
         if over {
-            outcome.notes.push("cut short: its time was up".to_string());
+            outcome
+                .notes
+                .push("cut short by its time limit".to_string());
             break;
         }
         round += 1;
@@ -71,7 +73,7 @@ pub fn run(
             let fitting = amount.fitting(began.elapsed().as_secs_f64());
             if fitting < rounds {
                 outcome.notes.push(format!(
-                    "{fitting} rounds instead of {rounds}, to keep to the time"
+                    "{fitting} rounds instead of {rounds}, to stay within the time limit"
                 ));
                 rounds = fitting;
             }
@@ -96,17 +98,17 @@ pub fn run(
     Ok(outcome)
 }
 
-/// A target with what was read of it so far.
+/// A target with the values read so far.
 struct Reading<'t> {
     target: &'t Target,
     values: Vec<Vec<(u32, f64)>>,
     failure: Option<String>,
-    /// Of the runs that count.
+    /// Waits for a CPU in the runs that count.
     waits: CpuWaits,
 }
 
 impl Reading<'_> {
-    /// Runs it once; `round` is absent for a warm-up.
+    /// Runs the target once; `round` is absent for a warm-up.
     fn once(
         &mut self,
         measure: &Measure,
@@ -120,8 +122,7 @@ impl Reading<'_> {
                 .work
                 .join("logs")
                 .join(format!("{}-{}", measure.id.value, target.file_part()));
-        // A pattern needs the output in a file, whatever the subject's output is for other
-        // measures.
+        // A pattern needs the output in a file, regardless of the subject's output for other measures.
         let job = Job {
             output: Sink::Null,
             ..target.job.clone()
@@ -136,7 +137,7 @@ impl Reading<'_> {
             Ok(ended) => ended,
         };
         if ended.run.exit == Exit::TimedOut && amount.is_over() {
-            // Ended by the end of the time, not by itself: no result and no failure.
+            // Stopped because the time was up: neither a result nor a failure.
             return Ok(());
         }
         if !ended.run.exit.is_success() && !target.may_fail {
@@ -205,7 +206,7 @@ impl Reading<'_> {
     }
 }
 
-/// The number that a pattern finds in a file, in the value's unit.
+/// Returns the number that a pattern finds in a file, in the value's unit.
 fn read(value: &Value, file: &Path) -> Result<f64, String> {
     let text = command::head(file, MOST_OUTPUT);
     let mut found = Vec::new();
@@ -213,7 +214,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
         let Some(group) = captures.get(1) else {
             continue;
         };
-        // People print thousands with commas and underscores.
+        // Programs print thousands separators as commas and underscores.
         let digits = group.as_str().trim().replace([',', '_'], "");
         match digits.parse::<f64>() {
             Ok(number) if number.is_finite() => found.push(number * value.unit.1),
@@ -245,7 +246,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
     })
 }
 
-/// Sizes of files and counts of patterns, under each combination that makes a difference.
+/// Measures sizes of files and counts of patterns, under each combination that they depend on.
 pub fn run_static(
     measure: &Measure,
     amount: Amount,
@@ -288,7 +289,7 @@ pub fn run_static(
     Ok(outcome)
 }
 
-/// Bytes of a file. That it is not there is explained by what was lacking to build it.
+/// Returns the size of a file in bytes. If the file is missing, the error names what its build lacked.
 fn size(
     text: &str,
     part: &Combination,

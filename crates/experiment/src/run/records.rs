@@ -1,5 +1,5 @@
-//! What an experiment takes of the records of the other verbs. What a record lacks is absent here;
-//! nothing is guessed.
+//! Extracts an experiment's results from the records of other verbs. Values that a record lacks are absent,
+//! never guessed.
 
 use fathom_machine::ProbeResult;
 use fathom_model::{
@@ -12,7 +12,7 @@ use crate::metrics::SLOW_LAUNCHES;
 use crate::results::{Findings, Samples};
 use crate::unit;
 
-/// Builds samples of one measure.
+/// Builds the samples of one measure.
 struct Sampler<'m> {
     measure: &'m str,
     parameters: &'m Combination,
@@ -46,9 +46,8 @@ impl Sampler<'_> {
     }
 }
 
-/// Counts, parts of the account and findings of a `why` record. A call that was not made has the
-/// count 0:
-/// `asked` are the metrics that the file asks for.
+/// Returns counts, parts of the account and findings of a `why` record. A call that was not made has the
+/// count 0: `asked` are the metrics that the file uses.
 pub fn why(
     explanation: &Explanation,
     measure: &str,
@@ -70,7 +69,7 @@ pub fn why(
             continue;
         };
         one(&format!("share_{name}"), "", account.share(part.spent));
-        // Times of a run that observing slowed are no times of the program.
+        // If observing slowed the run, its times are not those of the program.
         if explanation.explaining.times_are_quoted {
             one(&format!("account_{name}"), "s", part.ns as f64 / 1e9);
         }
@@ -104,7 +103,7 @@ pub fn why(
     one("findings", "", explanation.findings.len() as f64);
     one("processes", "", explanation.processes.len() as f64);
     one("slowdown", "", explanation.explaining.slowdown);
-    // What was not counted is absent, not 0.
+    // Counts that were not made are absent, not 0.
     for metric in asked.iter().filter(|_| counts_calls) {
         match metric.split_once('_') {
             Some(("calls", name)) => one(metric, "", sum(&|row| row.calls, Some(name))),
@@ -127,25 +126,24 @@ pub fn why(
     (sampler.all, findings)
 }
 
-/// What keeps a tier from seeing every cause.
+/// Returns what keeps a tier from seeing every cause.
 fn limited(explanation: &Explanation) -> Option<String> {
     let tier = &explanation.explaining.tier;
     (tier != "kernel").then(|| {
         format!(
-            "why could only observe by its tier {tier}, which does not see every cause (fathom why --tiers)"
+            "why could only observe with the tier {tier}, which does not see every cause (fathom why --tiers)"
         )
     })
 }
 
-/// What a record of `startup` says of a machine that is too busy: first bytes that were stamped
-/// late.
+/// Returns the warnings of a `startup` record about a busy machine: first bytes that were stamped late.
 pub fn of_load(record: &StartupRecord) -> Vec<String> {
     let warnings = record.warnings.iter();
     let late = warnings.filter(|warning| warning.id == "late_stamps");
     late.map(|warning| warning.message.clone()).collect()
 }
 
-/// What a record of `pipe` says of it: a stage that had no CPU.
+/// Returns the notes of a `pipe` record about a busy machine: a stage that had no CPU.
 pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
     let notes = record
         .notes
@@ -154,12 +152,12 @@ pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
     notes.map(|note| note.message.clone()).collect()
 }
 
-/// When it ended by itself; of a run that the time limit ended nobody knows.
+/// Returns when the program exited by itself; `None` if the time limit ended it.
 fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
 
-/// Why the numbers of a `serve` record should not be trusted.
+/// Returns why the numbers of a `serve` record should not be trusted.
 pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
     let loads = record.servers.iter().flat_map(|server| {
         let loads = server.load.iter().map(|load| &load.verdicts);
@@ -173,7 +171,7 @@ pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
     }
 }
 
-/// A figure of a round.
+/// Returns a figure of a round.
 type OfRound = fn(&LoadRound) -> Option<f64>;
 /// Percentiles of the response time in a round, in milliseconds.
 const RESPONSES: [(&str, OfRound); 4] = [
@@ -183,7 +181,7 @@ const RESPONSES: [(&str, OfRound); 4] = [
     ("response_p99", |round| round.p99_ms),
 ];
 
-/// What a `serve` record says of one server: its launches, its rounds under load, its messages.
+/// Returns the results of one server in a `serve` record: its launches, its rounds under load, its messages.
 pub fn serve(
     record: &ServeRecord,
     server: usize,
@@ -244,7 +242,7 @@ pub fn serve(
     sampler.all
 }
 
-/// The launches of one server, and how many were slow for which reason.
+/// Adds the launches of one server, and how many of them were slow for each reason.
 fn launches(sampler: &mut Sampler<'_>, cold: &ColdStart, subject: &str, prefix: &str) {
     let of = |pick: fn(&Launch) -> Option<f64>| {
         let runs = (0u32..).zip(&cold.runs);
@@ -285,8 +283,8 @@ fn launches(sampler: &mut Sampler<'_>, cold: &ColdStart, subject: &str, prefix: 
     }
 }
 
-/// First output and exit of the runs of a `startup` record, and what they waited for a CPU.
-/// `subjects` are in the order of its programs.
+/// Returns first output and exit of the runs of a `startup` record, and their waits for a CPU. `subjects` are
+/// in the order of its programs.
 pub fn startup(
     runs: &[StartupRun],
     measure: &str,
@@ -332,7 +330,7 @@ pub fn startup(
     (all, waits(runs))
 }
 
-/// What the programs waited for a CPU, as far as it is known.
+/// Returns how long the programs waited for a CPU, as far as known.
 fn waits(runs: &[StartupRun]) -> CpuWaits {
     let mut all = CpuWaits::default();
     for run in runs {
@@ -343,13 +341,13 @@ fn waits(runs: &[StartupRun]) -> CpuWaits {
     all
 }
 
-/// Part of the stage's own wall time, 0 to 1.
+/// Returns a fraction of the stage's own wall time, 0 to 1.
 fn share(stage: &StageRun, ns: Option<u64>) -> Option<f64> {
     let wall = stage.wall_ns();
     (wall > 0).then_some(ns? as f64 / wall as f64)
 }
 
-/// The whole line and its stages of a `pipe` record.
+/// Returns the results of a `pipe` record for the whole pipeline and its stages.
 pub fn pipe(
     record: &PipeRecord,
     measure: &str,
@@ -368,7 +366,7 @@ pub fn pipe(
         .enumerate()
         .map(|(round, row)| seconds((round, row.wall_ns)))
         .collect();
-    // Its own name stands for the whole line: wall.ID, and ID.wall.
+    // The measure's name means the whole pipeline: wall.ID, and ID.wall.
     sampler.add("wall", Some(measure), "s", false, true, walls.clone());
     sampler.add("wall", None, "s", false, false, walls);
     for (stage, name) in names.iter().enumerate() {
@@ -384,8 +382,7 @@ pub fn pipe(
         add("cpu", &record.rounds, "s", |stage| {
             Some(stage.cpu_ns as f64 / 1e9)
         });
-        // Waits are observed in rounds of their own. Where observing slowed those, only shares are
-        // quoted.
+        // Waits are observed in separate rounds. If observing slowed those, only shares are reported.
         let explained = match record.explained.is_empty() {
             true => &record.rounds,
             false => &record.explained,
@@ -418,13 +415,13 @@ pub fn pipe(
     sampler.all
 }
 
-/// Probes with a value, and the ids of the others with why they have none.
+/// Probes with a value, and the ids of the others with the reason why they have none.
 pub type Probes = (Vec<Samples>, Vec<(String, String)>);
 
-/// The probes that have a value; the others with why they have none.
+/// Returns the probes with a value, and the others with the reason why they have none.
 ///
 /// # Errors
-/// When there are no probes.
+/// If there are no probes.
 pub fn machine(results: &[ProbeResult], measure: &str) -> Result<Probes, String> {
     if results.is_empty() {
         return Err("it has no probes".to_string());

@@ -1,4 +1,4 @@
-//! `serve`: called, and what its record says.
+//! Runs `serve`, and reads its record.
 
 use fathom_conduct::serve::{ServePlan, Served};
 use fathom_conduct::{ConductError, Event, fresh_seed};
@@ -13,13 +13,13 @@ use crate::file::WEBSOCKET;
 use crate::file::experiment::Measure;
 use crate::resolve::{Scope, Target};
 
-/// The status of a server that speaks WebSocket from there on.
+/// The status with which a server switches to WebSocket.
 const SWITCHING: u16 = 101;
 
-/// Nobody is shown what it is doing: the line says which measure is made.
+/// Progress isn't shown: the status line already names the measure.
 fn unwatched(_: Event<'_>) {}
 
-/// Launches or loads all targets, in the same rounds.
+/// Launches all targets, or puts load on them, in the same rounds.
 pub fn serve(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
     let measured = session.call(&measure.id.value, |verb| {
@@ -78,7 +78,7 @@ fn plan(
         cold: measure.also_cold(),
         rounds: if is_loaded { rounds } else { 0 },
         connections: loads().filter_map(|load| load.parse().ok()).collect(),
-        // What it is asked is what is claimed of it: connections, no share of what they showed.
+        // Claims are about numbers of connections, not about shares of the measured capacity.
         rates: Some(Vec::new()),
         requests: RequestPlan {
             paths: vec![measure.path.clone().unwrap_or_else(|| "/".to_string())],

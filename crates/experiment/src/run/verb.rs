@@ -1,4 +1,4 @@
-//! The other verbs, called: their records stay as files, which are the evidence.
+//! Calls other verbs; their records are kept as files, which are the evidence.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,29 +14,29 @@ use crate::resolve::{Folders, Job, Sink, Target};
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It was done, or failed.
+    /// It completed or failed.
     ByItself,
     /// The user interrupted it.
     Interrupted,
-    /// Its time was up; what it has measured by then is in its record.
+    /// Its time was up; its measurements up to then are in its record.
     Cut,
 }
 
 /// One call of a verb.
 #[derive(Debug)]
 pub struct Verb {
-    /// Of the record, in the work folder.
+    /// Path of the record, relative to the work folder.
     relative: String,
-    /// Of the record.
+    /// Path of the record.
     pub path: PathBuf,
-    /// What went wrong is written here.
+    /// The file for errors.
     log: PathBuf,
     deadline: Option<Instant>,
 }
 
 impl Verb {
-    /// `name` is the record's, without its ending. One of an earlier run is taken away: it is no evidence
-    /// of this one.
+    /// Creates a call. `name` is that of the record, without its extension. An older record of this name is
+    /// removed, since it is not evidence of this run.
     pub fn new(name: &str, amount: Amount, folders: &Folders) -> Verb {
         let relative = format!("records/{name}.json");
         let path = folders.work.join(&relative);
@@ -49,7 +49,7 @@ impl Verb {
         }
     }
 
-    /// How it ended, asked right after it has.
+    /// Returns how it ended; must be called right after the end.
     pub fn ended(&self) -> End {
         match interrupt::received() {
             Some(_) => End::Interrupted,
@@ -58,12 +58,12 @@ impl Verb {
         }
     }
 
-    /// The name of the record, if it left one.
+    /// Returns the name of the record, if there is one.
     pub fn record(&self) -> Option<String> {
         self.path.is_file().then(|| self.relative.clone())
     }
 
-    /// What went wrong, with the end of what the failing command said; it is kept in the log.
+    /// Returns the error, with the last output of the failing command, and writes it to the log.
     pub fn said(&self, error: &ConductError) -> String {
         let stderr = match error {
             ConductError::Measure(
@@ -74,7 +74,7 @@ impl Verb {
             ) => String::from_utf8_lossy(stderr),
             _ => "".into(),
         };
-        // A log that can't be written is no failure: the record says the same.
+        // Failing to write the log isn't an error, since the record contains the same text.
         let text = error.to_string();
         let _ = std::fs::write(&self.log, format!("{text}\n{stderr}"));
         let first = text.lines().next().unwrap_or_default();
@@ -84,7 +84,7 @@ impl Verb {
         }
     }
 
-    /// Writes the record of a verb that has no file that grows.
+    /// Writes the record of a verb that doesn't write one incrementally.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -95,7 +95,7 @@ impl Verb {
         })
     }
 
-    /// How these jobs are run: one limit for all of them.
+    /// Returns how these jobs are run, with one limit for all of them.
     pub fn terms<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> RunTerms {
         RunTerms {
             timeout: jobs.filter_map(|job| job.timeout).max(),
@@ -105,15 +105,15 @@ impl Verb {
     }
 }
 
-/// The program of a job, and its input.
+/// Returns the program of a job, and its input.
 ///
 /// # Errors
-/// When one of them is not there.
+/// If one of them is missing.
 pub fn find(job: &Job) -> Result<fathom_conduct::Target, MeasureError> {
     if let Sink::File(path) = &job.output
         && let Some(folder) = path.parent()
     {
-        // Where it can't be made, the verb says why.
+        // If the folder can't be created, the verb reports why.
         let _ = std::fs::create_dir_all(folder);
     }
     let plan = CommandPlan {
@@ -139,7 +139,7 @@ pub fn find(job: &Job) -> Result<fathom_conduct::Target, MeasureError> {
     plan.find()
 }
 
-/// Which failures are let pass, where all targets are measured together.
+/// Returns which failures are accepted if all targets are measured together.
 pub fn ignored(targets: &[Target]) -> IgnoreFailure {
     match targets.iter().any(|target| target.may_fail) {
         true => IgnoreFailure::All,
@@ -147,7 +147,7 @@ pub fn ignored(targets: &[Target]) -> IgnoreFailure {
     }
 }
 
-/// A number of rounds as verbs take it.
+/// Converts a number of rounds to the type that verbs take.
 pub fn count(rounds: u64) -> u32 {
     u32::try_from(rounds).unwrap_or(u32::MAX)
 }

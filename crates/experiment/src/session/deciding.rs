@@ -1,4 +1,4 @@
-//! More rounds, until each claim is decided.
+//! Adds rounds until each claim is decided.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use crate::resolve::Target;
 use crate::run::{Interrupted, Yield};
 use crate::verdict;
 
-/// So often a claim is judged: the level of the intervals ([`crate::expression::LEVEL`]) rests on it.
-/// Each time has twice the rounds of the one before.
+/// How often a claim is judged; the level of the intervals ([`crate::expression::LEVEL`]) depends on it. Each
+/// time has twice the rounds of the previous one.
 const LOOKS: u32 = 3;
-/// The most rounds that a measure comes to, in rounds that the file names.
+/// The most rounds that a measure reaches, as a multiple of those in the file.
 pub(crate) const MOST_TIMES: u64 = 1 << (LOOKS - 1);
 
-/// Samples that a claim rests on.
+/// Samples that a claim depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub measure: String,
@@ -26,17 +26,17 @@ pub(super) struct Row {
     pub parameters: Combination,
 }
 
-/// More rounds of a measure.
+/// Additional rounds of a measure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct More<'m> {
-    /// What is measured again.
+    /// The samples that get more rounds.
     pub rows: &'m [Row],
-    /// How many rounds there are: as many are added.
+    /// The number of existing rounds: as many are added.
     pub before: u64,
 }
 
 impl More<'_> {
-    /// Whether an undecided claim rests on this target.
+    /// Returns whether an undecided claim depends on this target.
     pub(super) fn is_for(&self, measure: &Measure, target: &Target) -> bool {
         self.rows.iter().any(|row| {
             row.measure == measure.id.value
@@ -47,7 +47,7 @@ impl More<'_> {
 }
 
 impl Running<'_> {
-    /// Doubles the rounds of what undecided claims rest on, and again where that was not enough.
+    /// Doubles the rounds of everything that undecided claims depend on, and again if that was not enough.
     pub(super) fn decide(
         &mut self,
         prepared: &Prepared,
@@ -87,7 +87,7 @@ impl Running<'_> {
         }
     }
 
-    /// The claims that are judged, each with why it can't be.
+    /// Returns the selected claims, each with the reason if it can't be judged.
     pub(super) fn judged<'c>(
         &'c self,
         prepared: &'c Prepared,
@@ -103,7 +103,7 @@ impl Running<'_> {
             })
     }
 
-    /// What undecided claims rest on.
+    /// Returns what undecided claims depend on.
     fn undecided(&self, prepared: &Prepared) -> Vec<Row> {
         let combinations = self.scope.combinations();
         let mut rows = Vec::new();
@@ -130,7 +130,7 @@ impl Running<'_> {
         rows
     }
 
-    /// Adds rounds to those that a measure has.
+    /// Adds rounds to those of a measure.
     fn add(
         &mut self,
         measure: &Measure,

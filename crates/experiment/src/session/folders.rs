@@ -1,4 +1,4 @@
-//! Where does a run keep its builds, inputs and records?
+//! The folders in which a run keeps its builds, inputs and records.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use super::RunError;
 use crate::file::experiment::Experiment;
 use crate::resolve::Folders;
 
-/// The folder of the runs of a file: `.fathom/NAME` beside it.
+/// Returns the folder for the runs of a file: `.fathom/NAME` next to it.
 pub fn default_work(file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or(Path::new("."));
     let name = file.file_stem().unwrap_or_default();
     folder.join(".fathom").join(name)
 }
 
-/// The folders of a run, absolute.
+/// Returns the folders of a run as absolute paths.
 ///
 /// # Errors
-/// When the current directory is not known.
+/// If the current directory is unknown.
 pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError> {
     let failed = |error| RunError::Work {
         path: work.to_path_buf(),
@@ -36,7 +36,7 @@ pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError
     })
 }
 
-/// Makes the work folder and holds it, so that two runs do not mix.
+/// Creates and locks the work folder, so that two runs do not mix.
 pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
     let failed = |error| RunError::Work {
         path: folders.work.clone(),
@@ -48,10 +48,11 @@ pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         && parent.file_name().is_some_and(|name| name == ".fathom")
         && !parent.join(".gitignore").exists()
     {
-        // Results are no sources; and nobody made this folder a project's.
+        // Results aren't source files, and this folder wasn't created as a project's.
         std::fs::write(parent.join(".gitignore"), "*\n").map_err(failed)?;
         if made {
-            let word = "Made by `fathom run` for its own files. Without this file, what is measured here is saved here.\n";
+            let word = "Created by `fathom run` for its own files. Without this file, measurements made here are saved \
+                 here.\n";
             std::fs::write(parent.join(keep::WORK_ONLY), word).map_err(failed)?;
         }
     }
@@ -60,7 +61,7 @@ pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         Ok(()) => {}
         Err(std::fs::TryLockError::WouldBlock) => {
             return Err(failed(std::io::Error::other(
-                "another run uses it; wait for it, or give this one a folder with --work",
+                "another run is using it; wait for it, or give this one its own folder with --work",
             )));
         }
         Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),

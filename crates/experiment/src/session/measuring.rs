@@ -1,4 +1,4 @@
-//! One measure: its targets that can be run, and the way in which they are.
+//! One measure: the targets that can be run, and how to measure them.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ impl Running<'_> {
         Ok(outcome)
     }
 
-    /// The targets that can be run; the others become gaps.
+    /// Returns the targets that can be run; the others become gaps.
     fn targets(
         &self,
         measure: &Measure,

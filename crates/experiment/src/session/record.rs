@@ -1,4 +1,4 @@
-//! The record of a run: what was measured, and what is judged by it.
+//! The record of a run: the results, and the verdicts based on them.
 
 use fathom_model::{ExperimentRecord, Picture, ResultRow, SCHEMA_VERSION};
 
@@ -9,9 +9,8 @@ use crate::results::{Cause, Gap, Results};
 use crate::verdict;
 
 impl Running<'_> {
-    /// Whether something that this run was to measure was not: interrupted, or out of time. What
-    /// the machine lacks is no part of it, and neither is what the quick set leaves to the full
-    /// one.
+    /// Returns whether this run omitted something it should have measured: interrupted, or out of time.
+    /// Something that the machine lacks doesn't count, nor does anything outside the quick set.
     fn was_left_out(&self, gap: &Gap) -> bool {
         let measures = &self.scope.experiment.measures;
         let measure = measures

@@ -8,14 +8,14 @@ use fathom_experiment::results::{Cause, Findings, Gap, Results, Samples};
 use fathom_experiment::{Experiment, FileError, check};
 use fathom_model::{ClaimResult, Combination};
 
-/// Reads and checks a text.
+/// Parses and checks a text.
 pub(crate) fn experiment(text: &str) -> Result<Experiment, FileError> {
     let experiment = parse(Path::new("experiment.toml"), text)?;
     check::check(&experiment)?;
     Ok(experiment)
 }
 
-/// A file with two subjects, a bench, a why and these claims.
+/// A file with two subjects, a `bench` measure, a `why` measure and these claims.
 pub(crate) fn with_claims(claims: &str) -> String {
     format!(
         r#"schema_version = 1
@@ -73,7 +73,7 @@ pub(crate) fn samples(
     }
 }
 
-/// The same under a parameter.
+/// The same samples under a parameter.
 pub(crate) fn under(samples: Samples, name: &str, value: &str) -> Samples {
     Samples {
         parameters: vec![(name.to_string(), value.to_string())],
@@ -81,18 +81,18 @@ pub(crate) fn under(samples: Samples, name: &str, value: &str) -> Samples {
     }
 }
 
-/// Values around a centre: plus and minus a share, no two alike.
+/// Values around a centre, plus and minus a share, all different.
 pub(crate) fn around(centre: f64, spread: f64, count: usize) -> Vec<f64> {
     (0..count)
         .map(|i| {
-            // A fixed order that has no trend.
+            // A fixed order without a trend.
             let place = (i * 7 % count) as f64 / (count - 1).max(1) as f64 - 0.5;
             centre * (1.0 + 2.0 * spread * place)
         })
         .collect()
 }
 
-/// What `why` found.
+/// Findings of `why`.
 pub(crate) fn found(subject: &str, ids: &[&str]) -> Findings {
     Findings {
         measure: "cause".to_string(),
@@ -103,7 +103,7 @@ pub(crate) fn found(subject: &str, ids: &[&str]) -> Findings {
     }
 }
 
-/// Something missing.
+/// A gap.
 pub(crate) fn gap(subject: &str, reason: &str) -> Gap {
     Gap {
         measure: None,
@@ -114,12 +114,12 @@ pub(crate) fn gap(subject: &str, reason: &str) -> Gap {
     }
 }
 
-/// The verdict of the file's first claim.
+/// Returns the verdict of the file's first claim.
 pub(crate) fn judged(text: &str, results: &Results) -> ClaimResult {
     judged_under(text, results, &[Vec::new()])
 }
 
-/// The same under combinations of parameters.
+/// Returns it under combinations of parameters.
 pub(crate) fn judged_under(
     text: &str,
     results: &Results,

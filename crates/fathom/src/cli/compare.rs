@@ -1,4 +1,4 @@
-//! `fathom compare`: two sides that were measured at different times.
+//! `fathom compare`: compares two sides that were measured at different times.
 
 use std::path::PathBuf;
 
@@ -26,34 +26,34 @@ together: the command is printed. docs/history.md says how it is computed.
 
 Exit codes: 0 done, 2 wrong arguments, or nothing of that name, 4 nothing could be compared.")]
 pub(crate) struct Arguments {
-    /// What is compared with: a revision, a label, a record's id, @-2, or a record file
+    /// The side to compare with: a revision, a label, a record's id, @-2, or a record file
     #[arg(value_name = "BASE")]
     pub base: String,
 
-    /// What is compared: the same
+    /// The side to compare, given in the same way
     #[arg(value_name = "HEAD")]
     pub head: String,
 
-    /// Only these benchmarks: names, or parts of names; * stands for any letters
+    /// Only these benchmarks: names, or parts of names; * matches any letters
     #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
-    /// This metric, such as peak_memory (default: the main one of each benchmark)
+    /// Compare this metric, such as peak_memory (default: the main one of each benchmark)
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
     #[command(flatten)]
     pub margin: Margin,
 
-    /// Also measurements of a tree whose tracked files differed from the revision
+    /// Also use measurements of a tree whose tracked files differed from the revision
     #[arg(long)]
     pub dirty: bool,
 
-    /// Also compare what was measured in different environments, with a warning
+    /// Also compare measurements from different environments, with a warning
     #[arg(long)]
     pub across: bool,
 
-    /// Show every comparison, and the command that measures both together for each
+    /// Show every comparison, each with the command that measures both sides together
     #[arg(short, long)]
     pub verbose: bool,
 
@@ -65,10 +65,10 @@ pub(crate) struct Arguments {
     pub read: ReadStore,
 }
 
-/// Compares, prints, writes. Returns the exit code.
+/// Compares, prints and writes. Returns the exit code.
 ///
 /// # Errors
-/// A side that isn't there, a store that can't be read, a file that can't be written.
+/// A side that doesn't exist, a store that can't be read, a file that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(&[&arguments.json])?;
     let here = std::env::current_dir().unwrap_or_default();

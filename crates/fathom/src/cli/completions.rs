@@ -1,4 +1,4 @@
-//! `fathom completions`: what a shell completes.
+//! `fathom completions`: shell completion.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     pub shell: Shell,
 }
 
-/// Shells that are known.
+/// Supported shells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Shell {
     /// Bash
@@ -37,14 +37,14 @@ pub(super) enum Shell {
     Fish,
 }
 
-/// The variable by which the script of a shell asks this program for what may follow. Its value is the
+/// The variable with which a shell's completion script asks this program for candidates. Its value is the
 /// shell's name.
 const VARIABLE: &str = "FATHOM_COMPLETE";
 
 /// Prints the script for a shell. Returns the exit code.
 ///
 /// # Errors
-/// When it can't be written.
+/// If it can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let name = match arguments.shell {
         Shell::Bash => "bash",
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Answers the script of a shell, and ends, if it was that which started the program.
+/// Answers a completion request and exits, if a shell's completion script started the program.
 pub(super) fn answer(command: fn() -> Command) {
     CompleteEnv::with_factory(command)
         .var(VARIABLE)
@@ -70,8 +70,8 @@ pub(super) fn answer(command: fn() -> Command) {
         .complete();
 }
 
-/// Names of the benchmarks in the store of this folder; none where it can't be read. A name with a
-/// character that a terminal would obey is left out.
+/// Returns the names of the benchmarks in the store of this folder; empty if it can't be read. Names with
+/// characters that a terminal would interpret are skipped.
 pub(super) fn benchmarks() -> Vec<CompletionCandidate> {
     let plan = HistoryPlan {
         main_only: true,
@@ -92,7 +92,7 @@ pub(super) fn benchmarks() -> Vec<CompletionCandidate> {
     names.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The words that can be explained.
+/// Returns the words that can be explained.
 pub(super) fn words() -> Vec<CompletionCandidate> {
     let words = fathom_report::known_words();
     words.into_iter().map(CompletionCandidate::new).collect()

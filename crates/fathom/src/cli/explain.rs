@@ -1,4 +1,4 @@
-//! `fathom explain`: what a word means that is printed.
+//! `fathom explain`: explains a word used in the output.
 
 use clap::Args;
 use clap_complete::ArgValueCandidates;
@@ -16,7 +16,7 @@ use crate::cli::{completions, screen, write};
 
 The same texts are in docs/words.md and docs/findings.md.")]
 pub(super) struct Arguments {
-    /// The word; all words are listed if there is none
+    /// The word; without one, all words are listed
     #[arg(value_name = "WORD", add = ArgValueCandidates::new(completions::words))]
     pub words: Vec<String>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 /// Prints the entry of a word, or all words. Returns the exit code.
 ///
 /// # Errors
-/// When there is no such word.
+/// If the word doesn't exist.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let width = screen::stdout_width();
     let text = match arguments.words.join(" ") {

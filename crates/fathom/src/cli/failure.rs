@@ -1,4 +1,4 @@
-//! What is printed when something can't be done, and the exit code that goes with it.
+//! Error messages and exit codes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use fathom_model::TimedRuns;
 use fathom_report::escape;
 use fathom_trace::TraceError;
 
-/// Exit code when the arguments can't be right.
+/// Exit code for invalid arguments.
 pub(super) const USAGE: i32 = 2;
-/// Exit code when the command under test failed.
+/// Exit code if the command under test failed.
 pub(super) const COMMAND_FAILED: i32 = 3;
-/// Exit code when the measurement can't be made or trusted.
+/// Exit code if the measurement can't be made or trusted.
 pub(super) const UNTRUSTED: i32 = 4;
 
-/// An end without a result.
+/// An error that ends the program without a result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The arguments contradict each other or can't be understood. The message says what to type.
+    /// The arguments contradict each other or are invalid. The message tells what to type.
     #[error("{0}")]
     Usage(String),
     /// Measuring failed.
@@ -30,21 +30,21 @@ pub(super) enum Failure {
     /// Observing failed.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// What would be printed could not be trusted.
+    /// The result could not be trusted.
     #[error("{0}")]
     Untrusted(String),
-    /// What was to be measured failed before it could be.
+    /// The command to measure failed before it could be measured.
     #[error("{0}")]
     Failed(String),
-    /// The user ended it; what is left is said.
+    /// The user interrupted it; the message tells what remains.
     #[error("{0}")]
     Interrupted(String),
-    /// A file that was asked for can't be written.
+    /// A requested file can't be written.
     #[error("can't write {}: {error}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: std::io::Error,
     },
 }
@@ -64,14 +64,14 @@ impl From<ConductError> for Failure {
     }
 }
 
-/// What is said to who interrupts before there is a time.
-const NOTHING_TIMED: &str = "interrupted before the first timed run had ended. A command that doesn't end by itself, such as a \
-     server, is explained with a time limit: fathom why --timeout 10s -- COMMAND";
+/// The message for an interrupt before the first time was measured.
+const NOTHING_TIMED: &str = "interrupted before the first timed run had ended. To explain a command that doesn't end by itself, such as a \
+     server, set a time limit: fathom why --timeout 10s -- COMMAND";
 
-/// What a session that was ended leaves, in words.
+/// Describes what an interrupted session leaves.
 fn nothing_observed(timed: &TimedRuns) -> String {
     format!(
-        "interrupted before the command was observed: nothing is explained. Before that: {}",
+        "interrupted before the command was observed, so there is nothing to explain. Before that: {}",
         fathom_conduct::why::timed_in_words(timed)
     )
 }
@@ -88,13 +88,13 @@ impl From<fathom_store::Error> for Failure {
     }
 }
 
-/// An error of the arguments: what to type instead.
+/// Creates a usage error; the text tells what to type instead.
 pub(super) fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Usage(text.into()))
 }
 
 impl Failure {
-    /// The code for [`std::process::exit`].
+    /// Returns the code for [`std::process::exit`].
     pub(super) fn exit_code(&self) -> i32 {
         match self {
             Failure::Usage(_) | Failure::Write { .. } => USAGE,
@@ -138,10 +138,10 @@ impl Failure {
                 text.push_str(&format!("{advice}\n"));
             }
         }
-        // Programs are started, found and accounted for by it: whatever failed, this comes first.
+        // Fathom needs /proc to start, find and account for programs: report this first, whatever failed.
         if !Path::new("/proc/self").exists() {
             text.push_str(
-                "/proc is not mounted here, and Fathom measures by it: mount -t proc proc /proc\n",
+                "/proc is not mounted here, but Fathom needs it to measure: mount -t proc proc /proc\n",
             );
         }
         say!("{text}");
@@ -153,7 +153,7 @@ fn escape_lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-/// The end of what the command wrote to standard error, marked as its words.
+/// Returns the end of the command's standard error, marked as its output.
 fn tail(error: &MeasureError) -> String {
     let (MeasureError::RunFailed { stderr, .. }
     | MeasureError::StageFailed { stderr, .. }
@@ -191,32 +191,33 @@ fn advice(error: &MeasureError) -> Option<String> {
             exit: fathom_model::Exit::TimedOut,
             ..
         } => {
-            "It and everything that it started were ended. Give it more time with --timeout, or count such runs with -i."
+            "The command and all processes that it started were ended. Give it more time with --timeout, or count \
+             such runs with -i."
         }
-        // If all its failures were ignored, no run would be left.
+        // Ignoring all failures would leave no run.
         MeasureError::RunFailed {
             exit: fathom_model::Exit::Code(code),
             always: true,
             ..
         } => {
             return Some(format!(
-                "To measure a command that is to end so, name its exit code: -i={code}."
+                "To measure a command that should end like this, name its exit code: -i={code}."
             ));
         }
         MeasureError::RunFailed { .. } => {
-            "To measure it all the same and count the failures, use -i, or -i=CODE for one exit code."
+            "To measure it anyway and count the failures, use -i, or -i=CODE for one exit code."
         }
         MeasureError::NoGoodRound { .. } => {
-            "To measure a command that is to end so, name its exit code: -i=CODE."
+            "To measure a command that should end like this, name its exit code: -i=CODE."
         }
         MeasureError::StageFailed { .. } => {
-            "To measure the pipeline all the same and count such ends, use -i."
+            "To measure the pipeline anyway and count such failures, use -i."
         }
         MeasureError::PipelineTimedOut { .. } => {
-            "It and everything that it started were ended. Give it more time with --timeout."
+            "The command and all processes that it started were ended. Give it more time with --timeout."
         }
         MeasureError::WrongOutput { .. } => {
-            "A program that does not do its work has no speed. Run it once without Fathom to see what it prints."
+            "The time of a failing program says nothing. Run it once without Fathom to see what it prints."
         }
         _ => return None,
     };

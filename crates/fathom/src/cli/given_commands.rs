@@ -1,4 +1,4 @@
-//! The commands of a verb that takes several, as they are given.
+//! The commands of a verb that takes several.
 
 use std::ffi::OsString;
 
@@ -17,13 +17,13 @@ pub(super) struct GivenCommands {
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<OsString>,
 
-    /// One command, word by word: what follows is handed on as it is
+    /// One command, word by word: everything after it is passed on unchanged
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<OsString>,
 }
 
 impl GivenCommands {
-    /// The commands to run, at least one; `example` is what to type instead of nothing.
+    /// Returns the commands to run, at least one; `example` is shown as what to type if there is none.
     ///
     /// # Errors
     /// Usage errors: no command, both forms at once, or a line that can't be split.
@@ -41,7 +41,7 @@ impl GivenCommands {
             sources.push(Source::Words(self.words.clone()));
         }
         if sources.is_empty() {
-            return usage(format!("there is no command; try: {example}"));
+            return usage(format!("no command; try: {example}"));
         }
         Ok(sources)
     }

@@ -1,4 +1,4 @@
-//! `fathom history`: what was measured, over time.
+//! `fathom history`: shows measurements over time.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::options::ReadStore;
 use crate::cli::{screen, write};
 
-/// Points of a series in a list: what its sparkline draws.
+/// Number of points of a series in a list, the length of its sparkline.
 const LISTED: usize = 16;
 
 /// See the help texts.
@@ -29,15 +29,15 @@ is shown (wall); --json and --csv hold all. docs/history.md says what is kept an
 
 Exit codes: 0 done, 2 wrong arguments, or the store can't be read.")]
 pub(crate) struct Arguments {
-    /// Benchmarks: names, or parts of names; * stands for any letters
+    /// Benchmarks: names, or parts of names; * matches any letters
     #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
-    /// Only this metric, such as peak_memory; * stands for any letters
+    /// Only this metric, such as peak_memory; * matches any letters
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Only what was measured since a date, a revision (and all that descend from it) or a label
+    /// Only measurements since a date, a revision (and its descendants) or a label
     #[arg(long, value_name = "REV|DATE")]
     pub since: Option<String>,
 
@@ -57,10 +57,10 @@ pub(crate) struct Arguments {
     pub read: ReadStore,
 }
 
-/// Reads, prints, writes. Returns the exit code.
+/// Reads, prints and writes. Returns the exit code.
 ///
 /// # Errors
-/// A store that can't be read, a name that nothing has, a file that can't be written.
+/// A store that can't be read, a name that doesn't exist, a file that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let files = [&arguments.json, &arguments.csv];
     write::check(&files)?;
@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// One series with its points, or a line for each of several.
+/// Formats one series with its points, or one line for each of several series.
 fn shown(arguments: &Arguments, found: &Found) -> String {
     let screen = screen::of_stdout(arguments.verbose);
     let asked = !arguments.series.is_empty() || arguments.metric.is_some();

@@ -1,4 +1,4 @@
-//! `fathom init`: makes this folder a project.
+//! `fathom init`: turns this folder into a project.
 
 use clap::Args;
 use fathom_conduct::init::{Initialised, SUITE};
@@ -20,18 +20,18 @@ save what they measure in this project; --no-save leaves it out. docs/history.md
 Exit codes: 0 done, 2 it can't be written.")]
 pub(crate) struct Arguments {}
 
-/// Writes what is missing and says what to do next. Returns the exit code.
+/// Writes missing files and prints what to do next. Returns the exit code.
 ///
 /// # Errors
-/// When something can't be written.
+/// If something can't be written.
 pub(super) fn run(_: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir()
-        .map_err(|error| Failure::Usage(format!("the current folder is gone: {error}")))?;
+        .map_err(|error| Failure::Usage(format!("the current folder no longer exists: {error}")))?;
     let done = fathom_conduct::init::init(&here)?;
     write::print(&said(&done))?;
     if let Some(root) = &done.repository {
         say!(
-            "note: this folder is inside the repository {}; what is measured above it is not saved here",
+            "note: this folder is inside the repository {}; measurements made above it are not saved here",
             escape(&root.display().to_string())
         );
     }
@@ -42,15 +42,15 @@ fn said(done: &Initialised) -> String {
     let made = |name: &str| done.written.iter().any(|path| path.ends_with(name));
     let line = |name: &str, new: &str| match made(name) {
         true => format!("{name:<13}{new}\n"),
-        false => format!("{name:<13}is there already, and stays as it is\n"),
+        false => format!("{name:<13}already exists and stays as it is\n"),
     };
     format!(
-        "{}{}\nNext:  fathom run        runs the suite and saves what it takes\n       \
-         fathom history    shows it over time\n",
+        "{}{}\nNext:  fathom run        runs the suite and saves the results\n       fathom history    shows them \
+         over time\n",
         line(
             SUITE,
-            "the suite, with an example: put in your programs, commit it"
+            "the suite, with an example: add your programs, then commit it"
         ),
-        line(".fathom", "where measurements are kept; git ignores it"),
+        line(".fathom", "the store for measurements; git ignores it"),
     )
 }

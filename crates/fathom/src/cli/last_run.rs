@@ -1,4 +1,4 @@
-//! The suite's last run in the store, and what changed since.
+//! The last stored run of the suite, and what changed since.
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use serde_json::Value;
 
 use crate::cli::screen;
 
-/// Records that are looked at: opening one takes about a millisecond.
+/// The most records that are searched: opening one takes about a millisecond.
 const NEWEST: usize = 50;
 
-/// A run that was stored.
+/// A stored run.
 #[derive(Debug, Clone)]
 pub(super) struct LastRun {
     pub(super) id: String,
-    /// When it was, and its id, for people.
+    /// Its time and its id, for display.
     pub(super) called: String,
 }
 
-/// The last whole run of this experiment, the quick set or the full one. `None` without one, or without
-/// a store.
+/// Returns the last complete run of this experiment, with the quick set or the full one. `None` if there is
+/// none, or no store.
 pub(super) fn find(
     store: Option<&str>,
     here: &Path,
@@ -52,7 +52,7 @@ pub(super) fn find(
     None
 }
 
-/// Both runs compared as `fathom compare` does it.
+/// Compares both runs as `fathom compare` does.
 pub(super) fn since(
     store: Option<&str>,
     here: &Path,
@@ -72,7 +72,7 @@ pub(super) fn since(
     compare(&plan, here).ok()
 }
 
-/// What the benchmarks of a run take, as a table for the terminal; empty if it has none.
+/// Returns the times of a run's benchmarks as a table for the terminal; empty if it has none.
 pub(super) fn medians(
     experiment: &Experiment,
     record: &ExperimentRecord,
@@ -100,8 +100,8 @@ pub(super) fn medians(
     )
 }
 
-/// A median and its change are of one clock: where the runs could only be compared by the other one, that one's
-/// median stands there, under its name.
+/// Returns a median whose change is by the same clock: if the runs can only be compared by the other clock,
+/// that clock's median is returned, under its name.
 fn median(point: NewPoint, compared: Option<&CompareRecord>) -> RunMedian {
     let since = compared.and_then(|compared| {
         let mut all = compared.comparisons.iter();
@@ -133,7 +133,8 @@ fn median(point: NewPoint, compared: Option<&CompareRecord>) -> RunMedian {
     }
 }
 
-/// A comparison takes the clock that both runs allow.
+/// Returns whether both are time metrics that can stand for each other: a comparison uses the clock that both
+/// runs allow.
 fn is_same_clock(one: &str, other: &str) -> bool {
     let clocks = ["wall", "cpu_wait_free"];
     one == other || (clocks.contains(&one) && clocks.contains(&other))

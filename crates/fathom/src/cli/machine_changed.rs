@@ -1,31 +1,29 @@
-//! A note that the machine is not as it was when its profile was taken.
+//! A note that the machine has changed since its profile was taken.
 //!
-//! What is measured now is compared with what is measured now, so that it changes no answer: for who
-//! asks for all.
+//! All compared measurements are made now, so the answer isn't affected: shown only with --verbose.
 
 use crate::cli::out::say;
 use fathom_machine::remembered::Change;
 
-/// On standard error, in one line, if all is asked for.
+/// Prints one line on standard error, if `verbose` is set.
 pub(super) fn note(changes: &[Change], verbose: bool) {
     if verbose {
         say!("note: {}", sentence(changes));
     }
 }
 
-/// All that moved, in one line.
+/// Formats all changes in one line.
 fn sentence(changes: &[Change]) -> String {
     let moved: Vec<String> = changes
         .iter()
         .map(|change| {
             let figure = |value| fathom_report::machine_figure(value, &change.unit);
             let (before, now) = (figure(change.before), figure(change.now));
-            format!("{} was {before} and is {now}", change.title)
+            format!("{} was {before} and is now {now}", change.title)
         })
         .collect();
     format!(
-        "the machine is not as 'fathom machine' found it: {}; measure again with \
-         'fathom machine --quick'",
+        "the machine has changed since 'fathom machine' measured it: {}; measure again with 'fathom machine --quick'",
         moved.join(", ")
     )
 }

@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 #[command(after_help = "Examples:
   fathom man ~/.local/share/man/man1        then: man fathom, man fathom-bench")]
 pub(super) struct Arguments {
-    /// Folder for the pages; it is made if it isn't there
+    /// Folder for the pages; it is created if it doesn't exist
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
 /// Writes a page for the command and one for each verb. Returns the exit code.
 ///
 /// # Errors
-/// When they can't be written.
+/// If they can't be written.
 pub(super) fn run(arguments: &Arguments, command: Command) -> Result<i32, Failure> {
     let directory = &arguments.directory;
     let written = std::fs::create_dir_all(directory)

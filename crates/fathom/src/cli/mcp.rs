@@ -1,4 +1,4 @@
-//! `fathom mcp`: the verbs as tools of an agent.
+//! `fathom mcp`: the verbs as tools for an agent.
 
 use std::path::PathBuf;
 
@@ -20,20 +20,20 @@ allows those, too.
 
 Exit codes: 0 the client is gone, 2 wrong arguments, 4 what speaks is no such client.")]
 pub(crate) struct Arguments {
-    /// Where commands run, and below which files may be named (default: this folder)
+    /// The folder in which commands run, and below which files may be named (default: this folder)
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
 
-    /// A command that may be run, with whatever arguments follow; '*' is any program that is not a shell. May be given
-    /// several times
+    /// A command that may be run, with any further arguments; '*' is any program that is not a shell. May be
+    /// repeated
     #[arg(long, value_name = "COMMAND")]
     pub allow: Vec<String>,
 }
 
-/// Serves until the client is gone. Returns the exit code.
+/// Serves until the client disconnects. Returns the exit code.
 ///
 /// # Errors
-/// A root that is no folder, a command that can't be split, a client that speaks something else.
+/// A root that is not a folder, a command that can't be split, a client that speaks another protocol.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let root = arguments.root.clone().unwrap_or_else(|| PathBuf::from("."));
     let root = match root.canonicalize() {

@@ -1,4 +1,4 @@
-//! Slips on the command line that clap can't explain: a command without quotes.
+//! Mistakes on the command line that clap can't explain: a command without quotes.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
 use fathom_conduct::redaction;
 
-/// What to type instead, where the words of one command were given without quotes and `--`; `None`
-/// where clap's own message is the better one.
+/// Returns what to type instead, if the words of one command were given without quotes and `--`; `None` if
+/// clap's own message is better.
 pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) -> Option<String> {
     let bare = Bare::of(cli, words)?;
     match error.kind() {
@@ -18,7 +18,7 @@ pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) ->
                 .iter()
                 .find(|word| word.starts_with('-'))?;
             let problem = format!(
-                "{option} stands after {:?}, where the command begins",
+                "{option} follows {:?}, where the command begins",
                 bare.command[0]
             );
             Some(format!(
@@ -26,7 +26,7 @@ pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) ->
                 bare.forms()
             ))
         }
-        // `sort -rn file`: -r is an option of Fathom's too, and n no number.
+        // `sort -rn file`: -r is an option of Fathom, too, and n isn't a number.
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let value = error.get(ContextKind::InvalidValue)?.to_string();
             let takes_it = |two: &[&str]| {
@@ -47,8 +47,8 @@ pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) ->
     }
 }
 
-/// The same where clap took a word of the command for a command of its own: `gzip -c file`, with
-/// `file` to clean up. Options behind a command are Fathom's otherwise, as in `./a -r 5`.
+/// The same if clap parsed a word of the command as a separate command: `gzip -c file`, with `file` as the
+/// command for `-c`. Otherwise options after a command are Fathom's, as in `./a -r 5`.
 pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     let bare = Bare::of(cli, words)?;
     let pair = bare.command[1..].windows(2);
@@ -67,7 +67,7 @@ pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     });
     let (two, name) = wrong.next()?;
     Some(format!(
-        "{} {} stands after {:?} and would be --{name}, but there is no program {}; for one command with arguments, {}",
+        "{} {} follows {:?} and would be --{name}, but there is no program {}; for one command with arguments, {}",
         two[0],
         two[1],
         bare.command[0],
@@ -76,7 +76,7 @@ pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Whether a shell could run this word. What has more than a name in it is left to the shell.
+/// Returns whether a shell could run this word. Anything but a plain name is left to the shell.
 fn may_run(word: &str) -> bool {
     let is_name = |letter: char| letter.is_alphanumeric() || "._-+/".contains(letter);
     let is_program = |path: &Path| {
@@ -86,7 +86,7 @@ fn may_run(word: &str) -> bool {
     if !word.chars().all(is_name) || shell_builtin(word).is_some() {
         return true;
     }
-    // Where it isn't there it may be, where the hook runs.
+    // A missing file may exist where the hook runs.
     if word.contains('/') {
         return is_program(Path::new(word)) || !Path::new(word).exists();
     }
@@ -94,10 +94,10 @@ fn may_run(word: &str) -> bool {
     std::env::split_paths(&path).any(|folder| is_program(&folder.join(word)))
 }
 
-/// A command line whose first command is a single word, and has more words after it.
+/// A command line whose first command is a single word followed by more words.
 struct Bare<'w> {
     verb: &'w Command,
-    /// Those before it.
+    /// The words before the command.
     options: Vec<&'w str>,
     command: Vec<&'w str>,
 }
@@ -116,7 +116,7 @@ impl<'w> Bare<'w> {
             return None;
         }
         let (options, command) = words.split_at(first_positional(verb, &words)?);
-        // What has blanks was quoted: a command of its own.
+        // A word with blanks was quoted, so it is a command of its own.
         if command.len() < 2 || command[0].contains(char::is_whitespace) {
             return None;
         }
@@ -136,7 +136,7 @@ impl<'w> Bare<'w> {
     }
 }
 
-/// Both right ways to write a command with arguments.
+/// Returns both correct ways to write a command with arguments.
 pub(super) fn forms(verb: &str, options: &str, command: &[&str]) -> String {
     let command = line(command);
     let quoted = shell_words::quote(&command);
@@ -147,7 +147,7 @@ fn line(words: &[&str]) -> String {
     redaction::line(words.iter().map(|word| redaction::typed_word(word)))
 }
 
-/// Where the first word stands that is neither an option nor the value of one.
+/// Returns the position of the first word that is neither an option nor the value of one.
 fn first_positional(verb: &Command, words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -159,7 +159,7 @@ fn first_positional(verb: &Command, words: &[&str]) -> Option<usize> {
     None
 }
 
-/// How many of the following words are values of these options; `None` for an unknown option.
+/// Returns how many of the following words are values of these options; `None` for an unknown option.
 fn values_after(verb: &Command, word: &str) -> Option<usize> {
     let values = |arg: &Arg| match arg.get_action().takes_values() && !arg.is_require_equals_set() {
         true => arg.get_num_args().map_or(1, |range| range.min_values()),
@@ -193,7 +193,7 @@ fn values_after(verb: &Command, word: &str) -> Option<usize> {
     Some(0)
 }
 
-/// What is a part of the shell and no program, with the way to run it.
+/// Returns how to run a name that is part of the shell rather than a program.
 pub(super) fn shell_builtin(name: &str) -> Option<&'static str> {
     // POSIX: special built-ins, those that change the shell itself, and reserved words.
     const OF_SH: &[&str] = &[
@@ -235,7 +235,7 @@ pub(super) fn shell_builtin(name: &str) -> Option<&'static str> {
     if OF_BASH.contains(&name) {
         return Some("; it is a built-in of bash: use --shell=bash to run the command through it");
     }
-    (name == "time").then_some("; it is a word of the shell: leave it out, Fathom takes the time")
+    (name == "time").then_some("; it is a keyword of the shell: omit it, Fathom measures the time")
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Parsing, calling and printing, no measuring: one folder or file per verb, and what verbs share.
+//! Parsing, dispatching and printing, without measuring: one folder or file for each verb, and what they
+//! share.
 
 mod bench;
 mod bisect;
@@ -98,43 +99,43 @@ enum Verb {
     Versions(Box<versions::Arguments>),
     /// Find the revision that changed the time of a command
     Bisect(Box<bisect::Arguments>),
-    /// What this machine can do at most, and whether it is quiet enough to measure on
+    /// Measure what this machine can do at most, and whether it is quiet enough for measuring
     Machine(machine::Arguments),
-    /// Make this folder a project: a suite to run, and a place for what is measured
+    /// Make this folder a project: a suite to run, and a place for measurements
     Init(init::Arguments),
-    /// What was measured, over time: values, changes, plots
+    /// Show measurements over time: values, changes, plots
     History(history::Arguments),
-    /// Compare what was measured at different times
+    /// Compare measurements made at different times
     Compare(compare::Arguments),
-    /// What is kept of measurements: its size, names, pruning, bundles
+    /// Manage stored measurements: size, names, pruning, bundles
     Store(store::Arguments),
-    /// Say whether a suite of benchmarks is worse than before, so that a merge can rest on it
+    /// Decide whether a suite of benchmarks is worse than before, so that merges can depend on it
     Gate(Box<gate::Arguments>),
-    /// Find where series of measurements changed their level for good
+    /// Find where series of measurements changed their level permanently
     Changes(changes::Arguments),
-    /// Show what was measured as a page or a site: values, changes, pictures
+    /// Show measurements as a page or a site: values, changes, pictures
     Report(report::Arguments),
     /// Show the store in a browser, live
     Ui(ui::Arguments),
-    /// Read what other tools measured: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
+    /// Read results of other tools: Go, criterion, pytest-benchmark, JMH, hyperfine, k6 and more
     Import(import::Arguments),
-    /// Write records in forms that other tools read: hyperfine, benchstat, Prometheus and more
+    /// Write records in formats that other tools read: hyperfine, benchstat, Prometheus and more
     Export(export::Arguments),
-    /// What became of jobs that were handed over with --on
+    /// Show the state of jobs that were submitted with --on
     Jobs(fleet::Arguments),
-    /// What the kernel tier of `why` needs on this machine, and how this program gets it
+    /// Show what the kernel tier of `why` needs on this machine, and how this program gets it
     Setup(setup::Arguments),
-    /// Explain a word that is printed: a finding, a metric, a warning, a tier
+    /// Explain a word used in the output: a finding, a metric, a warning, a tier
     Explain(explain::Arguments),
     /// Serve an agent over standard input and output (Model Context Protocol)
     Mcp(mcp::Arguments),
-    /// Print what a shell needs to complete options
+    /// Print the script that a shell needs to complete options
     Completions(completions::Arguments),
     /// Write manual pages
     Man(man::Arguments),
 }
 
-/// These verbs take one command, so their help leaves out how options are shared out to several.
+/// These verbs take one command, so their help omits how options apply to several.
 fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
@@ -158,10 +159,10 @@ fn command() -> Command {
     })
 }
 
-/// What the command line asks for.
+/// Parses the command line.
 ///
 /// # Errors
-/// Only with what clap can't explain: it prints the rest itself, and ends.
+/// Only errors that clap can't explain: it prints the others itself, and exits.
 fn parse() -> Result<Cli, Failure> {
     let mut command = command();
     command.build();
@@ -183,7 +184,7 @@ fn parse() -> Result<Cli, Failure> {
     }
 }
 
-/// Does what the command line asks for; returns the exit code.
+/// Executes the command line; returns the exit code.
 pub(crate) fn run() -> i32 {
     panics::turn_into_errors();
     completions::answer(command);
@@ -200,7 +201,7 @@ pub(crate) fn run() -> i32 {
     outcome.unwrap_or_else(|failure: Failure| failure.print())
 }
 
-/// The gate that these arguments are, if they are one.
+/// Returns the gate arguments, if these words are a `gate` command line.
 fn gate_of(arguments: &[String]) -> Option<gate::Arguments> {
     let words = std::iter::once("fathom").chain(arguments.iter().map(String::as_str));
     match Cli::try_parse_from(words).ok()?.verb {
@@ -210,7 +211,7 @@ fn gate_of(arguments: &[String]) -> Option<gate::Arguments> {
 }
 
 impl Verb {
-    /// What it takes to be a job, of those that can be one.
+    /// Returns what is needed to run the subcommand as a job, if it can be one.
     fn remote(&mut self) -> Result<Option<fleet::Remote<'_>>, Failure> {
         macro_rules! remote {
             ($arguments:expr, $plan:expr, $parts:expr, [$($file:expr),*]) => {
@@ -270,7 +271,7 @@ impl Verb {
         }))
     }
 
-    /// Does it here; returns the exit code.
+    /// Executes the subcommand here; returns the exit code.
     fn run(self) -> Result<i32, Failure> {
         match self {
             Verb::Bench(arguments) => bench::run(*arguments),

@@ -1,4 +1,4 @@
-//! Options that several verbs share, each with its help once.
+//! Options that several verbs share, each with a single help text.
 
 use clap::Args;
 use fathom_conduct::{Builds, fresh_seed};
@@ -9,11 +9,11 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::quantities;
 
 /// Headings of help texts.
-pub(super) const MEASURED: &str = "How much is measured";
-pub(super) const SHOWN: &str = "What is shown and written";
-pub(super) const RUN: &str = "What is run, and how";
+pub(super) const MEASURED: &str = "How much to measure";
+pub(super) const SHOWN: &str = "What to show and write";
+pub(super) const RUN: &str = "What to run, and how";
 
-/// Where verbs that measure nothing read.
+/// The store from which verbs that don't measure read.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ReadStore {
     /// Read this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
@@ -40,7 +40,7 @@ pub(super) struct Rounds {
     pub seed: Seed,
 }
 
-/// What counts as the same.
+/// The margin within which values count as the same.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Margin {
     /// Call differences up to this share the same
@@ -48,50 +48,50 @@ pub(super) struct Margin {
     pub margin: f64,
 }
 
-/// Whether a machine is waited for that is busy.
+/// Whether to wait for a busy machine.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = MEASURED)]
 pub(super) struct Quiet {
-    /// Wait until the machine is quiet, at most this long, and end with code 4 if it is not then
+    /// Wait until the machine is quiet, at most this long, and exit with code 4 if it is still busy then
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "60s", require_equals = true, value_parser = quantities::duration)]
     pub require_quiet: Option<Duration>,
 }
 
-/// In which order runs are made.
+/// The order of runs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = MEASURED)]
 pub(super) struct Seed {
-    /// Repeat the random order of this seed
+    /// Repeat the random order with this seed
     #[arg(long, value_name = "N", value_parser = quantities::whole::<u64>, allow_negative_numbers = true)]
     seed: Option<u64>,
 }
 
 impl Seed {
-    /// The one that was given, else a new one.
+    /// Returns the given seed, or a new one.
     pub(super) fn value(&self) -> u64 {
         self.seed.unwrap_or_else(fresh_seed)
     }
 }
 
-/// What is done with runs that fail.
+/// How to treat runs that fail.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = RUN)]
 pub(super) struct Failures {
-    /// Go on when a run fails, and count it: all failures, or only these exit codes
+    /// Continue when a run fails, and count it: all failures, or only these exit codes
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "all-non-zero", require_equals = true)]
     ignore_failure: Option<String>,
 }
 
 impl Failures {
-    /// Whether something was said of them.
+    /// Returns whether the option was given.
     pub(super) fn are_given(&self) -> bool {
         self.ignore_failure.is_some()
     }
 
-    /// What is let pass.
+    /// Returns the failures to ignore.
     ///
     /// # Errors
-    /// When the value is not a list of exit codes.
+    /// If the value is not a list of exit codes.
     pub(super) fn ignored(&self) -> Result<IgnoreFailure, Failure> {
         match self.ignore_failure.as_deref() {
             None => Ok(IgnoreFailure::Never),
@@ -113,11 +113,11 @@ impl Failures {
 /// How revisions are built.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BuildOptions {
-    /// Build each revision with this command, by sh, in its own files
+    /// Build each revision with this command, run by sh in the revision's own files
     #[arg(long, value_name = "COMMAND")]
     pub build: Option<String>,
 
-    /// Build again what was built, or failed, before
+    /// Repeat builds that were made, or failed, before
     #[arg(long)]
     pub rebuild: bool,
 
@@ -126,7 +126,7 @@ pub(super) struct BuildOptions {
 }
 
 impl BuildOptions {
-    /// As they were given.
+    /// Returns the given build options.
     pub(super) fn builds(&self) -> Builds {
         Builds {
             command: self.build.clone(),
@@ -136,10 +136,10 @@ impl BuildOptions {
     }
 }
 
-/// What is kept of builds.
+/// How many builds are kept.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Cache {
-    /// Keep at most so much of what was built; what was not used for the longest time goes first
+    /// Keep at most this much of the builds; the least recently used are removed first
     #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size)]
     pub cache_size: u64,
 }

@@ -1,15 +1,15 @@
-//! What the standard library panics about, though it is no defect.
+//! Panics of the standard library that aren't bugs.
 
 use std::panic::PanicHookInfo;
 
 use crate::cli::failure::UNTRUSTED;
 use crate::cli::out::say;
 
-/// How the standard library begins where there can be no further thread.
+/// The beginning of the standard library's message if no further thread can be created.
 const NO_THREAD: &str = "failed to spawn thread";
 
-/// Has a thread that can't be made, wherever that is, end Fathom by a sentence and an exit code.
-/// What it has started ends with it.
+/// Makes Fathom exit with a message and an exit code if a thread can't be created anywhere. The processes
+/// that it started end with it.
 pub(super) fn turn_into_errors() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

@@ -3,19 +3,19 @@
 /// A name and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parameter {
-    /// Without braces.
+    /// The name without braces.
     pub name: String,
-    /// At least one.
+    /// The values, at least one.
     pub values: Vec<String>,
 }
 
-/// Values of all parameters, one set for each benchmark.
+/// Values of all parameters, for one benchmark.
 pub(super) type Assignment = Vec<(String, String)>;
 
-/// `-P NAME MIN MAX` with `-D STEP` (1 if absent).
+/// Expands `-P NAME MIN MAX` with `-D STEP` (1 if absent).
 ///
 /// # Errors
-/// A sentence that says what is wrong with the numbers.
+/// A message that explains what is wrong with the numbers.
 pub(super) fn scan(
     name: &str,
     min: &str,
@@ -44,7 +44,7 @@ pub(super) fn scan(
     let steps = 0..=(last - first) / step;
     let values = steps
         .map(|i| {
-            // Written as it is given, and then with what the step adds to it: as hyperfine does, so
+            // The first value is written as given, the others as computed with the step: as in hyperfine, so
             // that files named after the values are the same.
             let shown = match i {
                 0 => decimals_of(min),
@@ -60,10 +60,10 @@ pub(super) fn scan(
     })
 }
 
-/// `-P n 1 'sleep {n}'` takes the command for the last value.
+/// Refuses a value that is a command: `-P n 1 'sleep {n}'` would use the command as the last value.
 ///
 /// # Errors
-/// A sentence that says what to type: where the value has its own parameter in it.
+/// A message that tells what to type, if the value contains its own parameter.
 pub(super) fn holds_no_command(option: &str, name: &str, value: &str) -> Result<(), String> {
     if !value.contains(&format!("{{{name}}}")) {
         return Ok(());
@@ -78,10 +78,10 @@ pub(super) fn holds_no_command(option: &str, name: &str, value: &str) -> Result<
     })
 }
 
-/// `-L NAME A,B,C`; `\,` is a comma in a value.
+/// Parses `-L NAME A,B,C`; `\,` is a comma in a value.
 ///
 /// # Errors
-/// When there is no value.
+/// If there is no value.
 pub(super) fn list(name: &str, text: &str) -> Result<Parameter, String> {
     if text.is_empty() {
         return Err(format!(
@@ -106,14 +106,14 @@ pub(super) fn list(name: &str, text: &str) -> Result<Parameter, String> {
     })
 }
 
-/// Combinations of all values: more would take memory before anything runs, and days to run.
+/// The most combinations of all values: more would exhaust memory before anything runs, and take days to run.
 const MOST: usize = 100_000;
 
-/// Every combination; the first parameter varies fastest, as hyperfine's users expect. One empty
-/// assignment if there are no parameters.
+/// Returns every combination; the first parameter varies fastest, as hyperfine's users expect. Returns one
+/// empty assignment if there are no parameters.
 ///
 /// # Errors
-/// When a name is given twice, or there are too many.
+/// If a name is given twice, or there are too many combinations.
 pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]
@@ -149,7 +149,7 @@ pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, 
     Ok(all)
 }
 
-/// `text` with every `{NAME}` replaced by its value; a value is not searched again.
+/// Returns `text` with every `{NAME}` replaced by its value; values are not searched again.
 pub(super) fn fill(text: &str, assignment: &Assignment) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -253,7 +253,7 @@ mod tests {
             .collect();
         assert_eq!(short, ["1x", "2x", "1y", "2y"]);
         assert_eq!(combinations(&[]).unwrap().len(), 1);
-        // Refused before a list of 25 million is made.
+        // Refused before a list of 25 million is created.
         let long = |name: &str| Parameter {
             name: name.into(),
             values: vec!["x".into(); 5000],

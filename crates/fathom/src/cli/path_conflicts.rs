@@ -1,5 +1,5 @@
-//! Files that are read and files that are written are never the same: else a measurement would
-//! empty its own input, or put a report where the user's data was.
+//! Ensures that files that are read and files that are written are never the same: otherwise a measurement
+//! could empty its own input, or a report could overwrite the user's data.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use fathom_measure::{CommandLine, Input, Output};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
-/// Refuses before anything runs. `written` are the files that Fathom writes itself; `-` is none.
+/// Checks for conflicts before anything runs. `written` are the files that Fathom writes itself; `-` is
+/// ignored.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file and both its uses.
@@ -21,7 +22,7 @@ pub(super) fn check<'a>(
     check_files(commands.map(|one| (&one.input, &one.output)), written)
 }
 
-/// The same of inputs and outputs alone.
+/// Checks only inputs and outputs.
 ///
 /// # Errors
 /// As [`check`].
@@ -42,7 +43,7 @@ pub(super) fn check_files<'a>(
     written.retain(|path| !write::is_stdout(path));
     let refuse = |path: &Path, why: &str| {
         let path = path.display();
-        usage(format!("{path} {why}; name another file"))
+        usage(format!("{path} {why}; choose another file"))
     };
     if let Some(path) = shared(&inputs, &outputs) {
         return refuse(
@@ -69,16 +70,16 @@ fn shared<'a>(some: &[&'a Path], others: &[&Path]) -> Option<&'a Path> {
         .copied()
 }
 
-/// What makes two paths the same file.
+/// The identity of a file, to detect two paths to the same file.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
-    /// Device and inode of a file that is there.
+    /// Device and inode of an existing file.
     There(u64, u64),
-    /// Where it will be.
+    /// The path of a file that doesn't exist yet.
     NotYet(PathBuf),
 }
 
-/// None for devices and pipes: nothing in them can be lost.
+/// Returns the identity of a file; `None` for devices and pipes, which can't lose data.
 fn identity(path: &Path) -> Option<Identity> {
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => Some(Identity::There(about.dev(), about.ino())),

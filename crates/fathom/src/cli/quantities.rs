@@ -1,4 +1,4 @@
-//! Durations, shares and CPU lists as people type them.
+//! Parses durations, shares and CPU lists given by the user.
 
 use std::num::{IntErrorKind, ParseIntError};
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use fathom_model::Metric;
 
 use crate::cli::failure::{Failure, usage};
 
-/// `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused: one rule for all options, as nobody means
-/// seconds by the 20 of a budget, nor milliseconds by that of a time limit.
+/// Parses `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused for all options alike: it would mean seconds
+/// for some options and milliseconds for others.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     if text.starts_with('-') {
@@ -29,7 +29,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "" if number.parse::<f64>().is_ok_and(|number| number > 0.0) => {
-            return Err(format!("write its unit: {number}s, or {number}ms"));
+            return Err(format!("add its unit: {number}s, or {number}ms"));
         }
         "" => 1.0,
         _ => {
@@ -40,18 +40,18 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number
         .parse()
-        .map_err(|_| "write a time such as 500ms, 60s, 2m or 1h".to_string())?;
+        .map_err(|_| "write a duration such as 500ms, 60s, 2m or 1h".to_string())?;
     let seconds = number * factor;
     if seconds <= 0.0 {
         return Err("the time must be more than zero".to_string());
     }
-    Duration::try_from_secs_f64(seconds).map_err(|_| "that is too long a time".to_string())
+    Duration::try_from_secs_f64(seconds).map_err(|_| "the time is too long".to_string())
 }
 
-/// `1%` or `0.01`: between 0 and 1, both excluded.
+/// Parses `1%` or `0.01`: between 0 and 1, both excluded.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let (number, factor) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 0.01),
@@ -67,10 +67,10 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     Err("the share must be more than 0 and less than 100 %; write it as 1% or 0.01".to_string())
 }
 
-/// A number of runs or rounds, or a seed.
+/// Parses a number of runs or rounds, or a seed.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, String> {
     text.trim()
         .parse()
@@ -80,10 +80,10 @@ pub(super) fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, St
         })
 }
 
-/// `500M`, `2G`, `100000`: bytes, with units of 1024.
+/// Parses `500M`, `2G`, `100000` as bytes, with units of 1024.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size; write 500M, 2G or a number of bytes");
     let trimmed = text
@@ -100,14 +100,14 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
-/// A metric with a margin of its own.
+/// A metric, optionally with its own margin.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MetricAndMargin {
     pub metric: Metric,
     pub margin: Option<f64>,
 }
 
-/// Refuses a metric that is given twice: it would have two margins.
+/// Refuses a metric that is given twice, since it would have two margins.
 ///
 /// # Errors
 /// [`Failure::Usage`].
@@ -123,7 +123,7 @@ pub(super) fn each_once(metrics: &[MetricAndMargin]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `peak_memory` or `peak_memory=5%`.
+/// Parses `peak_memory` or `peak_memory=5%`.
 pub(super) fn asked_metric(text: &str) -> Result<MetricAndMargin, String> {
     let (name, margin) = match text.split_once('=') {
         Some((name, margin)) => (name, Some(share(margin)?)),
@@ -135,10 +135,10 @@ pub(super) fn asked_metric(text: &str) -> Result<MetricAndMargin, String> {
     })
 }
 
-/// A metric by its name.
+/// Finds a metric by its name.
 ///
 /// # Errors
-/// The names that there are.
+/// A list of the known names.
 pub(super) fn metric(text: &str) -> Result<Metric, String> {
     let wanted = text.trim().replace('-', "_");
     let all = Metric::ALL.into_iter();
@@ -146,28 +146,25 @@ pub(super) fn metric(text: &str) -> Result<Metric, String> {
         .find(|metric| metric.name() == wanted)
         .ok_or_else(|| {
             let names: Vec<&str> = all.map(Metric::name).collect();
-            format!(
-                "there is no metric {text:?}; there are {}",
-                names.join(", ")
-            )
+            format!("no metric {text:?}; the metrics are {}", names.join(", "))
         })
 }
 
-/// The same as [`whole`] without 0.
+/// The same as [`whole`], excluding 0.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn at_least_one(text: &str) -> Result<u32, String> {
     match whole(text)? {
-        0 => Err("none measures nothing; give at least 1".to_owned()),
+        0 => Err("zero measures nothing; give at least 1".to_owned()),
         number => Ok(number),
     }
 }
 
-/// `1`, `0,2`, `0-3`.
+/// Parses `1`, `0,2`, `0-3`.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that lists what is accepted.
 pub(super) fn cpus(text: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("{text:?} is not a list of CPUs; write 1, or 0,2, or 0-3");
     let mut cpus = Vec::new();
@@ -177,7 +174,7 @@ pub(super) fn cpus(text: &str) -> Result<Vec<usize>, String> {
             if cpu < 4096 {
                 Ok(cpu)
             } else {
-                Err(format!("there is no CPU {cpu}"))
+                Err(format!("no CPU {cpu}"))
             }
         };
         match part.split_once('-') {
@@ -203,7 +200,7 @@ mod tests {
     #[test]
     fn times_are_read_with_their_unit() {
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("60").unwrap_err(), "write its unit: 60s, or 60ms");
+        assert_eq!(duration("60").unwrap_err(), "add its unit: 60s, or 60ms");
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert!(duration("0").is_err());
         assert!(duration("5 parsecs").unwrap_err().contains("parsecs"));

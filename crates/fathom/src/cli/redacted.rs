@@ -1,8 +1,8 @@
-//! A command line of Fathom as it may be shown: typed secrets are replaced.
+//! A command line of Fathom for display: secrets in it are replaced.
 
 use fathom_conduct::redaction;
 
-/// The words as a shell takes them.
+/// Returns the words in shell syntax.
 pub(super) fn words(typed: &[String]) -> Vec<String> {
     let before = [""].into_iter().chain(typed.iter().map(String::as_str));
     let shown = before.zip(typed).map(|(before, word)| {
@@ -15,7 +15,8 @@ pub(super) fn words(typed: &[String]) -> Vec<String> {
     shown.collect()
 }
 
-/// Whether it is the value of an option that takes secrets. Commands stay as they were typed.
+/// Returns whether a word is the value of an option that may contain secrets. Commands stay as they were
+/// typed.
 fn may_be_secret(before: &str, word: &str) -> bool {
     ["--env", "--store"].iter().any(|option| {
         before == *option

@@ -1,20 +1,20 @@
-//! One line on standard error that says what is built or run; drawn between runs only.
+//! A line on standard error with the current build or run; drawn between runs only.
 
 use fathom_conduct::{Event, Observer};
 
 use crate::cli::status_line::{INTERVAL, StatusLine};
 use crate::cli::{machine_changed, screen};
 
-/// Draws, if standard error is a terminal.
+/// The progress line, drawn only if standard error is a terminal.
 pub(super) struct RevisionProgress {
     line: StatusLine,
     verbose: bool,
-    /// What the rounds are for.
+    /// The purpose of the rounds.
     doing: String,
 }
 
 impl RevisionProgress {
-    /// Draws nothing until the first event.
+    /// Creates the line; nothing is drawn until the first event.
     pub(super) fn new(verbose: bool) -> RevisionProgress {
         RevisionProgress {
             verbose,
@@ -28,7 +28,7 @@ impl RevisionProgress {
         self.line.clear();
     }
 
-    /// The rounds that come are for this.
+    /// Sets the purpose of the following rounds.
     fn does(&mut self, what: String) {
         self.line.say(&what);
         self.doing = what;
@@ -46,7 +46,7 @@ impl Observer for RevisionProgress {
             }
             Event::WaitsForBuild(version) => {
                 self.line.say(&format!(
-                    "{version} is built by another Fathom, waiting ..."
+                    "another Fathom is building {version}, waiting ..."
                 ));
             }
             Event::Tries(version) => {
@@ -67,7 +67,7 @@ impl Observer for RevisionProgress {
                 confirms,
             } if self.line.is_due() => {
                 let doing = match confirms {
-                    true => ", measuring again what looked worse",
+                    true => ", measuring suspected regressions again",
                     false => "",
                 };
                 let decided = of - undecided;

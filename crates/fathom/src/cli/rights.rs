@@ -1,11 +1,11 @@
-//! Where an observed run was another than the timed ones, since it was given no rights.
+//! Warns if an observed run differed from the timed ones because privileges were withheld from it.
 
 use fathom_report::escape;
 
 use crate::cli::failure::UNTRUSTED;
 use crate::cli::out::say;
 
-/// Says so on standard error; the exit code then, `None` if all programs had their rights.
+/// Prints a warning on standard error and returns the exit code; `None` if all programs had their privileges.
 /// `not_visible`: what the observed runs could not see.
 pub(super) fn withheld<'a>(not_visible: impl IntoIterator<Item = &'a String>) -> Option<i32> {
     let mut said: Vec<&String> = Vec::new();
@@ -16,7 +16,7 @@ pub(super) fn withheld<'a>(not_visible: impl IntoIterator<Item = &'a String>) ->
     }
     for sentence in &said {
         say!(
-            "warning: the observed run is not the timed one. Not seen is {}",
+            "warning: the observed run is not the timed one. Not seen: {}",
             escape(sentence)
         );
     }

@@ -1,4 +1,4 @@
-//! Options that every verb which runs a command takes.
+//! Options shared by every verb that runs a command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::cli::quantities;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What is run, and how")]
 pub(super) struct RunOptions {
-    /// Where standard input comes from: 'null' or a file. Once for all commands or once for each
+    /// Source of standard input: 'null' or a file. Once for all commands or once for each
     #[arg(long, value_name = "null|FILE")]
     pub input: Vec<String>,
 
-    /// Where standard output goes: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once
-    /// for all commands or once for each. It changes what programs do, so it is part of the result
+    /// Destination of standard output: 'null', 'pipe' (drained by Fathom), 'inherit', or a file. Once for all
+    /// commands or once for each. It changes how programs behave, so it is part of the result
     #[arg(
         long,
         value_name = "null|pipe|inherit|FILE",
@@ -31,8 +31,8 @@ pub(super) struct RunOptions {
     #[arg(long)]
     pub show_output: bool,
 
-    /// Variables for the command's environment, as 'NAME=VALUE OTHER="a b"'. Once for all commands
-    /// or once for each
+    /// Environment variables of the command, as 'NAME=VALUE OTHER="a b"'. Once for all commands or once for
+    /// each
     #[arg(long, value_name = "ASSIGNMENTS")]
     pub env: Vec<String>,
 
@@ -40,7 +40,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "DIR")]
     pub cwd: Vec<String>,
 
-    /// End a run, and everything that it started, after this time (such as 10s)
+    /// End a run and everything it started after this long (such as 10s)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration)]
     pub timeout: Option<Duration>,
 
@@ -52,7 +52,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "SHELL", overrides_with = "shell")]
     pub shell: Option<String>,
 
-    /// Run the commands through sh, or through the shell whose name follows: -S bash
+    /// Run the commands through sh, or through the shell named next: -S bash
     #[arg(short = 'S', conflicts_with = "shell")]
     pub default_shell: bool,
 
@@ -66,7 +66,7 @@ pub(super) struct RunOptions {
 }
 
 impl RunOptions {
-    /// How commands are run.
+    /// Returns how commands are run.
     pub(super) fn terms(&self) -> RunTerms {
         RunTerms {
             timeout: self.timeout,
@@ -76,19 +76,19 @@ impl RunOptions {
         }
     }
 
-    /// The words of the shell that interprets commands; `None` for none.
+    /// Returns the words of the shell that interprets commands; `None` without a shell.
     ///
     /// # Errors
-    /// When the shell's command line can't be split.
+    /// If the shell's command line can't be split.
     pub(super) fn shell_words(&self) -> Result<Option<Vec<String>>, String> {
         shell(self.default_shell, self.shell.as_deref())
     }
 }
 
-/// The words of the shell that `-S` or `--shell` name; `None` for none.
+/// Returns the words of the shell given by `-S` or `--shell`; `None` without a shell.
 ///
 /// # Errors
-/// When the shell's command line can't be split.
+/// If the shell's command line can't be split.
 pub(super) fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<String>>, String> {
     if default {
         return Ok(Some(vec!["/bin/sh".to_string()]));
@@ -98,13 +98,13 @@ pub(super) fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<Str
         Some("default") => Ok(Some(vec!["/bin/sh".to_string()])),
         Some(text) => match shell_words::split(text) {
             Ok(words) if !words.is_empty() => Ok(Some(words)),
-            _ => Err(format!("--shell={text:?} names no shell; try --shell=bash")),
+            _ => Err(format!("--shell={text:?} is not a shell; try --shell=bash")),
         },
     }
 }
 
-/// Arguments with `-S bash` written as `--shell=bash`: the word after `-S` is a shell where it is the
-/// name of one. No verb measures a bare shell, which would wait for its input.
+/// Rewrites `-S bash` as `--shell=bash` in the arguments: the word after `-S` is the shell if it is the name
+/// of one. No verb measures a bare shell, which would wait for its input.
 pub(super) fn with_named_shells(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
     let mut written: Vec<OsString> = Vec::new();
@@ -124,10 +124,10 @@ pub(super) fn with_named_shells(arguments: impl Iterator<Item = OsString>) -> Ve
     written
 }
 
-/// The value for command number `index` of an option that is given once, or once for each command.
+/// Returns the value for command number `index` of an option that is given once, or once for each command.
 ///
 /// # Errors
-/// When the number of values fits neither.
+/// If the number of values is neither one nor the number of commands.
 pub(super) fn for_command<'a>(
     option: &str,
     values: &'a [String],
@@ -138,9 +138,9 @@ pub(super) fn for_command<'a>(
         0 => Ok(None),
         1 => Ok(Some(&values[0])),
         n if n == commands => Ok(Some(&values[index])),
-        // Other tools take one variable each time.
+        // Other tools take one variable per option.
         n if option == "--env" => Err(format!(
-            "--env was given {n} times for {}: write all variables of a command in one, {}",
+            "--env was given {n} times for {}: write all variables of a command into one, {}",
             counted(commands),
             redaction::line(["--env", &redaction::typed_word(&values.join(" "))])
         )),
@@ -158,7 +158,7 @@ fn counted(commands: usize) -> String {
     }
 }
 
-/// From the value of `--input`.
+/// Parses the value of `--input`.
 pub(super) fn input(value: Option<&str>) -> Input {
     match value {
         None | Some("null") => Input::Null,
@@ -166,7 +166,7 @@ pub(super) fn input(value: Option<&str>) -> Input {
     }
 }
 
-/// From the value of `--output`.
+/// Parses the value of `--output`.
 pub(super) fn output(value: Option<&str>) -> Output {
     match value {
         None | Some("null") => Output::Null,

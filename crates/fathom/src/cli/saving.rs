@@ -15,7 +15,7 @@ use crate::cli::out::say;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What is kept")]
 pub(super) struct SaveOptions {
-    /// Save the record in the store, also outside of a project
+    /// Save the record in the store, even outside a project
     #[arg(long, overrides_with = "no_save")]
     pub save: bool,
 
@@ -23,8 +23,8 @@ pub(super) struct SaveOptions {
     #[arg(long, overrides_with = "save")]
     pub no_save: bool,
 
-    /// Save it in this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else
-    /// the project's .fathom/, else your own)
+    /// Save it in this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
+    /// project's .fathom/, else your personal store)
     #[arg(long, value_name = "PATH|URL")]
     pub store: Option<String>,
 
@@ -34,7 +34,7 @@ pub(super) struct SaveOptions {
 }
 
 impl SaveOptions {
-    /// Who saves what is going to be measured here.
+    /// Returns the saver for the records measured here.
     ///
     /// # Errors
     /// An invalid store address or label.
@@ -43,12 +43,13 @@ impl SaveOptions {
             keeper: self.keeper()?,
             notes: Vec::new(),
             saved: Vec::new(),
-            // A job's records go into the store by way of its attempt's.
+            // A job's records reach the store through the store of its attempt.
             quiet: fathom_fleet::attempt().is_some(),
         })
     }
 
-    /// Where and as what; `None` if nothing is saved. In a job that is the attempt's own store.
+    /// Returns where and under which labels to save; `None` if nothing is saved. In a job, this is the
+    /// attempt's own store.
     ///
     /// # Errors
     /// An invalid store address or label.
@@ -74,42 +75,42 @@ fn of_attempt() -> Option<String> {
     store.to_str().map(str::to_owned)
 }
 
-/// Saves records and says once where; dropped, it has said so.
+/// Saves records and reports once where, at the latest when dropped.
 #[derive(Debug)]
 pub(super) struct Saver {
     keeper: Option<Keeper>,
     notes: Vec<String>,
-    /// Ids.
+    /// Ids of the saved records.
     saved: Vec<String>,
     quiet: bool,
 }
 
 impl Saver {
-    /// Says only what must be known.
+    /// Prints only essential messages if `quiet`.
     pub(super) fn quiet(mut self, quiet: bool) -> Saver {
         self.quiet |= quiet;
         self
     }
 
-    /// Saves a record. One that can't be saved is written beside: the measurement ends as it would.
-    /// `whole` is false for a record of what was interrupted, which is not saved.
+    /// Saves a record. If that fails, it is written to a file nearby and the measurement ends normally.
+    /// `whole` is false for the record of an interrupted measurement, which is not saved.
     pub(super) fn save(&mut self, record: &impl Serialize, whole: bool) {
         if let Some(keeper) = self.keeper.clone() {
             self.save_by(&keeper, record, whole);
         }
     }
 
-    /// How many records were saved.
+    /// Returns the number of saved records.
     pub(super) fn saved(&self) -> usize {
         self.saved.len()
     }
 
-    /// Id of the record that was saved last.
+    /// Returns the id of the record that was saved last.
     pub(super) fn last(&self) -> Option<&str> {
         self.saved.last().map(String::as_str)
     }
 
-    /// Saves what was measured of another revision than that of the files here.
+    /// Saves a record measured from a revision other than that of the files here.
     pub(super) fn save_revision(&mut self, id: &str, record: &impl Serialize, whole: bool) {
         if let Some(keeper) = &self.keeper {
             let keeper = keeper.at(Some(Revision {
@@ -121,15 +122,16 @@ impl Saver {
         }
     }
 
-    /// Saves the versions that were measured, each as a record of its own revision under its name: so
-    /// they are compared and followed as if each had been measured at its time.
+    /// Saves each measured version as a separate record of its revision, under its name. The versions can
+    /// then be compared and followed as if each had been measured at its time.
     pub(super) fn save_versions(&mut self, record: &VersionsRecord, benchmark: &str) {
         let Some(keeper) = self.keeper.clone() else {
             return;
         };
         let here = std::env::current_dir().unwrap_or_default();
         for one in versions::records(record, benchmark) {
-            // `HEAD` or a branch means another revision tomorrow; a tag stays, as does what is installed.
+            // `HEAD` or a branch means another revision tomorrow; a tag or an installed version stays the
+            // same.
             let tag = || git::resolve(&here, &format!("refs/tags/{}", one.label));
             let keeper = match one.revision {
                 Some(revision) if tag().is_err() => keeper.at(Some(revision)),
@@ -181,7 +183,7 @@ impl Drop for Saver {
     }
 }
 
-/// The place of a store for people: short, from the current folder where it is below it.
+/// Returns the place of a store for display: relative if it is below the current folder.
 pub(super) fn shown(location: &Location) -> String {
     if let (Location::File(path), Ok(here)) = (location, std::env::current_dir())
         && let Ok(below) = path.strip_prefix(&here)

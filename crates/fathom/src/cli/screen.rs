@@ -1,14 +1,14 @@
-//! What the terminal can show.
+//! Capabilities of the terminal.
 
 use crate::cli::out;
 pub(super) use crate::cli::out::stdout_has_colour;
 
-/// Columns of standard output; where it isn't a terminal those of `COLUMNS`, else 80.
+/// Returns the width of standard output in columns; if it isn't a terminal, `COLUMNS` or 80.
 pub(super) fn stdout_width() -> usize {
     width(libc::STDOUT_FILENO, out::stdout_is_terminal())
 }
 
-/// Standard output, as a report is shown on it.
+/// Returns the properties of standard output for a report.
 pub(super) fn of_stdout(verbose: bool) -> fathom_report::Screen {
     fathom_report::Screen {
         width: stdout_width(),
@@ -18,33 +18,33 @@ pub(super) fn of_stdout(verbose: bool) -> fathom_report::Screen {
     }
 }
 
-/// Columns of standard error.
+/// Returns the width of standard error in columns.
 pub(super) fn stderr_width() -> usize {
     width(libc::STDERR_FILENO, true)
 }
 
-/// Whether standard error is a terminal on which a line can be redrawn.
+/// Returns whether standard error is a terminal on which a line can be redrawn.
 pub(super) fn can_draw() -> bool {
     out::stderr_is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Draws a line on standard error that takes the place of the one before; an empty one leaves none.
+/// Replaces the last line drawn on standard error; an empty text removes it.
 pub(super) fn redraw(draws: bool, text: &str) {
     if draws {
         out::redraw(text);
     }
 }
 
-/// Draws why measuring waits; nothing when it goes on.
+/// Draws why measuring waits, or removes the line when it continues.
 pub(super) fn waits_for_quiet(problem: Option<&str>) {
     let line = problem.map(|problem| {
-        let line = format!("waiting until the machine is quiet ({problem}) …");
+        let line = format!("waiting for a quiet machine ({problem}) …");
         fathom_report::escape(&line)
     });
     redraw(can_draw(), line.as_deref().unwrap_or_default());
 }
 
-/// Columns of the terminal behind `descriptor`.
+/// Returns the width in columns of the terminal behind `descriptor`.
 fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
     const DEFAULT: usize = 80;
     if !is_terminal {
@@ -61,12 +61,13 @@ fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
         .unwrap_or(DEFAULT)
 }
 
-/// Long lines are hard to read: more than 120 columns are not used. Fewer than 20 are no width.
+/// Limits the width to 120 columns, because long lines are hard to read. Fewer than 20 columns count as
+/// unknown.
 fn usable(columns: usize) -> Option<usize> {
     (columns >= 20).then_some(columns.min(120))
 }
 
-/// Whether the locale's characters are UTF-8; where nothing is said, they are today.
+/// Returns whether the locale uses UTF-8; assumed if no locale is set.
 pub(super) fn speaks_unicode() -> bool {
     let said = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! `fathom setup`: what the kernel tier needs on this machine.
+//! `fathom setup`: sets up what the kernel tier needs on this machine.
 
 use clap::Args;
 use fathom_conduct::setup::{self, Standing};
@@ -19,19 +19,19 @@ update of the file loses it. Other tiers need nothing: fathom why --tiers.
 
 Exit codes: 0 it works, or it was said what is needed; 3 setcap failed; 4 it was set up and doesn't work.")]
 pub(super) struct Arguments {
-    /// Do it
+    /// Make the changes
     #[arg(long)]
     yes: bool,
 
-    /// Take away what --yes gave
+    /// Undo the changes made by --yes
     #[arg(long, conflicts_with = "yes")]
     undo: bool,
 }
 
-/// Says what is needed, does it, or undoes it. Returns the exit code.
+/// Reports what is needed, sets it up, or undoes it. Returns the exit code.
 ///
 /// # Errors
-/// When it can't be done, or has no effect.
+/// If that fails or has no effect.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let standing = setup::standing()?;
     if arguments.undo {
@@ -48,7 +48,7 @@ fn path(standing: &Standing) -> String {
     report::escape(&standing.program.to_string_lossy())
 }
 
-/// How it stands, and what is to be done.
+/// Describes the current state and what remains to be done.
 fn said(standing: &Standing) -> String {
     let mut text = String::new();
     let mut line = |said: &str| {
@@ -60,7 +60,7 @@ fn said(standing: &Standing) -> String {
         (true, true) => line(&format!(
             "The kernel tier works: {path} has CAP_BPF and CAP_PERFMON."
         )),
-        (true, false) => line("The kernel tier works: this user has the rights for it."),
+        (true, false) => line("The kernel tier works: this user has the privileges for it."),
         (false, _) => line(&format!(
             "The kernel tier doesn't work here: {}",
             report::escape(&standing.kernel.why_not)
@@ -72,7 +72,7 @@ fn said(standing: &Standing) -> String {
         }
         match (is_a_matter_of_rights(standing), standing.is_set_up) {
             (true, false) => {
-                line("It takes CAP_BPF and CAP_PERFMON, which this program's file can give:");
+                line("It needs CAP_BPF and CAP_PERFMON, which this program's file can have:");
                 let words = setup::command(&standing.program, false).join(" ");
                 line(&format!(
                     "  {}        (fathom setup --yes does it)",
@@ -94,18 +94,18 @@ fn set_up(standing: &Standing) -> Result<i32, Failure> {
     if !standing.kernel.available && !is_a_matter_of_rights(standing) {
         let why = format!("{}; {}", standing.kernel.why_not, standing.kernel.remedy);
         return Err(Failure::Untrusted(format!(
-            "no right would help here: {why}"
+            "no privilege would help here: {why}"
         )));
     }
     let words = setup::command(&standing.program, false);
     write::print(&format!("{}\n", report::escape(&words.join(" "))))?;
     setup::run(&words)?;
     if setup::works_now(&standing.program)? {
-        write::print("The kernel tier works now. fathom setup --undo takes it back.\n")?;
+        write::print("The kernel tier works now. fathom setup --undo reverts it.\n")?;
         return Ok(0);
     }
     let mut why =
-        "the file has its capabilities, and the kernel tier still doesn't work".to_owned();
+        "the file has its capabilities, but the kernel tier still doesn't work".to_owned();
     for hindrance in &standing.hindrances {
         why.push_str("; ");
         why.push_str(hindrance);
@@ -117,7 +117,7 @@ fn undo(standing: &Standing) -> Result<i32, Failure> {
     if !standing.is_set_up {
         let path = path(standing);
         write::print(&format!(
-            "{path} has no capabilities of Fathom's: nothing to undo.\n"
+            "{path} has no capabilities from Fathom: nothing to undo.\n"
         ))?;
         return Ok(0);
     }

@@ -2,9 +2,9 @@
 
 use fathom_experiment::file::experiment::How;
 
-/// The benchmark of the suite that is this command, so that whoever measures it continues one history.
-/// A program counts as the same wherever it was built: `./tool {repo}/data` in the files of a version is
-/// the suite's `{work}/tool data`.
+/// Returns the benchmark of the suite with this command, so that measuring the command continues its history.
+/// A program counts as the same in any build folder: `./tool {repo}/data` in the files of a version is the
+/// suite's `{work}/tool data`.
 pub(super) fn of(command: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let experiment = fathom_experiment::read(&fathom_conduct::keep::suite(&here)?).ok()?;
@@ -21,7 +21,7 @@ pub(super) fn of(command: &str) -> Option<String> {
     Some(same.name.value.clone())
 }
 
-/// The words, without the folder that a word begins with.
+/// Returns the words, without a leading folder in each.
 fn normal(command: &str) -> Option<Vec<String>> {
     const FOLDERS: [&str; 3] = ["{repo}/", "{work}/", "./"];
     let words = shell_words::split(command).ok()?;

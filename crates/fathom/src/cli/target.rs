@@ -1,4 +1,4 @@
-//! From the options to one command with everything that belongs to it.
+//! Turns the options into one command with all its settings.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -15,14 +15,14 @@ use crate::cli::unused_input;
 
 /// A command before parameters are filled in.
 pub(super) enum Source {
-    /// In quotes.
+    /// As one quoted string.
     Line(String),
-    /// Word by word, any bytes.
+    /// As separate words of arbitrary bytes.
     Words(Vec<OsString>),
 }
 
-/// A command around the runs of another one, with that one's directory and variables (see [`around`]),
-/// through its shell.
+/// Returns a command that runs around another command's runs, with that command's directory and variables
+/// (see [`around`]), through its shell.
 pub(super) fn hook(
     role: &'static str,
     text: String,
@@ -42,15 +42,15 @@ pub(super) fn hook(
     })
 }
 
-/// Directory and variables of a command, for what is run around it.
+/// Returns the directory and the variables of a command, for the hooks around it.
 pub(super) fn around(command: &CommandLine) -> (Option<PathBuf>, Vec<(OsString, OsString)>) {
     (command.directory.clone(), command.variables.clone())
 }
 
-/// A command in quotes.
+/// Takes a command as one quoted string.
 ///
 /// # Errors
-/// When it isn't UTF-8: there are no quotes to be found then.
+/// If it isn't UTF-8, because its quotes can't be found then.
 pub(super) fn line(command: &OsStr) -> Result<Source, Failure> {
     command
         .to_str()
@@ -63,10 +63,10 @@ pub(super) fn line(command: &OsStr) -> Result<Source, Failure> {
         })
 }
 
-/// Everything about one command, its program found and its files there.
+/// Returns one complete command, with its program found and its files present.
 ///
 /// # Errors
-/// Usage errors, and errors of [`CommandPlan::find`] for programs and inputs that aren't there.
+/// Usage errors, and errors of [`CommandPlan::find`] for programs and inputs that don't exist.
 pub(super) fn target(
     options: &RunOptions,
     expect: Option<Expectation>,
@@ -92,7 +92,7 @@ pub(super) fn target(
     Ok(target)
 }
 
-/// The same before the program is looked for, without what is run around it.
+/// Returns the command before its program is looked up, without the hooks around it.
 ///
 /// # Errors
 /// Usage errors.
@@ -159,7 +159,7 @@ pub(super) fn plan(
     })
 }
 
-/// Says of a name that isn't found if it is one of the shell's own.
+/// Adds a hint if the name that wasn't found is a shell builtin.
 fn builtin(failure: Failure) -> Failure {
     match failure {
         Failure::Measure(MeasureError::NoSuchProgram { name, hint }) => {
@@ -186,7 +186,7 @@ fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
     Ok(words.into_iter().map(OsString::from).collect())
 }
 
-/// The words that hand `line` to a shell.
+/// Returns the words that pass `line` to a shell.
 pub(super) fn through(shell: &[String], line: &str) -> Vec<OsString> {
     let mut words: Vec<OsString> = shell.iter().map(OsString::from).collect();
     words.push("-c".into());
@@ -201,7 +201,7 @@ fn fill_word(word: &OsStr, assignment: &Assignment) -> OsString {
     }
 }
 
-/// As a shell would take it; bytes that are not UTF-8 are written as `\xff`.
+/// Quotes a word for a shell; bytes that aren't UTF-8 are written as `\xff`.
 fn quoted(word: &OsStr) -> String {
     if let Some(text) = word.to_str() {
         return shell_words::quote(text).into_owned();
@@ -223,13 +223,12 @@ fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failu
         .into_iter()
         .map(|word| {
             match word.split_once('=') {
-            Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-            // It may be the end of a secret.
-            _ => usage(
-                "--env takes NAME=VALUE; a value with blanks stands in quotes: --env 'NAME=\"a b\"'"
-                    ,
-            ),
-        }
+                Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+                // The word may be the end of a secret.
+                _ => {
+                    usage("--env takes NAME=VALUE; quote a value with blanks: --env 'NAME=\"a b\"'")
+                }
+            }
         })
         .collect()
 }

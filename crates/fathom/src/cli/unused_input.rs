@@ -1,28 +1,28 @@
-//! Standard input that has something for a command that doesn't get it.
+//! Warns about standard input that the command doesn't receive.
 //!
-//! A run never waits for its input's producer, and input that is read once serves one run: so it comes
-//! from a file. What is piped in gets a warning, and nothing of it is consumed.
+//! A run never waits for the producer of its input, and input that can be read only once serves a single run,
+//! so input comes from a file. Piped input produces a warning and is not consumed.
 
 use crate::cli::out::say;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// No command lacks an input.
+/// No command lacks input.
 const NOT_NEEDED: u8 = 0;
-/// A command lacks one.
+/// A command lacks input.
 const UNFED: u8 = 1;
 /// The warning was printed.
 const WARNED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(NOT_NEEDED);
 
-/// A command runs without an input, and nobody asked for that.
+/// Notes that a command runs without input although that wasn't requested.
 pub(super) fn command_without_input() {
     let _ = STATE.compare_exchange(NOT_NEEDED, UNFED, Ordering::Relaxed, Ordering::Relaxed);
     check();
 }
 
-/// Says so once, if a command lacks an input and something was piped in. At the beginning who
-/// writes may not have come to it yet, so this is asked at the end as well.
+/// Warns once if a command lacks input and something was piped in. At the start the writer may not have
+/// written anything yet, so this is checked again at the end.
 pub(super) fn check() {
     if STATE.load(Ordering::Relaxed) == UNFED && has_something(libc::STDIN_FILENO) {
         STATE.store(WARNED, Ordering::Relaxed);
@@ -30,8 +30,8 @@ pub(super) fn check() {
     }
 }
 
-/// Whether something could be read: from a pipe or socket now, from a file that nobody has begun
-/// to read (a shell's loop over the lines of a file has).
+/// Returns whether data can be read: now, from a pipe or socket; or from a file that hasn't been read from
+/// yet (a file that a shell loops over by line has been).
 fn has_something(descriptor: libc::c_int) -> bool {
     // SAFETY: the structure is plain numbers; the call fills it or fails.
     let about = unsafe {
@@ -46,7 +46,7 @@ fn has_something(descriptor: libc::c_int) -> bool {
             known && waiting > 0
         }
         Some((libc::S_IFREG, size)) => {
-            // SAFETY: asks for the position and moves nothing.
+            // SAFETY: queries the position without moving it.
             let position = unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) };
             size > 0 && position == 0
         }

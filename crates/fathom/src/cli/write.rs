@@ -1,37 +1,37 @@
-//! Results into files and onto standard output, whole or not at all.
+//! Writes results to files and standard output, completely or not at all.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::{Failure, usage};
 use crate::cli::out;
 
-/// True if the file stands for standard output.
+/// Returns whether the path stands for standard output.
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The file, if it is one in which a record can grow while it is measured.
+/// Returns the file if a record can grow in it during the measurement.
 pub(super) fn grows(path: Option<&Path>) -> Option<PathBuf> {
     path.filter(|path| is_replaceable(path))
         .map(Path::to_path_buf)
 }
 
-/// The file, if what is written to it is written at the end.
+/// Returns the file if it is written only at the end.
 pub(super) fn not_grown(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| !is_replaceable(path))
 }
 
-/// True if the file is, or will be, one that can be written over and renamed: no pipe, no device.
+/// Returns whether the file is, or will be, one that can be overwritten and renamed: not a pipe or a device.
 fn is_replaceable(path: &Path) -> bool {
     !is_stdout(path) && std::fs::metadata(path).map_or(true, |about| about.is_file())
 }
 
-/// The files that were asked for.
+/// Returns the requested files.
 pub(super) fn given<'a>(files: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
     files.iter().filter_map(|path| path.as_deref()).collect()
 }
 
-/// Says before measuring that a file can't be written after it.
+/// Reports before measuring if a file won't be writable afterwards.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
@@ -44,7 +44,7 @@ pub(super) fn check(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
             false => twice.display().to_string(),
         };
         return usage(format!(
-            "two results can't both be written to {shown}; give each a file of its own"
+            "two results can't both be written to {shown}; give each its own file"
         ));
     }
     for path in files.into_iter().filter(|path| !is_stdout(path)) {
@@ -59,7 +59,7 @@ pub(super) fn check(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
                 if path.is_dir() {
                     "it is a directory"
                 } else {
-                    "its folder is not there"
+                    "its folder does not exist"
                 }
             ));
         }
@@ -70,8 +70,8 @@ pub(super) fn check(files: &[&Option<PathBuf>]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a file beside `path`, as it is going to be written, and takes it away again: that a folder
-/// is there doesn't say that files can be made in it.
+/// Creates a file next to `path`, as the final write will do, and removes it again: an existing folder may
+/// still not allow new files.
 fn try_beside(path: &Path) -> Result<(), Failure> {
     let tried = fathom_measure::Beside::create(path);
     tried
@@ -79,7 +79,7 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::Usage(format!("can't write {}: {error}", path.display())))
 }
 
-/// Writes to standard output; a reader that has had enough is no error.
+/// Writes to standard output; a reader that stops early is not an error.
 ///
 /// # Errors
 /// [`Failure::Write`].
@@ -87,11 +87,10 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     out::print(text).map_err(to_stdout)
 }
 
-/// A file that may have been asked for, and what is written into it.
+/// An optional output file, and the function that renders its content.
 pub(super) type Form<'a> = (Option<&'a Path>, &'a dyn Fn() -> String);
 
-/// Prints what is shown, unless one of the forms goes to standard output, and writes those that were asked
-/// for.
+/// Prints the text to show, unless one of the forms goes to standard output, and writes the requested forms.
 ///
 /// # Errors
 /// [`Failure::Write`].
@@ -103,7 +102,7 @@ pub(super) fn results(shown: impl FnOnce() -> String, forms: &[Form]) -> Result<
     given().try_for_each(|(path, text)| export(path, text()))
 }
 
-/// Says where the page is, if one was asked for.
+/// Prints where the page is, if one was requested.
 pub(super) fn say_page(path: Option<&Path>) {
     if let Some(path) = path.filter(|path| !is_stdout(path)) {
         let path = fathom_report::escape(&path.display().to_string());
@@ -111,7 +110,7 @@ pub(super) fn say_page(path: Option<&Path>) {
     }
 }
 
-/// What it means that standard output can't be written.
+/// Returns the failure for an error on standard output.
 pub(super) fn to_stdout(error: std::io::Error) -> Failure {
     Failure::Write {
         path: "standard output".into(),
@@ -119,8 +118,8 @@ pub(super) fn to_stdout(error: std::io::Error) -> Failure {
     }
 }
 
-/// Writes beside the target and renames, so that a file is whole or not there; `-` is standard
-/// output.
+/// Writes to a temporary file next to the target and renames it, so the file is either complete or missing;
+/// `-` is standard output.
 ///
 /// # Errors
 /// [`Failure::Write`].

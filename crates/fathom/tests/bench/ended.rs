@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{fathom, json, stdout, text};
 
-/// A session whose third run of the command blocks until it is ended.
+/// Starts a session whose third run of the command blocks until it is ended.
 fn blocked_session(path: &Path, mark: &str) -> std::process::Child {
     let script = format!("[ $FATHOM_ITERATION -lt 2 ] || exec sleep {mark}");
     let child = fathom(&[
@@ -65,10 +65,10 @@ fn kill_9_amid_short_runs_loses_none_that_had_finished() {
     wait_until(|| runs() > 200);
     session.kill().unwrap();
     session.wait().unwrap();
-    // The launcher ends by itself when it hears of it, what it runs before; then nothing is added any more.
+    // The launcher first ends what it runs, then exits when notified; nothing is written after that.
     wait_until(|| !is_open(&path));
     let recorded = json(&path)["runs"].as_array().unwrap().len() as u64;
-    // The last may have been ended before it was over.
+    // The last run may have been ended early.
     assert!(
         (runs() - 1..=runs()).contains(&recorded),
         "{recorded} recorded, {} made",
@@ -98,13 +98,12 @@ fn ctrl_c_prints_what_is_there_and_says_that_it_is_partial() {
 fn is_running(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        // The program itself, not a shell or Fathom whose arguments mention it.
+        // Match the program itself, not a shell or Fathom with it among the arguments.
         line.starts_with(b"sleep\0") && String::from_utf8_lossy(&line).contains(mark)
     })
 }
 
-/// Waits for something that is bound to happen.
-/// Whether any process has the file open.
+/// Returns whether any process has the file open.
 fn is_open(path: &Path) -> bool {
     let path = path.canonicalize().unwrap();
     let open_files = |process: std::fs::DirEntry| std::fs::read_dir(process.path().join("fd")).ok();

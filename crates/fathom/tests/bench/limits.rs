@@ -1,4 +1,4 @@
-//! Control groups with limits, as containers have them.
+//! Control groups with limits, as containers use them.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -10,15 +10,15 @@ use serde_json::Value;
 
 use crate::world::{fathom, stderr};
 
-/// Files of a group with what is written to them.
+/// Files of a group and the text to write to each.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
-/// A group with limits, and one in it for processes.
+/// A group with limits, and a subgroup for processes.
 struct Group(PathBuf);
 
 impl Group {
-    /// Where this hierarchy is one of version 1 with this controller, or of version 2; `None` where
-    /// it can't be made here.
+    /// Creates the group if this is a version 1 hierarchy with this controller, or version 2; returns `None`
+    /// if it can't be created here.
     fn make(controller: &str, first: Files<'_>, second: Files<'_>) -> Option<Group> {
         let mounts = Path::new("/sys/fs/cgroup");
         let own = fs::read_dir(mounts).ok()?.flatten().find(|entry| {
@@ -65,7 +65,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for folder in [self.inner(), self.0.clone()] {
-            // The kernel takes a moment to let go of processes that have ended.
+            // The kernel takes a moment to release processes that have exited.
             while let Err(error) = fs::remove_dir(&folder) {
                 if error.raw_os_error() != Some(libc::EBUSY) {
                     break;
@@ -86,8 +86,8 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     let Some(group) = group else {
         return fathom_test_log::skipped("no group with a CPU limit can be made");
     };
-    // Some 10 ms of CPU time at least, of which 1 is allowed in 20: less than what the neighbours on a
-    // busy machine leave, which would keep it below its limit.
+    // At least about 10 ms of CPU time, with a limit of 1 in 20: less than what other processes on a busy
+    // machine leave over, which would otherwise keep it below its limit.
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let output = group.run(&fathom(&["-r", "3", "--json", "-", "-S", busy]));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -108,7 +108,7 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     assert!(named[0].starts_with(&expected), "{}", named[0]);
 }
 
-/// A folder in which a profile is remembered, so that the canaries are sent.
+/// Creates a folder in which a profile is stored, so that the canaries are sent.
 fn remembering() -> tempfile::TempDir {
     let cache = tempfile::tempdir().unwrap();
     let profile = Profile::now(Vec::new());
@@ -116,7 +116,7 @@ fn remembering() -> tempfile::TempDir {
     cache
 }
 
-/// What Fathom and all that it runs take at most.
+/// Maximum memory of Fathom and everything it runs.
 const MOST_BYTES: u64 = 40 << 20;
 
 #[test]
@@ -132,7 +132,7 @@ fn where_a_profile_is_remembered_bench_takes_no_memory_to_speak_of() {
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
     let pid = output.id() as i32;
     let record: Value = serde_json::from_reader(output.stdout.unwrap()).unwrap();
-    // SAFETY: both places are valid; the child is ours and reaped by nobody else.
+    // SAFETY: both places are valid; the child is ours and no one else reaps it.
     let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
     assert_eq!(reaped, pid);
     // SAFETY: filled by the call, and zero is valid.
@@ -154,12 +154,12 @@ fn a_group_of_128_mib_is_enough_to_measure_in() {
         return fathom_test_log::skipped("no group with a memory limit can be made");
     };
     let cache = remembering();
-    // A canary of memory is only sent where all of it suffices.
+    // A memory canary is only sent if memory suffices for everything.
     for more in [&["-r", "3"][..], &["-r", "3", "--require-quiet=1ms"]] {
         let mut command = fathom(&[more, &["--json", "-", "true"]].concat());
         command.env("XDG_CACHE_HOME", cache.path());
         let output = group.run(&command);
-        // 4: somebody else is at work here.
+        // 4: another process is busy here.
         let code = output.status.code();
         assert!(matches!(code, Some(0 | 4)), "{code:?}: {}", stderr(&output));
     }

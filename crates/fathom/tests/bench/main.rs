@@ -1,4 +1,4 @@
-//! `fathom bench` as its users see it: arguments in; words, files and exit codes out.
+//! `fathom bench` as its users see it: given arguments, checks messages, files and exit codes.
 #![cfg(target_os = "linux")]
 
 mod ended;

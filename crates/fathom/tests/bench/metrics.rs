@@ -1,10 +1,10 @@
-//! Verdicts on metrics that are asked for.
+//! Verdicts on selected metrics.
 
 use serde_json::Value;
 
 use crate::world::{json, refusal, run, stderr, stdout, text};
 
-/// Reads and writes so many pieces of a byte.
+/// Returns a command that reads and writes this many pieces of one byte.
 fn copies(count: u32) -> String {
     format!("dd if=/dev/zero of=/dev/null bs=1 count={count} status=none")
 }
@@ -36,7 +36,7 @@ fn what_is_counted_is_compared_exactly() {
     assert_eq!(stderr(&output), "", "three rounds are enough for counts");
     let printed = stdout(&output);
     assert!(
-        printed.contains("write calls: 2 has 0.20 % more than 1   (counted, alike in all runs)"),
+        printed.contains("write calls: 2 has 0.20 % more than 1   (counted, the same in all runs)"),
         "{printed}"
     );
     assert!(

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said of it.
+//! Errors and their messages.
 
 use std::process::{Command, Stdio};
 
@@ -120,7 +120,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         ),
         (
             &["--timeout", "5", "true"],
-            "error: invalid value '5' for '--timeout <TIME>': write its unit: 5s, or 5ms",
+            "error: invalid value '5' for '--timeout <TIME>': add its unit: 5s, or 5ms",
         ),
         (
             &["-P", "n", "1", "sleep {n}"],
@@ -202,7 +202,7 @@ fn a_failing_command_is_exit_3_with_the_end_of_its_standard_error() {
         "{message}"
     );
     assert!(message.contains("  | no luck"), "{message}");
-    // No run of it has ended well: with a bare -i there would be none to speak of.
+    // None of its runs succeeded, so a bare -i would leave nothing to report.
     assert!(message.contains("name its exit code: -i=7."), "{message}");
     assert!(!message.contains("use -i"), "{message}");
     let folder = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
         said.contains("no good round: in each of 4 a command failed (false: 4 of 4)"),
         "{said}"
     );
-    // Counted, not timed: more rounds would not make one of them good.
+    // Given by count, not by time: more rounds would not make any run succeed.
     for limit in [&["-r", "1000000"][..], &["--time", "1h"]] {
         let output = run(&[limit, &["-i", "false", "true"]].concat());
         assert_eq!(output.status.code(), Some(3));
@@ -247,7 +247,7 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
             "{said}"
         );
     }
-    // A code that was named is an end like another.
+    // An exit code that was named counts as success.
     let output = run(&["-r", "4", "-i=1", "false"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -261,7 +261,7 @@ fn figures_verdict_and_exports_are_of_the_runs_that_succeeded() {
     let count = folder.path().join("n");
     let record = folder.path().join("record.json");
     let exported = folder.path().join("hyperfine.json");
-    // Of five runs, one to warm up among them, three fail at once; the others sleep.
+    // Of five runs, one of them a warm-up, three fail at once; the others sleep.
     let script = format!(
         "n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; \
          [ $((n % 5)) -ge 2 ] && exit 7; sleep 0.02",
@@ -332,7 +332,7 @@ fn unexpected_output_is_exit_3() {
     );
 }
 
-/// `script` (of every Debian's bsdutils) gives its command a terminal.
+/// `script` (from Debian's bsdutils) gives its command a terminal.
 #[test]
 fn what_the_terminal_stops_is_ended_and_told() {
     let fathom = env!("CARGO_BIN_EXE_fathom");

@@ -43,8 +43,8 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     }
 }
 
-/// Four rounds more than a claim takes, of two commands that wait alike for what is random: undecided
-/// on every machine.
+/// Four rounds more than a claim needs, for two commands that both wait for a random time: undecided on every
+/// machine.
 #[test]
 fn the_command_that_would_decide_runs_as_it_is_printed() {
     let wait = |name: &str| {
@@ -67,7 +67,7 @@ fn the_command_that_would_decide_runs_as_it_is_printed() {
         command[0].starts_with("    fathom bench --time "),
         "{printed}"
     );
-    // A shell takes it; what it yields is what was given, with another amount.
+    // A shell accepts it, and the output is the input with another amount.
     let script = format!(
         "fathom() {{ printf '%s\\n' \"$@\"; }}\n{}",
         command.join("\n")
@@ -222,13 +222,13 @@ fn who_does_less_for_dev_null_is_reported() {
             .map(|warning| warning["benchmark"].as_u64().unwrap())
             .collect::<Vec<_>>()
     };
-    // GNU tar opens no file then, and GNU grep stops at the first match.
+    // GNU tar opens no file in this case, and GNU grep stops at the first match.
     assert_eq!(warned(&["--", "tar", "cfP", "-", big]), [0]);
     assert_eq!(warned(&["--", "grep", "-c", "line", big]), [0]);
-    // Whichever of several it is.
+    // Applies to any of several commands.
     let (tar, cat) = (format!("tar cfP - {big}"), format!("cat {big}"));
     assert_eq!(warned(&["echo x", &tar, &cat]), [1]);
-    // Without a pipe to hold it against nothing is claimed, and with one always all is done.
+    // Without a pipe to compare with there is no claim; with a pipe the whole work is always done.
     assert_eq!(warned(&["-w", "0", &tar]), [0; 0]);
     assert_eq!(warned(&["--output", "pipe", &tar]), [0; 0]);
     assert_eq!(warned(&["echo x", &cat, "true"]), [0; 0]);

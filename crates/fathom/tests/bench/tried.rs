@@ -1,4 +1,4 @@
-//! `bench --try`: the command with and without something. What is done, never how long it takes.
+//! `bench --try`: the command with and without a change. Tests check what is done, never how long it takes.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ fn the_record_has_the_command_with_and_without() {
     assert_eq!(record["outcome"]["comparisons"][0]["subject"], 1);
 }
 
-/// The sentence that a void comparison ends with.
+/// Returns the sentence at the end of a void comparison.
 fn void(name: &str, line: &str, folder: &Path) -> String {
     let variables = ["--env", "LC_ALL=C.UTF-8", "--cwd", text(folder)];
     let arguments = [
@@ -106,7 +106,7 @@ fn nothing_is_left_behind_by_a_fathom_that_is_killed() {
     let started = scratch.path().join("started");
     let temporary = scratch.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
-    // The second round that counts doesn't end.
+    // The second counted round doesn't end.
     let line = "case $FATHOM_ITERATION in 1) : > \"$0\"; exec sleep 100000;; esac";
     let mut child = fathom(&["--try", "nothing", "--", "sh", "-c", line, text(&started)])
         .env("TMPDIR", &temporary)

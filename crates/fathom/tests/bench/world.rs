@@ -1,4 +1,4 @@
-//! Fathom as it is built here, and what came of a call.
+//! Runs the built Fathom and holds the outcome of a call.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ pub(crate) fn fathom(arguments: &[&str]) -> Command {
         .arg("bench")
         .args(arguments)
         .env_remove("NO_COLOR")
-        // No profile of the machine is remembered there, so none is held against it.
+        // This folder holds no machine profile, so the machine is not compared with one.
         .env("XDG_CACHE_HOME", "/dev/null/no-folder")
         .stdin(Stdio::null());
     command
@@ -29,7 +29,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Exit code and first line of standard error.
+/// Returns the exit code and the first line of standard error.
 pub(crate) fn refusal(arguments: &[&str]) -> (i32, String) {
     let output = run(arguments);
     assert_eq!(stdout(&output), "", "{arguments:?} prints no result");

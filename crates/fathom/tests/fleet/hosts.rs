@@ -1,4 +1,4 @@
-//! Jobs that are processes of this machine.
+//! Jobs that are processes on this machine.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -107,7 +107,7 @@ fn a_plan_hands_nothing_over() {
     assert!(!world.project().join(".fathom/jobs").exists());
 }
 
-/// Counts its runs, and ends the job that it runs in once, in the middle.
+/// Counts its runs, and ends its own job once, in the middle of a run.
 const ENDS_ITS_JOB: &str = r#"
 echo run >> runs
 [ "$(wc -l < runs)" = 12 ] || exit 0
@@ -213,7 +213,7 @@ fn gates_and_versions_go_on_too() {
 #[test]
 fn a_store_that_is_away_is_asked_again() {
     let world = World::of_hosts();
-    // A file where the store's folder is to be.
+    // A file in place of the store's folder.
     world.write("away", "");
     let store = ["--store", "away/store.sqlite"];
     let bench = ["bench", "-r", "3", "-n", "nothing", "true", "--on", "hosts"];
@@ -273,7 +273,7 @@ fn each_kind_of_machine_and_each_experiment_has_a_job() {
     );
 }
 
-/// A project with a suite in a repository.
+/// Creates a project with a suite in a repository.
 fn with_suite(suite: &str) -> World {
     let world = World::of_hosts();
     world.write(
@@ -453,7 +453,7 @@ fn what_is_not_there_is_refused_before_anything_is_handed_over() {
 #[test]
 fn an_interrupt_ends_the_jobs() {
     let world = World::of_hosts();
-    // The first run says that the job has begun, and waits for what never comes.
+    // The first run signals that the job has begun, and then blocks forever.
     world.write("work.sh", "mkfifo never; echo begun > begun; cat never");
     let made = Command::new("mkfifo")
         .arg(world.project().join("begun"))

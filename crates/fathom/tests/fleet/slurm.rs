@@ -12,7 +12,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// `None` where it can't be had.
+    /// Starts the cluster; `None` if Slurm isn't available.
     fn up(folder: &Path) -> Option<Cluster> {
         let has = |program: &str| {
             let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
@@ -61,8 +61,8 @@ impl Drop for Cluster {
     }
 }
 
-/// The first of three ports, for the controller and two nodes. They lie below those that the kernel gives
-/// to other tests, which would take one before its node does.
+/// Returns the first of three ports, for the controller and two nodes. They are below the range that the
+/// kernel gives to other tests, which could otherwise take one before its node does.
 fn three_free_ports() -> u16 {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let free =

@@ -1,4 +1,4 @@
-//! A project, a home of its own and an engine.
+//! A project, a separate home and an engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) fn of_sources(name: &str) -> PathBuf {
 }
 
 impl World {
-    /// With this `[fleet]`.
+    /// Creates a world with this `[fleet]`.
     fn new(fleet: &str) -> World {
         let world = World {
             folder: tempfile::tempdir().unwrap(),
@@ -49,8 +49,8 @@ impl World {
         world
     }
 
-    /// Jobs are processes of this machine, started by `hosts.sh`: on `localhost` without ssh, on `other` by a
-    /// program that stands for ssh.
+    /// Creates a world whose jobs are processes on this machine, started by `hosts.sh`: on `localhost`
+    /// without ssh, on `other` by a program that replaces ssh.
     pub(crate) fn of_hosts() -> World {
         let script = of_sources("integrations/fleet/hosts.sh");
         let script = shell_words::quote(script.to_str().unwrap());
@@ -64,7 +64,8 @@ cancel = "{script} cancel {{ids}}"
 "#
         ));
         world.write("hosts", "# name, words\nlocalhost near\nother far\n");
-        // Its arguments are options, the host and the command for a shell there. Its own path is split into words.
+        // Its arguments are options, the host, and the command for a shell there. Its own path is split into
+        // words.
         let ssh = world.folder.path().join("ssh");
         let script = "#!/bin/sh\nshift 3\n[ \"$1\" = other ] && exec sh -c \"$2\"\n";
         fs::write(&ssh, script).unwrap();
@@ -79,7 +80,7 @@ cancel = "{script} cancel {{ids}}"
         world
     }
 
-    /// Jobs are Slurm's.
+    /// Creates a world whose jobs run in Slurm.
     pub(crate) fn of_slurm(conf: &str) -> World {
         let mut world = World::new("name = \"slurm\"\n");
         world.set("SLURM_CONF", conf);
@@ -129,7 +130,7 @@ cancel = "{script} cancel {{ids}}"
         self.command(words).output().unwrap()
     }
 
-    /// What it prints, if it ends well.
+    /// Returns the standard output of a call that must succeed.
     pub(crate) fn printed(&self, words: &[&str]) -> String {
         let output = self.fathom(words);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -137,14 +138,14 @@ cancel = "{script} cancel {{ids}}"
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Measures a script 20 times as a job of this engine: `record.json`.
+    /// Measures a script 20 times as a job of this engine, into `record.json`.
     pub(crate) fn twenty_runs(&self, script: &str, engine: &str) {
         self.write("work.sh", script);
         let words = ["bench", "-r", "20", "-w", "1", "-n", "work", "sh work.sh"];
         self.printed(&[&words[..], &["--json", "record.json", "--on", engine]].concat());
     }
 
-    /// The only group of jobs.
+    /// Returns the only group of jobs.
     pub(crate) fn group(&self) -> PathBuf {
         let mut all = fs::read_dir(self.project().join(".fathom/jobs")).unwrap();
         let group = all.next().expect("a group of jobs").unwrap().path();
@@ -152,7 +153,7 @@ cancel = "{script} cancel {{ids}}"
         group
     }
 
-    /// What an attempt of its first job wrote.
+    /// Returns the record that an attempt of the first job wrote.
     pub(crate) fn record(&self, attempt: u32) -> Value {
         let path = self
             .group()
@@ -160,7 +161,7 @@ cancel = "{script} cancel {{ids}}"
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
     }
 
-    /// How many records of this benchmark are in the store.
+    /// Returns the number of records of this benchmark in the store.
     pub(crate) fn saved(&self, benchmark: &str) -> usize {
         let text = self.printed(&["store", "list"]);
         text.lines().filter(|line| line.contains(benchmark)).count()

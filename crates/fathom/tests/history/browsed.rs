@@ -1,4 +1,4 @@
-//! `fathom ui` in a browser: it is whole, it follows what is saved, and asks nobody else.
+//! `fathom ui` in a browser: it is complete, it follows new records, and it contacts no other server.
 
 use fathom_test_browser::Chromium;
 use fathom_test_browser::hostile;
@@ -7,7 +7,7 @@ use crate::live::Live;
 use crate::read::{record, save};
 use crate::world::World;
 
-/// Sixty measurements of two benchmarks; two have a label.
+/// Creates sixty measurements of two benchmarks; two have a label.
 fn followed() -> World {
     let world = World::project();
     for hour in 0..60 {
@@ -23,7 +23,7 @@ fn followed() -> World {
     world
 }
 
-/// Looks at the page at each width, light and dark, and goes through it by keys.
+/// Checks the page at each width, light and dark, and operates it by keyboard.
 fn defects(browser: &mut Chromium, what: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for width in [400, 800, 1280] {
@@ -53,7 +53,7 @@ fn click(browser: &mut Chromium, selector: &str, text: &str) {
 
 const SLIDER: &str = "document.querySelector('#part [role=slider]')";
 
-/// Whether the picture is of so many measurements.
+/// Returns a script that tests whether the picture shows this many measurements.
 fn shows(count: usize, metric: &str) -> String {
     format!("{SLIDER}?.getAttribute('aria-label').startsWith('{metric} over {count} ')")
 }
@@ -62,7 +62,7 @@ fn shows_fewer(than: usize) -> String {
     format!("Number({SLIDER}?.getAttribute('aria-label').match(/over (\\d+)/)[1]) < {than}")
 }
 
-/// Where the picture is in the window.
+/// The position of the picture in the window.
 struct Picture {
     left: f64,
     top: f64,
@@ -79,7 +79,7 @@ impl Picture {
         Picture { left, top, width }
     }
 
-    /// A place in it: 0 is its left edge, 1 its right one.
+    /// Returns a point in the picture: 0 is its left edge, 1 its right edge.
     fn across(&self, part: f64) -> (f64, f64) {
         (self.left + self.width * part, self.top + 120.0)
     }
@@ -100,7 +100,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     ));
     assert_none(&defects(&mut browser, "live"));
 
-    // Zoom: by the button, by the pointer, and back.
+    // Zoom by the button, by the pointer, and back.
     browser.show(1280, false);
     browser.until(&shows(60, "wall"));
     click(&mut browser, "#part button", "Zoom in");
@@ -113,7 +113,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     click(&mut browser, "#part button", "All");
     browser.until(&shows(60, "wall"));
 
-    // Another metric, which the address names.
+    // Another metric, which appears in the address.
     click(&mut browser, "#part button", "peak_memory");
     browser.until(&shows(60, "peak_memory"));
     browser.until("location.hash.endsWith('/peak_memory')");
@@ -121,7 +121,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     click(&mut browser, "#part button", "wall");
     browser.until(&shows(60, "wall"));
 
-    // Words choose rows.
+    // Typed words filter the rows.
     browser.run(
         "const input = document.getElementById('filter'); input.value = 'ZI'; input.dispatchEvent(new Event('input'))",
     );
@@ -130,7 +130,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     browser.run("input.value = ''; input.dispatchEvent(new Event('input'))");
     browser.until("document.querySelectorAll('#rows tbody tr').length === 2");
 
-    // What is saved meanwhile appears in rows and picture; the page is not loaded again.
+    // New records appear in rows and picture without reloading the page.
     browser.run("window.stayed = true; input.focus()");
     let text = record(&[("parse", 1.7), ("zip", 0.25)], 60, "Linux 1");
     save(&world, text, Some(("ff", false)), &["v3"]);
@@ -161,11 +161,11 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     browser.until(&shows(61, "peak_memory"));
     browser.open_live(&format!("{}#nothing", live.address()));
     browser.until("document.getElementById('part').textContent.includes('There is no benchmark nothing here')");
-    // That answer of the server's is an error on the browser's console.
+    // The server's 404 response appears as an error on the browser's console.
     browser.complaints.retain(|text| !text.contains("404"));
     assert_none(&browser.complaints);
 
-    // Once it has ended, the page says so.
+    // The page reports that the server has ended.
     assert_eq!(live.interrupted(), Some(0));
     browser.until(
         "document.querySelector('main').textContent.includes('Is `fathom ui` still running?')",
@@ -188,7 +188,7 @@ fn a_drag_lasts_past_the_edge_and_while_the_page_is_drawn_again() {
     ));
     let picture = Picture::scrolled_to(&mut browser);
 
-    // Somebody saves while the button is down.
+    // A record is saved while the button is down.
     browser.press_pointer(picture.across(0.5));
     browser.move_pointer(picture.across(0.6));
     let text = record(&[("parse", 1.7), ("zip", 0.25)], 60, "Linux 1");
@@ -197,14 +197,14 @@ fn a_drag_lasts_past_the_edge_and_while_the_page_is_drawn_again() {
     browser.release_pointer(picture.across(0.75));
     browser.until(&shows_fewer(20));
 
-    // To the newest, and a little too far.
+    // Move to the newest, and a little beyond.
     click(&mut browser, "#part button", "All");
     browser.until(&shows(61, "wall"));
     let picture = Picture::scrolled_to(&mut browser);
     browser.drag(picture.across(0.8), picture.across(1.005));
     browser.until(&shows_fewer(20));
 
-    // The page stays where it was scrolled to, though the focus is above that.
+    // The page keeps its scroll position although the focus is above it.
     browser.run(
         "document.querySelector('#part button').focus();
          window.scrollBy(0, document.activeElement.getBoundingClientRect().bottom + 10)",

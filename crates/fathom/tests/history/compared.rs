@@ -49,13 +49,13 @@ fn with_few_measurements_five_percent_are_assumed() {
     );
     let open = comparison(&world, &["a1a1a1", "@-1"]);
     assert_eq!(open["verdict"], "undecided");
-    // Both ends are measured together; the repository that they are of isn't here.
+    // Both ends are measured together; their repository isn't here.
     assert_eq!(
         open["together"],
         "fathom versions a1a1a1a1a1a1..c3c3c3c3c3c3 -- ./parse input"
     );
     assert_eq!(comparison(&world, &["v2", "v1"])["verdict"], "faster");
-    // What the machine's own check found counts where it is more.
+    // The noise found by the machine's own check counts if it is larger.
     let check = json!({"schema_version": 2, "kind": "machine_check", "fathom_version": "0.1.0",
         "written_at": "2026-11-20T00:00:00Z",
         "environment": {"kernel": "Linux 1", "architecture": "x86_64", "cpus": 2},
@@ -163,7 +163,7 @@ fn dirty_points_and_other_environments_are_left_out_unless_asked_for() {
         said.contains("tracked files differed") && said.contains("--dirty"),
         "{said}"
     );
-    // A record that is named by its place is asked for.
+    // A record named by its position is used.
     comparison(&world, &["a1a1", "@-1"]);
     let output = world.fathom(&["compare", "a1a1", "c3c3"]);
     assert_eq!(output.status.code(), Some(4));
@@ -214,7 +214,7 @@ fn files_of_fathom_and_of_hyperfine_are_sides() {
         (Some("slower"), Some("wall"))
     );
     assert!((found["ratio"]["value"].as_f64().unwrap() - 1.5).abs() < 1e-6);
-    // Two programs, a file each; and Fathom's against hyperfine's.
+    // Two programs in a file each, and Fathom's record against hyperfine's.
     world.write("other.json", &hyperfine("sort b", 0.5));
     let record = world.json(&["compare", "before.json", "other.json"]);
     assert_eq!(record["comparisons"][0]["verdict"], "faster");
@@ -276,7 +276,7 @@ fn sides_that_are_not_there_are_said() {
     assert!(said.contains("near it: parse"), "{said}");
 }
 
-/// What a tool measured, with the samples or with figures of them.
+/// Returns another tool's measurement, with its samples or with summary figures.
 pub(crate) fn imported(name: &str, values: &Value, unit: &str, hours: i64) -> String {
     let mut benchmark = json!({"name": name, "parameters": {}, "metric": "wall", "unit": unit,
         "direction": "lower_is_better"});
@@ -305,7 +305,7 @@ fn the_samples_of_another_tool_are_compared_and_what_has_none_is_said() {
     }
     for sides in [["@-2", "@-1"], ["./side0.json", "./side1.json"]] {
         let found = comparison(&world, &sides);
-        // The medians are 1 and 4; the middle of all ratios is 1.
+        // The medians are 1 and 4; the median of all ratios is 1.
         let ratio = found["ratio"]["value"].as_f64().unwrap();
         assert!((ratio - 1.0).abs() < 1e-9, "{found}");
     }

@@ -1,4 +1,4 @@
-//! Records and stores whose every text attacks the terminal: nothing that Fathom prints acts on it.
+//! Records and stores in which every text attacks the terminal: nothing in Fathom's output takes effect.
 
 use fathom_store::{Draft, Location, NewPoint, Revision, Store};
 use serde_json::Value;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use crate::read::record;
 use crate::world::World;
 
-/// A title, a cleared screen, an 8-bit control, a reversed line, a line of its own, and no character.
+/// Sets a title, clears the screen, sends an 8-bit control, reverses a line, starts a new line, and holds a
+/// noncharacter.
 const HOSTILE: &str =
     "a\u{1b}]0;t\u{7}\u{1b}[2J\u{1b}[8m\u{9b}31m\u{202e}b\r\nINJECTED\u{0}c\u{2028}d";
 
-/// Says nothing of what it prints but whether it is clean; what has a form of its own isn't looked at
-/// here.
+/// Checks only that the output is clean; formats with their own escaping aren't checked here.
 fn check(world: &World, arguments: &[&str]) {
     let output = world.fathom(arguments);
     assert!(output.status.code().is_some(), "{arguments:?}: it has died");
@@ -24,7 +24,7 @@ fn check(world: &World, arguments: &[&str]) {
     }
 }
 
-/// Places of all texts in a record.
+/// Collects the paths of all texts in a record.
 fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(path.to_owned()),
@@ -42,7 +42,7 @@ fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A measurement of hostile names, as a bundle could bring it.
+/// Returns a measurement with hostile names, as a bundle could contain it.
 fn draft(hour: i64, value: f64) -> Draft {
     let text = record(&[(HOSTILE, value)], hour, HOSTILE);
     let mut record: Value = serde_json::from_str(&text).unwrap();
@@ -85,7 +85,7 @@ fn a_store_full_of_escape_sequences_is_shown_and_does_nothing() {
         store.save(&draft(hour, value)).unwrap();
     }
     drop(store);
-    // An argument ends where its bytes do, and a line of it is its user's own.
+    // An argument ends at its NUL byte, and a line break in it comes from the user.
     let typed = HOSTILE.split('\r').next().unwrap();
     for arguments in [
         &["history"][..],

@@ -1,4 +1,4 @@
-//! `fathom gate --stored`: a verdict on what was measured before.
+//! `fathom gate --stored`: a verdict on earlier measurements.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::compared::imported;
 use crate::read::{record, save};
 use crate::world::World;
 
-/// Two measurements of `parse`, by the factor between them.
+/// Creates two measurements of `parse` that differ by this factor.
 fn two(factor: f64) -> World {
     let world = World::project();
     for (hours, value) in [(0, 1.0), (1, factor)] {
@@ -29,7 +29,7 @@ fn what_is_slower_by_more_than_margin_and_drift_is_worse() {
     assert_eq!(found["benchmarks"][0]["verdict"], "worse");
     let found = judged(&two(0.5), 0);
     assert_eq!(found["benchmarks"][0]["verdict"], "not worse");
-    // Within the drift that is assumed: it is said why, and nothing fails.
+    // Within the assumed drift: the reason is given, and nothing fails.
     let world = two(1.04);
     let found = judged(&world, 0);
     assert_eq!(found["verdict"], "cannot tell");
@@ -53,7 +53,7 @@ fn a_score_that_nobody_explains_fails_nothing() {
     let found = judged(&world, 0);
     let row = &found["benchmarks"][0];
     assert_eq!(row["verdict"], "cannot tell");
-    assert_eq!(row["why"][0], "whether more of it is better is not known");
+    assert_eq!(row["why"][0], "it is not known whether higher is better");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `fathom ui`: the store, answered to its user and nobody else.
+//! `fathom ui`: serves the store to its user and no one else.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::read::{record, save};
 use crate::shown::kept;
 use crate::world::World;
 
-/// A running `fathom ui`. It ends with this value.
+/// A running `fathom ui`. It is ended when this value is dropped.
 pub(crate) struct Live {
     child: Child,
     host: String,
@@ -35,7 +35,7 @@ impl Live {
         Live::of(child, &address)
     }
 
-    /// One that was started and printed this address.
+    /// Wraps a started server that printed this address.
     pub(crate) fn of(child: Child, address: &str) -> Live {
         let rest = address
             .trim()
@@ -70,7 +70,7 @@ impl Live {
         self.get(what, &format!("Host: {}\r\n", self.host))
     }
 
-    /// The content of an answer.
+    /// Returns the body of a response.
     fn body(&self, what: &str) -> String {
         let answer = self.own(what);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -87,7 +87,7 @@ impl Live {
         answer["mark"].as_str().unwrap().to_owned()
     }
 
-    /// Ends it as Ctrl-C does; yields its exit code.
+    /// Ends it as Ctrl-C does, and returns its exit code.
     pub(crate) fn interrupted(&mut self) -> Option<i32> {
         // SAFETY: takes numbers; the process is ours and was not waited for.
         unsafe { libc::kill(self.child.id() as i32, libc::SIGINT) };
@@ -144,7 +144,7 @@ fn the_live_page_answers_its_user_and_nobody_else() {
         assert!(answer.starts_with("HTTP/1.1 403"), "{path}: {answer}");
         assert!(!answer.contains("parse"), "{path}: {answer}");
     }
-    // What another process saves is answered.
+    // Records saved by another process are served.
     let mark = live.mark("nothing");
     save(&world, record(&[("parse", 1.3)], 5, "Linux 1"), None, &[]);
     assert_ne!(live.mark(&mark), mark);
@@ -155,7 +155,7 @@ fn the_live_page_answers_its_user_and_nobody_else() {
     assert_eq!(files(&folder), before);
 }
 
-/// 64 were let in at a time: who opened so many kept the browser out.
+/// The server accepts 64 connections at a time, so a client that opened 64 could lock out the browser.
 #[test]
 fn silence_keeps_nobody_out() {
     let world = kept();
@@ -165,7 +165,7 @@ fn silence_keeps_nobody_out() {
     let mut half = connect();
     half.write_all(b"GET / HTTP/1.1\r\nHost:").unwrap();
     assert!(live.own("").starts_with("HTTP/1.1 200"));
-    // The oldest went; the newest may still ask.
+    // The oldest connection was closed; the newest may still send requests.
     let mut nothing = Vec::new();
     let _ = silent[0].read_to_end(&mut nothing);
     assert!(!nothing.starts_with(b"HTTP/1.1 200"), "{nothing:?}");
@@ -176,7 +176,8 @@ fn silence_keeps_nobody_out() {
     assert_eq!(live.interrupted(), Some(0), "it does not wait for them");
 }
 
-/// Saves so many benchmarks, each in `points` records of its own suite; the value at the 1234th is a spike.
+/// Saves this many benchmarks, each with `points` records of its own suite; the value at the 1234th is a
+/// spike.
 fn fill(location: &Location, benchmarks: usize, points: usize) {
     let mut store = Store::open(location).unwrap();
     let draft = |at: usize| {
@@ -211,7 +212,7 @@ fn fill(location: &Location, benchmarks: usize, points: usize) {
     store.save_all(&drafts).unwrap();
 }
 
-/// No answer is larger than a screen needs.
+/// Checks that no response is larger than a screen needs.
 fn answers_fit_a_screen(live: &Live, benchmarks: usize, points: usize) {
     let page = live.body("");
     assert_eq!(page.matches("<tr>").count(), 100.min(benchmarks) + 1);
@@ -233,7 +234,7 @@ fn answers_fit_a_screen(live: &Live, benchmarks: usize, points: usize) {
     assert!(series["points"].as_u64().unwrap() <= 804);
     let indexes = series["index"].as_array().unwrap();
     assert!(indexes.contains(&Value::from(1234)), "the spike stays");
-    // A part of it in full, and the point of an address.
+    // A part of it in full, and a single point by its address.
     let json = live.json("part?of=suite-7&from=1000&to=1100&most=800");
     let points = &json["benchmarks"][0]["series"][0]["points"];
     assert_eq!(points.as_u64(), Some(102), "and the last two");

@@ -1,4 +1,4 @@
-//! What is measured is kept: saving, `init`, `history`, `store`, `compare`.
+//! Measurements are kept: saving, `init`, `history`, `store`, `compare`.
 #![cfg(target_os = "linux")]
 
 mod browsed;

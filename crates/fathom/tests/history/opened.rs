@@ -1,4 +1,4 @@
-//! `fathom ui` opens a browser without telling everybody the token.
+//! `fathom ui` opens a browser without revealing the token to other users.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,7 +10,7 @@ use crate::live::Live;
 use crate::shown::kept;
 use crate::world::World;
 
-/// An opener that says what it was given, and what that was.
+/// An opener that prints its argument and what it points to.
 const OPENER: &str = r#"#!/bin/sh
 {
     printf '%s\n' "$#" "$1" "$(stat -c '%a %h' "$1")" "$(stat -c %a "${1%/*}")"
@@ -18,18 +18,18 @@ const OPENER: &str = r#"#!/bin/sh
 } > "$SAID"
 "#;
 
-/// Two ends of a terminal.
+/// Returns the two ends of a terminal.
 fn terminal() -> (File, File) {
     let (mut ours, mut its) = (0, 0);
     let (name, mode, size) = (std::ptr::null_mut(), std::ptr::null(), std::ptr::null());
-    // SAFETY: fills two numbers; the name isn't asked for, mode and size are left to it.
+    // SAFETY: fills two numbers; the null pointers for name, mode and size are allowed.
     let made = unsafe { libc::openpty(&raw mut ours, &raw mut its, name, mode, size) };
     assert_eq!(made, 0, "a terminal");
-    // SAFETY: both were just made, and nobody else has them.
+    // SAFETY: both were just created and have no other owner.
     unsafe { (File::from_raw_fd(ours), File::from_raw_fd(its)) }
 }
 
-/// Opened with a fake opener: what that said, the address, and the process.
+/// Starts the server with a fake opener; returns the opener's output, the address, and the process.
 fn opened(world: &World, session: Option<&str>) -> (Vec<String>, String, Child) {
     let tools = world.here().join("tools");
     std::fs::create_dir_all(&tools).unwrap();
@@ -57,7 +57,7 @@ fn opened(world: &World, session: Option<&str>) -> (Vec<String>, String, Child) 
     drop(command);
     let mut address = String::new();
     BufReader::new(ours).read_line(&mut address).unwrap();
-    // Waits until the opener has said all.
+    // Wait until the opener has printed everything.
     let said = std::fs::read_to_string(said).unwrap();
     let said = said.lines().map(str::to_owned).collect();
     (said, address.trim().to_owned(), child)

@@ -1,4 +1,4 @@
-//! `fathom init`, and what a project changes.
+//! `fathom init`, and the effects of a project.
 
 use crate::world::{World, open};
 use fathom_store::Selector;

@@ -1,11 +1,11 @@
-//! `fathom history` and `fathom store`: what was kept is found again.
+//! `fathom history` and `fathom store`: saved records are found again.
 
 use fathom_store::{Draft, Location, Revision, Store, date};
 use serde_json::json;
 
 use crate::world::{World, stderr, stdout};
 
-/// A record of `bench` as the verb writes it, measured so many hours after midnight.
+/// Returns a record as `bench` writes it, measured this many hours after midnight.
 pub(crate) fn record(benchmarks: &[(&str, f64)], hours: i64, kernel: &str) -> String {
     let results = benchmarks.iter().enumerate().map(|(index, (_, value))| {
         let summary = |metric: &str, value: f64| {
@@ -46,7 +46,7 @@ pub(crate) fn save(
     store.save(&draft).unwrap().id
 }
 
-/// Five measurements of two benchmarks; the last is of a dirty tree on another kernel.
+/// Creates five measurements of two benchmarks; the last has a dirty tree and another kernel.
 fn kept() -> World {
     let world = World::project();
     for (hour, revision, value) in [
@@ -82,7 +82,7 @@ fn each_benchmark_has_a_line_and_one_its_points() {
     }
 }
 
-/// A record of wall time and of the time less what it waited for a CPU.
+/// Returns a record of wall time, and of that time minus the wait for a CPU.
 fn with_waits(wall: f64, free: f64, hour: i64) -> String {
     let text = record(&[("parse", wall)], hour, "Linux 1");
     let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -96,8 +96,8 @@ fn with_waits(wall: f64, free: f64, hour: i64) -> String {
     text.to_string()
 }
 
-/// `changes` searches the clock that `compare` would take: what lasts longer because others had the CPU is no
-/// change, and what a change is shows under the waits.
+/// `changes` uses the clock that `compare` would use: a longer time because other processes had the CPU is
+/// not a change, and a real change shows despite the waits.
 #[test]
 fn changes_are_searched_on_the_clock_without_waits() {
     let jitter = |hour: i64| 1.0 + (hour * 7 % 5) as f64 / 500.0;
@@ -119,11 +119,11 @@ fn changes_are_searched_on_the_clock_without_waits() {
     };
     let free = || "parse cpu_wait_free".to_owned();
     let wall = || "parse wall".to_owned();
-    // Others came: wall time alone rises.
+    // Other processes started: only wall time rises.
     assert_eq!(found([1.1, 1.6], [1.0, 1.0]), ((free(), 0), (wall(), 1)));
-    // The program became slower while others went.
+    // The program became slower while other processes stopped.
     assert_eq!(found([1.6, 1.6], [1.0, 1.5]), ((free(), 1), (wall(), 0)));
-    // Nothing waited: wall time, with all that is in it.
+    // No waits: wall time is used, with everything in it.
     assert_eq!(found([1.0, 1.5], [1.0, 1.5]), ((wall(), 1), (wall(), 1)));
 }
 
@@ -140,7 +140,7 @@ fn waits_for_a_cpu_are_no_change() {
             "{text}"
         );
     }
-    // Who names the clock gets it.
+    // A clock that is named is used.
     let wall = world.done(&["history", "parse", "--metric", "wall"]);
     assert!(wall.contains("3.00x"), "{wall}");
 }
@@ -269,7 +269,7 @@ fn names_labels_and_runs_are_managed() {
     };
     assert_eq!(ids(&list).len(), 5, "{list}");
     insta::assert_snapshot!("records", list);
-    // An id of the list is that record for `tag`; both show the same line.
+    // An id from the list selects that record for `tag`; both show the same line.
     let labelled = world.done(&["store", "list", "--label", "v1"]);
     assert_eq!(ids(&labelled), ids(&list)[1..2], "{labelled}");
     let said = world.done(&["store", "tag", &ids(&list)[1], "v1"]);
@@ -287,7 +287,7 @@ fn names_labels_and_runs_are_managed() {
         world.json(&["history", "parse", "--metric", "wall"])["series"],
         renamed["series"]
     );
-    // Pruning lists first, and keeps what has a label.
+    // Pruning lists first, and keeps labelled records.
     let listed = world.done(&["store", "prune", "--before", "2027-01-01"]);
     assert!(
         listed.contains("4 records would lose their runs"),
@@ -322,7 +322,7 @@ fn history_lists_in_the_order_of_commits() {
         world.commit(text);
     }
     let mut ids = Vec::new();
-    // The newest commit first: as one measures old ones later.
+    // The newest commit comes first, even if old commits are measured later.
     for revision in ["main", "main~2", "main~1"] {
         world.git(&["checkout", "-q", "--detach", revision]);
         world.done(&["bench", "-N", "-r", "3", "-w", "0", "true"]);
@@ -342,8 +342,8 @@ fn history_lists_in_the_order_of_commits() {
 #[test]
 fn copied_stores_print_the_same() {
     let world = World::project();
-    // A slowdown that a copy in another order would call a gain: equal times, then times that go backwards;
-    // commits that are known and that are not.
+    // A slowdown that would look like a gain in another order: equal times, then times that go backwards;
+    // known and unknown commits.
     for (n, (hour, commit, value)) in [
         (5, None, 1.0),
         (5, None, 1.5),
@@ -398,7 +398,7 @@ fn copied_stores_print_the_same() {
                     .status
                     .code()
             );
-            // The name of the store may stand in it.
+            // The name of the store may appear in it.
             stdout(&output).replace(store, "STORE")
         });
         assert!(!here.is_empty(), "{words:?}");
@@ -436,7 +436,7 @@ fn a_screen_of_many_series_begins_as_the_whole_list_does() {
     let world = World::project();
     let names: Vec<String> = (0..30).map(|number| format!("b{number:02}")).collect();
     for hours in 0..3 {
-        // The last ones were measured again, and stand first.
+        // The last ones were measured again and come first.
         let from = if hours == 0 { 0 } else { 20 };
         let value = 0.001 * (hours + 1) as f64;
         let some: Vec<_> = names[from..]

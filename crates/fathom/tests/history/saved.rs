@@ -94,7 +94,7 @@ fn outside_of_a_project_only_who_asks_saves() {
     assert!(!project.project_store().exists());
 }
 
-/// `run` keeps its builds in `.fathom/` beside a file: that alone makes no project.
+/// `run` keeps its builds in `.fathom/` next to a file; that alone doesn't make a project.
 #[test]
 fn the_folder_of_a_run_is_no_project() {
     let world = World::new();
@@ -135,7 +135,7 @@ fn names_and_passwords_of_stores_reach_no_command_and_no_record() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let seen = std::fs::read_to_string(world.here().join("seen")).unwrap();
     assert!(seen.contains("PATH="), "{seen}");
-    // What was asked for with --env is the command's; no more.
+    // Only the command sees the variable given with --env.
     assert_eq!(seen.matches(secret).count(), 1, "{seen}");
     assert!(seen.contains("PGAPPNAME=s3cret-word"));
     assert!(
@@ -178,7 +178,7 @@ fn what_cannot_be_saved_is_written_beside_and_the_exit_is_the_measurements() {
     let command = said.split("fathom store load ").nth(1).unwrap();
     let bundle = command.lines().next().unwrap();
     assert!(std::path::Path::new(bundle).exists(), "{said}");
-    // What it says to type works once that is mended.
+    // The suggested command works once the store is repaired.
     std::fs::remove_file(world.project_store()).unwrap();
     let loaded = world.done(&["store", "load", bundle]);
     assert!(loaded.contains("1 record"), "{loaded}");
@@ -211,15 +211,15 @@ fn stores_and_labels_that_cannot_be_meant_are_refused_before() {
 fn what_was_interrupted_is_not_saved() {
     use std::os::unix::process::CommandExt;
     let world = World::project();
-    // The command interrupts Fathom itself, its parent's parent or parent, in the third run.
+    // In the third run, the command interrupts Fathom itself: its parent or its grandparent.
     world.write(
         "stop.sh",
         "echo >> runs\nif [ $(wc -l < runs) -ge 3 ]; then kill -INT $(cat fathom); sleep 5; fi\n",
     );
     let mut command = world.command(&["bench", "-r", "9", "-w", "0", "sh stop.sh"]);
     let pid = world.here().join("fathom");
-    // SAFETY: between fork and exec only a file is written, by calls that take no lock of this
-    // program's other threads.
+    // SAFETY: between fork and exec only a file is written, by calls that take no lock held by other threads
+    // of this program.
     unsafe {
         command.pre_exec(move || std::fs::write(&pid, std::process::id().to_string()));
     }

@@ -1,4 +1,4 @@
-//! `fathom report`: what was kept, as pages.
+//! `fathom report`: saved records as pages.
 
 use crate::read::{record, save};
 use crate::world::World;

@@ -1,5 +1,5 @@
-//! Stores and repositories that are not as they should be: each is a sentence with what to type, and what
-//! was measured is not lost.
+//! Broken stores and repositories: each produces a sentence with a command to type, and no measurement is
+//! lost.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -16,7 +16,8 @@ const BENCH: [&str; 7] = ["bench", "-N", "-r", "3", "-w", "0", "/bin/true"];
 /// A user who is not root.
 const NOBODY: u32 = 65534;
 
-/// The bundle that was written instead: the measurement ended well, said so, and named it.
+/// Returns the bundle that was written instead of saving: the measurement succeeded, reported the problem,
+/// and named the bundle.
 fn kept_beside(output: &Output, why: &str) -> PathBuf {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -48,7 +49,7 @@ fn a_store_that_is_read_only() {
     let (folder, store) = (world.here().join(".fathom"), world.project_store());
     let mut command = world.command(&BENCH);
     if is_root() {
-        // Root writes what it likes.
+        // Root can write anywhere.
         for path in [&world.here(), &folder, &store] {
             chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
@@ -77,7 +78,7 @@ fn a_disk_that_is_full() {
         fathom_test_log::skipped("only root can mount a small file system");
         return;
     }
-    // Its own view of mounts, so that nothing is left behind.
+    // A private mount namespace, so that nothing is left behind.
     let script = "mount -t tmpfs -o size=48k none .fathom && \
                   { cat /dev/zero > .fathom/filled 2> /dev/null; exec \"$@\"; }";
     let fathom = env!("CARGO_BIN_EXE_fathom");
@@ -113,7 +114,7 @@ fn a_limit_on_the_size_of_files() {
     world.done(&BENCH);
     world.done(&["store", "bundle", "one.bundle"]);
     let mut command = world.command(&["store", "load", "one.bundle", "--store", "new.sqlite"]);
-    // SAFETY: between fork and exec only two calls that are allowed there.
+    // SAFETY: between fork and exec only two calls are made, both allowed there.
     unsafe {
         command.pre_exec(|| {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
@@ -157,7 +158,7 @@ fn a_page_that_is_corrupt() {
 #[test]
 fn a_server_that_cannot_be_reached() {
     let world = World::new();
-    // Nothing listens at the first port, and no connection is given it.
+    // Nothing listens on the first port, so it receives no connection.
     let address = "postgres://joe:s3cret@127.0.0.1:1/perf";
     let mut words = BENCH.to_vec();
     words.extend(["--store", address]);
@@ -190,7 +191,7 @@ fn a_clock_that_jumps_back() {
         "{said}"
     );
     assert!(said.contains("saved as "), "{said}");
-    // As they were saved: what was measured last is the last point, whatever its clock said.
+    // In the order of saving: the last measurement is the last point, regardless of its clock.
     let history = world.json(&["history", "--metric", "wall"]);
     let points = history["series"][0]["points"].as_array().unwrap();
     assert_eq!(
@@ -240,7 +241,7 @@ fn repositories_that_know_less() {
         "{}",
         stderr(&output)
     );
-    // Who names what is measured needs no repository.
+    // A measurement with an explicit name needs no repository.
     let mut words = BENCH.to_vec();
     words.extend(["--label", "v1"]);
     assert!(!stderr(&outside.fathom(&words)).contains("note:"));
@@ -253,7 +254,7 @@ fn what_is_no_file_is_refused_at_once() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     world.write("own.json", "{}");
-    // Nobody ever writes into it.
+    // Nothing ever writes to it.
     for (path, what) in [
         ("fifo", "a FIFO"),
         ("/dev/zero", "a device"),
@@ -269,7 +270,8 @@ fn what_is_no_file_is_refused_at_once() {
             let output = world.fathom(words);
             let said = stderr(&output);
             assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
-            // `compare` and `report` take a word that is not a file for the name of a measurement or a benchmark.
+            // `compare` and `report` treat a word that is not a file as the name of a measurement or a
+            // benchmark.
             let is_name = ["compare", "report"].contains(&words[0]);
             assert!(is_name || said.contains(what), "{words:?}: {said}");
         }

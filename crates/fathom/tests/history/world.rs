@@ -1,4 +1,4 @@
-//! A folder of its own for each test, with Fathom's homes in it.
+//! A separate folder for each test, containing Fathom's homes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,21 +12,21 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A folder that is no project.
+    /// Creates a folder that is not a project.
     pub(crate) fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("here")).unwrap();
         World { folder }
     }
 
-    /// A project in a repository with one commit.
+    /// Creates a project in a repository with one commit.
     pub(crate) fn project() -> World {
         let world = World::new();
         std::fs::create_dir(world.here().join(".fathom")).unwrap();
         world
     }
 
-    /// Where commands run.
+    /// Returns the folder in which commands run.
     pub(crate) fn here(&self) -> PathBuf {
         self.folder.path().join("here")
     }
@@ -48,7 +48,7 @@ impl World {
             .env_remove("FATHOM_STORE")
             .env("XDG_DATA_HOME", self.folder.path().join("data"))
             .env("XDG_CACHE_HOME", "/dev/null/no-folder")
-            // Not the repository that this test may lie in.
+            // Don't use a repository that contains this test.
             .env("GIT_CEILING_DIRECTORIES", self.folder.path())
             .stdin(Stdio::null());
         command
@@ -58,7 +58,7 @@ impl World {
         self.command(arguments).output().unwrap()
     }
 
-    /// Standard output of a call that ends with 0.
+    /// Returns the standard output of a call that exits with 0.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let output = self.fathom(arguments);
         assert_eq!(
@@ -70,7 +70,7 @@ impl World {
         stdout(&output)
     }
 
-    /// The first line of standard error of a call that ends with `code` and prints no result.
+    /// Returns the first line of standard error of a call that exits with `code` and prints no result.
     pub(crate) fn refused(&self, code: i32, arguments: &[&str]) -> String {
         let output = self.fathom(arguments);
         let said = stderr(&output);
@@ -85,7 +85,7 @@ impl World {
         serde_json::from_str(&self.done(&all)).expect("JSON")
     }
 
-    /// Runs git here, as somebody.
+    /// Runs git here, with a made-up identity.
     pub(crate) fn git(&self, arguments: &[&str]) {
         let done = Command::new("git")
             .args([

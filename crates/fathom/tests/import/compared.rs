@@ -1,4 +1,4 @@
-//! Two files of other tools: what is one series, what may be compared, and by which figure.
+//! Two files of other tools: which results form one series, what may be compared, and by which figure.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn compared(here: &Path, base: &str, head: &str) -> Value {
     json(&done(here, &["compare", base, head, "--json", "-"], b""))
 }
 
-/// Verdicts, in order.
+/// Returns the verdicts in order.
 fn verdicts(record: &Value) -> Vec<&str> {
     let all = record["comparisons"].as_array().unwrap().iter();
     all.map(|one| one["verdict"].as_str().unwrap()).collect()
@@ -42,7 +42,7 @@ fn every_sample_is_the_same_as_itself() {
         if !path.is_file() {
             continue;
         }
-        // A copy, so that no name tells that both are one.
+        // A copy, so that the names don't reveal that both files are the same.
         let copy = here.join("copy.txt");
         std::fs::copy(&path, &copy).unwrap();
         let (path, copy) = (path.to_str().unwrap(), copy.to_str().unwrap());
@@ -57,7 +57,7 @@ fn every_sample_is_the_same_as_itself() {
         assert!(left_out.is_empty(), "{path}: {left_out:?}");
         let (code, said) = gate(here, path, copy);
         assert_eq!(code, Some(0), "{path}: {said}");
-        // Other bytes, the same figures: whatever is a series there is one here, and none differs.
+        // Other bytes, the same figures: each series in one file is a series in the other, and none differs.
         let mut bytes = std::fs::read(path).unwrap();
         bytes.push(b'\n');
         std::fs::write(copy, bytes).unwrap();
@@ -89,7 +89,7 @@ fn equal_names_belong_together_by_their_place_or_are_ambiguous() {
     assert!(imported.contains("[place=2]"), "{imported}");
     let ratio = |at: usize| found["comparisons"][at]["ratio"]["value"].as_f64().unwrap();
     assert!((ratio(0) - 1.0).abs() < 0.01 && (ratio(1) - 1.0).abs() < 0.01);
-    // One of that name: nobody knows which of the two it was.
+    // A single result of that name: it is unknown which of the two it was.
     let mut once: Value = serde_json::from_str(TWICE).unwrap();
     once["results"].as_array_mut().unwrap().remove(0);
     write(here, "once.json", &once.to_string());
@@ -144,7 +144,7 @@ fn what_is_counted_exactly_is_compared_exactly() {
     assert_eq!(one["drift"]["source"], "none");
     let fails = ["gate", "--stored", "base.txt", "head.txt", "--margin", "1%"];
     assert_eq!(fathom(here, &fails, b"").status.code(), Some(1));
-    // So is what a file says is exact, and what it doesn't say so is not.
+    // Values that a file calls exact are exact, and others aren't.
     let go = |value: u32, unit: &str| format!("{unit}BenchmarkA 1 {value} steps\n");
     for (unit, expected) in [
         ("Unit steps better=lower assume=exact\n", "slower"),
@@ -240,7 +240,7 @@ fn errors_that_come_fast_are_no_gain() {
         assert_eq!(exit, Some(code), "{said}");
         assert!(said.contains("failed"), "{said}");
     }
-    // Still a file is the same as itself.
+    // A file is still the same as itself.
     assert_eq!(verdicts(&compared(here, "fast.txt", "fast.txt")), ["same"]);
 }
 

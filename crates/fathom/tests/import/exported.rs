@@ -1,4 +1,4 @@
-//! Records in, other tools' forms out, and in again.
+//! Exports records to other tools' formats and imports them again.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{done, fathom, json as parse, refused, sample, stderr};
 
-/// A record of two programs with two runs each.
+/// Writes a record of two programs with two runs each.
 fn bench(folder: &Path) {
     let arguments = [
         "bench", "-r", "2", "-N", "--style", "none", "--json", "b.json", "-n", "one", "-n", "two",
@@ -62,7 +62,7 @@ fn the_runs_of_bench_are_samples_in_every_form() {
     );
     assert_eq!(row["samples"][0], seconds);
 
-    // What import reads as samples again.
+    // `import` reads these again as samples.
     std::fs::write(folder.path().join("b.csv"), export("csv")).unwrap();
     let again = parse(&done(
         folder.path(),
@@ -90,7 +90,7 @@ fn what_another_tool_measured_is_exported_from_its_own_file() {
     assert_eq!(done(folder.path(), &arguments, b""), "");
     let text = std::fs::read_to_string(folder.path().join("o.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 5, "{text}");
-    // The records of an import, too.
+    // Also the records of an import.
     let import = ["import", file.to_str().unwrap(), "--json", "i.json"];
     done(folder.path(), &import, b"");
     let arguments = ["export", "--format", "jsonl", "--metric", "wall", "i.json"];
@@ -110,7 +110,7 @@ fn what_a_form_cannot_carry_is_said() {
     let output = fathom(folder.path(), &arguments, b"");
     let said = stderr(&output);
     assert!(
-        said.contains("x MB/s: more is better: a file of its own, with --metric"),
+        said.contains("x MB/s: higher is better: use --metric to write it to its own file"),
         "{said}"
     );
 }

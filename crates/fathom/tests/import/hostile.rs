@@ -1,11 +1,11 @@
-//! Files that were made to do harm: an answer within 400 MB, never a crash.
+//! Malicious files: each is answered within 400 MB, never with a crash.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::{fathom, stderr};
 
-/// Writes a file piece by piece: what this process holds counts as its children's peak.
+/// Writes a file in pieces, because this process's memory counts toward the peak of its children.
 fn file(path: &Path, begin: &str, piece: &str, times: usize, end: &str) {
     let mut out = BufWriter::new(std::fs::File::create(path).unwrap());
     out.write_all(begin.as_bytes()).unwrap();
@@ -22,7 +22,7 @@ fn no_file_takes_more_than_400_mb_and_each_has_an_answer() {
     let here = folder.path();
     let hyperfine = "{\"results\": [{\"command\": \"a\", \"stddev\": 1, \"times\": [0";
     let cases: [(&str, &str, usize, &str, &str); 7] = [
-        // As many numbers as are parsed at all.
+        // The maximum number of values that is parsed.
         (
             hyperfine,
             ",0.001234567890123",
@@ -81,7 +81,7 @@ fn no_file_takes_more_than_400_mb_and_each_has_an_answer() {
     assert!((1 << 20..400 << 20).contains(&peak), "{} MiB", peak >> 20);
 }
 
-/// The largest resident memory of a child that ended, in bytes.
+/// Returns the largest resident memory of an exited child, in bytes.
 fn peak_of_children() -> u64 {
     // SAFETY: the structure is plain numbers; the call fills it.
     let usage = unsafe {

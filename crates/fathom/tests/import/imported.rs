@@ -1,4 +1,4 @@
-//! Files in, a summary and records out.
+//! Imports files; checks the summary and the records.
 
 use crate::{done, fathom, json, refused, sample, stderr, stdout};
 

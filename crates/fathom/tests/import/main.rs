@@ -30,7 +30,7 @@ fn fathom(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Who refuses its arguments reads nothing.
+    // A process that refuses its arguments doesn't read its input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap()
 }
@@ -43,7 +43,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// What a call that must succeed prints.
+/// Returns the output of a call that must succeed.
 fn done(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     let output = fathom(folder, arguments, input);
     assert_eq!(
@@ -55,7 +55,7 @@ fn done(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     stdout(&output)
 }
 
-/// What a call that must be refused says.
+/// Returns the message of a call that must be refused.
 fn refused(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
     let output = fathom(folder, arguments, input);
     assert_eq!(

@@ -1,11 +1,11 @@
-//! What is exported is read by the tools themselves, where they are: docs/import.md says how to get them.
+//! The tools themselves read the exported files, if installed; docs/import.md tells how to get them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{done, sample};
 
-/// The first of these programs that runs; else the test says that it is skipped.
+/// Returns the first of these programs that runs; otherwise prints that the test is skipped.
 fn tool(names: &[&str], arguments: &[&str]) -> Option<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join("go/bin"));
     let places = home.into_iter().chain(
@@ -19,7 +19,7 @@ fn tool(names: &[&str], arguments: &[&str]) -> Option<PathBuf> {
         .collect();
     let runs = |path: &PathBuf| {
         let output = Command::new(path).args(arguments).output();
-        // A shim without its tool fails; `benchstat -h` ends with 2.
+        // A shim without its tool fails; `benchstat -h` exits with 2.
         output.is_ok_and(|output| matches!(output.status.code(), Some(0 | 2)))
     };
     let found = candidates

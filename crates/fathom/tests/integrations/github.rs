@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::world::{Forge, integrations, step};
 
-/// A step of a workflow of GitHub: its lines, without what they are indented by.
+/// Returns the steps of a GitHub workflow, without their indentation.
 fn github_steps() -> Vec<String> {
     let text = std::fs::read_to_string(integrations().join("github/comment.yml"));
     let text = text.expect("the workflow");
@@ -27,14 +27,14 @@ fn github_steps() -> Vec<String> {
     all
 }
 
-/// What a step has for a key.
+/// Returns a step's value for a key.
 fn value<'a>(step: &'a str, key: &str) -> Option<&'a str> {
     let value = step.lines().find_map(|line| line.strip_prefix(key));
     Some(value?.strip_prefix(": ")?.trim())
 }
 
-/// Stands for GitHub's command: keeps what it is asked, and answers with one open pull request, and with an old comment
-/// if there is one.
+/// Replaces GitHub's command: records its requests and answers with one open pull request, and with an old
+/// comment if there is one.
 const GH: &str = r#"#!/bin/sh
 echo "$*" >>calls
 case "$*" in
@@ -45,7 +45,7 @@ esac
 "#;
 
 impl Forge {
-    /// Runs the workflow that posts comments, with this as the artifact of the pull request's job.
+    /// Runs the workflow that posts comments, with this artifact of the pull request's job.
     fn comment(&self, artifact: &Path) -> Output {
         self.program(&self.bin().join("gh"), GH);
         let temporary = self.folder.path().join("runner");
@@ -61,7 +61,7 @@ impl Forge {
         for step in github_steps() {
             match value(&step, "uses") {
                 Some(action) if action.starts_with("actions/checkout@") => {
-                    // It leaves nothing in its folder that was there before.
+                    // Removes everything that it created in its folder.
                     std::fs::remove_dir_all(self.work()).expect("it is removed");
                     std::fs::create_dir_all(self.work()).expect("a folder");
                     let integrations = integrations();
@@ -146,7 +146,7 @@ fn a_comment_is_posted_where_the_event_says_and_replaced() {
     );
 }
 
-/// What a pull request may put in place of the record. None of it runs, and none is posted.
+/// Files that a pull request may substitute for the record. None is executed, and none is posted.
 #[test]
 fn a_poisoned_artifact_is_refused_and_nothing_of_it_runs() {
     type Poison = fn(&Forge, &Path);
@@ -204,7 +204,7 @@ fn a_poisoned_artifact_is_refused_and_nothing_of_it_runs() {
     }
 }
 
-/// Reads what a program printed as GitHub does, with the pattern of the matcher.
+/// Parses a program's output as GitHub does, with the pattern of the matcher.
 const MATCHES: &str = r#"
 import json, re, sys
 [pattern] = json.load(open(sys.argv[1]))["problemMatcher"][0]["pattern"]
@@ -247,7 +247,7 @@ fn the_problem_matcher_finds_each_line_that_is_wrong() {
             .any(|line| line == "fathom.toml|2|1|an experiment file has no key `nonsense`"),
         "{all}{said}"
     );
-    // What has no other word before it stands on the line of the error.
+    // An error without a preceding word is reported on its own line.
     std::fs::write(&file, "[[gate\n").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .arg("gate")

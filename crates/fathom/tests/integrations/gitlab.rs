@@ -1,4 +1,4 @@
-//! GitLab's template, with a stand-in for its API.
+//! GitLab's template, with a replacement for its API.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Forge, integrations};
 
-/// The jobs of GitLab's template; `None` where there is nothing that reads YAML.
+/// Returns the jobs of GitLab's template; `None` if no YAML parser is available.
 fn jobs() -> Option<Value> {
     let script = "import json, sys\ntry:\n import yaml\nexcept ImportError:\n sys.exit(9)\n\
                   json.dump(yaml.safe_load(open(sys.argv[1])), sys.stdout)\n";
@@ -29,10 +29,10 @@ fn jobs() -> Option<Value> {
     }
 }
 
-/// The lines that GitLab runs for a job, as one script that ends with the first that fails.
+/// Returns the lines that GitLab runs for a job, as one script that stops at the first failure.
 fn script(job: &str) -> String {
     let Some(jobs) = jobs() else {
-        // By the form that the file has: items of four columns below `script:`.
+        // Relies on the file's layout: items indented by four columns below `script:`.
         let text = std::fs::read_to_string(integrations().join("gitlab/fathom-gate.yml"));
         let text = text.expect("the template");
         assert!(!text.contains('\t'), "YAML has no tabs");
@@ -46,7 +46,7 @@ fn script(job: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Stands for GitLab: keeps what it is asked, is used by user 42, and has these notes.
+/// Replaces GitLab: records requests, is used by user 42, and holds these notes.
 struct Api {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -92,7 +92,7 @@ impl Api {
         Api { address, asked }
     }
 
-    /// What it was asked since the last time: the first line and the whole of each.
+    /// Returns the requests since the last call: the first line and the whole text of each.
     fn asked(&self) -> Vec<(String, String)> {
         let asked = std::mem::take(&mut *self.asked.lock().expect("a lock"));
         let first = |text: &String| text.lines().next().unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     let forge = Forge::new();
     let url = forge.upstream();
     forge.shallow_clone(&url);
-    // Whatever the merge request has in their place, its steps don't see the token.
+    // The steps don't see the token, no matter what the merge request contains in their place.
     let variables = [
         ("BASE", "main"),
         ("TIME", "30s"),
@@ -124,7 +124,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
         assert_eq!(jobs["fathom-comment"]["needs"], json!(["fathom-gate"]));
         assert_eq!(jobs["fathom-comment"]["variables"]["GIT_STRATEGY"], "none");
     }
-    // The second job: a folder with nothing but the record.
+    // The second job: a folder that contains only the record.
     let record = forge.read("fathom-gate.json");
     std::fs::remove_dir_all(forge.work()).expect("it is removed");
     std::fs::create_dir_all(forge.work()).expect("a folder");
@@ -146,7 +146,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
         (done.status.success(), said, api.asked())
     };
     let notes = "/projects/5/merge_requests/7/notes";
-    // One that somebody else wrote is not edited, however it looks.
+    // A note by another user is never edited, whatever it looks like.
     let (own, other) = (json!({"id": 42}), json!({"id": 7}));
     let alike = json!({"id": 8, "author": other, "body": "<!-- fathom gate -->\nold"});
     let (posted, said, asked) = post(json!([alike]));
@@ -164,7 +164,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     let (posted, said, asked) = post(old.clone());
     assert!(posted, "{said}");
     assert_eq!(asked[2].0, format!("PUT {notes}/9 HTTP/1.1"));
-    // When there is nothing to say any more, the old comment goes.
+    // When there is nothing left to report, the old comment is removed.
     let mut record: Value = serde_json::from_str(&record).expect("it is JSON");
     record["verdict"] = "not worse".into();
     for list in ["benchmarks", "exact_changes", "settings_changed", "notes"] {
@@ -183,7 +183,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
         said.contains("not a record of `fathom gate --json`"),
         "{said}"
     );
-    // Nor is a file read that a link in the artifact points to.
+    // A file that a link in the artifact points to isn't read either.
     let elsewhere = forge.folder.path().join("elsewhere.json");
     std::fs::rename(&file, &elsewhere).expect("it is moved");
     std::os::unix::fs::symlink(&elsewhere, &file).expect("a link");

@@ -1,5 +1,5 @@
 //! The shell steps of `integrations/`, run as a forge runs them: with a real repository, and with
-//! stand-ins for GitHub's own command and for GitLab's API.
+//! replacements for GitHub's command and GitLab's API.
 #![cfg(target_os = "linux")]
 
 mod github;
@@ -38,7 +38,7 @@ fn the_gate_step_works_from_a_shallow_clone_and_hands_on_the_exit_code() {
         "{}",
         forge.read("summary")
     );
-    // What was measured is where the forge keeps it for the next time.
+    // Results are in the place that the forge keeps for the next run.
     assert!(forge.work().join(".fathom/store.sqlite").is_file());
 }
 
@@ -60,7 +60,7 @@ fn a_program_that_is_there_is_not_installed() {
     assert_eq!(forge.read("path"), format!("{}\n", forge.bin().display()));
 }
 
-/// By a name from a registry, somebody else's program would come.
+/// Installing by name from a registry would fetch someone else's program.
 #[test]
 fn a_missing_program_is_built_from_sources_beside_the_step_or_at_a_commit() {
     let forge = Forge::new();

@@ -1,4 +1,4 @@
-//! What the steps run in: a real repository, and a folder for a job.
+//! The environment of the steps: a real repository, and a folder for a job.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ impl Forge {
         );
     }
 
-    /// A record as a job leaves it, of one benchmark that is worse. It is measured once for all tests.
+    /// Writes a record as a job leaves it, with one benchmark that is worse. It is measured once for all
+    /// tests.
     pub(crate) fn record(&self, name: &str) {
         static MEASURED: OnceLock<Value> = OnceLock::new();
         let mut record = MEASURED.get_or_init(|| self.measured()).clone();
@@ -118,14 +119,14 @@ impl Forge {
         serde_json::from_slice(&made.stdout).expect("it is JSON")
     }
 
-    /// A repository with a base and a slower head, and its address.
+    /// Creates a repository with a base and a slower head, and returns its address.
     pub(crate) fn upstream(&self) -> String {
         let upstream = self.folder.path().join("upstream.git");
         std::fs::create_dir_all(&upstream).expect("a folder");
         self.write(&upstream.join("fathom.toml"), SUITE);
         self.write(&upstream.join("work.sh"), "exit 0\n");
         let at = upstream.to_str().expect("UTF-8");
-        // As a project has them that uses them.
+        // Installed as in a project that uses them.
         let integrations = integrations();
         let copied = ["cp", "-r", integrations.to_str().expect("UTF-8"), at];
         self.must(&copied);
@@ -138,7 +139,7 @@ impl Forge {
         format!("file://{at}")
     }
 
-    /// A clone of one commit, as forges make it.
+    /// Clones one commit, as forges do.
     pub(crate) fn shallow_clone(&self, url: &str) {
         self.must(&[
             "git", "clone", "-q", "--depth", "1", "-b", "change", url, ".",

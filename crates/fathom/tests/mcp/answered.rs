@@ -69,7 +69,7 @@ fn two_commands_have_a_verdict_and_a_next_step() {
         "{}",
         said.text
     );
-    // One command alone is timed.
+    // Only one command is timed.
     let alone = client.call("bench", &json!({"commands": ["./short"], "runs": 3}));
     assert_eq!(alone.structured["comparisons"], json!([]));
     assert!(alone.text.contains("Next: why "), "{}", alone.text);

@@ -1,4 +1,4 @@
-//! A client: one message a line, both ways.
+//! A client that exchanges one message per line.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -11,13 +11,13 @@ pub(crate) struct Client {
     to: Option<ChildStdin>,
     from: Lines<BufReader<ChildStdout>>,
     last: u64,
-    /// What the server says of its tools.
+    /// The server's descriptions of its tools.
     tools: Vec<Value>,
-    /// What came that was not asked for: progress.
+    /// Unsolicited messages received: progress.
     pub told: Vec<Value>,
 }
 
-/// What a tool said.
+/// The response of a tool.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub text: String,
@@ -26,12 +26,12 @@ pub(crate) struct Said {
 }
 
 impl Client {
-    /// Starts a server whose root is this folder, and agrees with it on the protocol.
+    /// Starts a server with this folder as its root and negotiates the protocol.
     pub(crate) fn new(root: &Path, allow: &[&str]) -> Client {
         Self::of(Command::new(env!("CARGO_BIN_EXE_fathom")), root, allow)
     }
 
-    /// The same of a server that this command starts.
+    /// Does the same with a server started by this command.
     pub(crate) fn of(mut command: Command, root: &Path, allow: &[&str]) -> Client {
         command.arg("mcp").arg("--root").arg(root);
         for allowed in allow {
@@ -83,7 +83,7 @@ impl Client {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request; its number.
+    /// Sends a request and returns its number.
     pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.last += 1;
         let last = self.last;
@@ -91,7 +91,7 @@ impl Client {
         last
     }
 
-    /// The answer to a request. Whatever is no message fails here.
+    /// Returns the response to a request. Fails on anything that is not a message.
     pub(crate) fn answer(&mut self, to: u64) -> Value {
         loop {
             let line = self.from.next().expect("an answer").expect("a line");
@@ -109,7 +109,7 @@ impl Client {
         self.answer(number)
     }
 
-    /// Calls a tool. The answer keeps its bounds and its schema.
+    /// Calls a tool and checks the response against its limits and its schema.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Said {
         let params = json!({
             "name": tool,
@@ -149,24 +149,25 @@ impl Client {
         said
     }
 
-    /// Ends the server where it stands.
+    /// Kills the server immediately.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
     }
 
-    /// Goes away, and waits for the server's end.
+    /// Disconnects and waits for the server to exit.
     pub(crate) fn leave(mut self) -> ExitStatus {
         drop(self.to.take());
         self.child.wait().expect("it ends")
     }
 }
 
-/// A script in the folder.
+/// Writes a script into the folder.
 pub(crate) fn script(folder: &Path, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(name);
-    // By another process: nobody here holds it open for writing while a test beside forks.
+    // Written by another process, so that no process here holds it open for writing while a concurrent test
+    // forks.
     let written = Command::new("sh")
         .args(["-c", "printf '%s' \"$2\" > \"$1\"", "sh"])
         .arg(&path)

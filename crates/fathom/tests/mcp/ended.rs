@@ -1,4 +1,4 @@
-//! What is cancelled, and what a client leaves that goes away.
+//! Cancelled requests, and processes left when a client disconnects.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::client::{Client, script};
 
-/// A program without an end, which holds a pipe open: its reader sees when the whole tree has ended.
+/// Writes a program that never ends and holds a pipe open: a reader sees when the whole tree has ended.
 fn endless(folder: &Path) {
     let made = Command::new("mkfifo")
         .args(["-m", "666"])
@@ -24,7 +24,7 @@ fn endless(folder: &Path) {
     );
 }
 
-/// Waits until it runs; what it holds open.
+/// Waits until the program runs; returns the pipe that it holds open.
 fn started(folder: &Path) -> BufReader<File> {
     let mut fifo = BufReader::new(File::open(folder.join("fifo")).unwrap());
     let mut line = String::new();
@@ -33,7 +33,7 @@ fn started(folder: &Path) -> BufReader<File> {
     fifo
 }
 
-/// Waits until everything has ended that could write.
+/// Waits until every process that could write has ended.
 fn has_ended(mut fifo: BufReader<File>) {
     let mut rest = Vec::new();
     fifo.read_to_end(&mut rest).unwrap();
@@ -56,7 +56,7 @@ fn a_cancelled_measurement_ends_with_all_that_it_started() {
         let running = started(folder.path());
         client.tell("notifications/cancelled", &json!({"requestId": number}));
         has_ended(running);
-        // The server is there for the next question, and nobody answers the one that was taken back.
+        // The server is ready for the next request and doesn't answer the cancelled one.
         assert!(!client.call("explain", &json!({"word": "wall"})).is_error);
         assert_eq!(
             client
@@ -77,7 +77,7 @@ fn a_client_that_goes_away_leaves_nothing_behind() {
     let mut client = Client::new(folder.path(), &["./endless"]);
     let asked =
         json!({"name": "bench", "arguments": {"commands": ["./endless"], "timeout_s": 3600}});
-    // The second waits for its turn, which doesn't come.
+    // The second request waits for its turn, which never comes.
     client.send("tools/call", &asked);
     client.send("tools/call", &asked);
     let running = started(folder.path());
@@ -85,7 +85,7 @@ fn a_client_that_goes_away_leaves_nothing_behind() {
     has_ended(running);
 }
 
-/// Kills the server while it measures, and waits until all that it started has ended.
+/// Kills the server during a measurement and waits until everything it started has ended.
 fn killed_while_it_measures(mut client: Client, folder: &Path) {
     let asked =
         json!({"name": "bench", "arguments": {"commands": ["./endless"], "timeout_s": 3600}});
@@ -105,11 +105,11 @@ fn a_killed_server_leaves_nothing_behind() {
 
 #[test]
 fn a_killed_server_whose_file_has_capabilities_leaves_nothing_behind() {
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     if unsafe { libc::geteuid() } != 0 {
         return fathom_test_log::skipped("only root can become another user");
     }
-    // On the disk that the build is on: elsewhere such bits may give no rights.
+    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let everyone = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.path(), everyone).unwrap();
@@ -151,7 +151,7 @@ fn an_endless_command_ends_with_its_time_and_says_so() {
         "{}",
         said.text
     );
-    // Each second a word, for who asked for it.
+    // A progress message each second, for the request that asked for it.
     let words: Vec<_> = client
         .told
         .iter()

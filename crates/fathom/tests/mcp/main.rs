@@ -1,4 +1,4 @@
-//! `fathom mcp`, as a client sees it that speaks JSON-RPC over its pipes.
+//! `fathom mcp`, as seen by a client that speaks JSON-RPC over its pipes.
 #![cfg(target_os = "linux")]
 
 mod answered;

@@ -1,4 +1,4 @@
-//! What may not be asked, and what pretends to be more than data.
+//! Forbidden requests, and data that pretends to be instructions.
 
 use serde_json::json;
 
@@ -71,7 +71,7 @@ fn malformed_questions_are_errors_of_the_protocol() {
         let answer = client.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         assert_eq!(answer["error"]["code"], -32602, "{tool}: {answer}");
     }
-    // It goes on.
+    // The server continues.
     assert!(!client.call("explain", &json!({"word": "wall"})).is_error);
 }
 

@@ -1,4 +1,4 @@
-//! What is left when a session is ended: no process, and every finished run.
+//! After a session is interrupted, no process is left and every finished run is kept.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::process::Child;
 
 use super::*;
 
-/// Shells and sleepers whose command line has this word in it.
+/// Returns shells and sleepers with this word in their command line.
 fn with_argument(argument: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -21,20 +21,20 @@ fn with_argument(argument: &str) -> Vec<u32> {
     .collect()
 }
 
-/// Waits until no such process is left; one that stays is a failure after a minute.
+/// Waits until no such process is left; fails if one stays for a minute.
 pub(crate) fn wait_for_end_of(argument: &str) {
     while let Some(pid) = with_argument(argument).first() {
         // SAFETY: takes two integers; returns a new descriptor, or fails if the process has ended.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, *pid, 0) };
         if process >= 0 {
-            // SAFETY: just made, owned by nobody else.
+            // SAFETY: just created, with no other owner.
             let process = unsafe { OwnedFd::from_raw_fd(process as i32) };
             assert!(readable(&process), "process {pid} did not end");
         }
     }
 }
 
-/// Waits for it, a minute at most.
+/// Waits up to a minute until the descriptor is readable.
 fn readable(descriptor: &OwnedFd) -> bool {
     let mut polled = libc::pollfd {
         fd: descriptor.as_raw_fd(),
@@ -45,18 +45,18 @@ fn readable(descriptor: &OwnedFd) -> bool {
     unsafe { libc::poll(&raw mut polled, 1, 60_000) > 0 }
 }
 
-/// Lines that stages have written into this file, of one letter each.
+/// Returns the number of lines, of one letter each, that stages have written to this file.
 fn lines(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len() / 2)
 }
 
-/// Waits until the file has so many lines; its folder reports every change.
+/// Waits until the file has this many lines; its folder reports every change.
 fn wait_for_lines(path: &Path, count: u64) {
     let folder = CString::new(text(path.parent().unwrap())).unwrap();
     // SAFETY: takes numbers, returns a new descriptor.
     let changes = unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) };
     assert!(changes >= 0);
-    // SAFETY: just made, owned by nobody else.
+    // SAFETY: just created, with no other owner.
     let changes = unsafe { OwnedFd::from_raw_fd(changes) };
     // SAFETY: a live string that ends with zero.
     let watched =
@@ -70,7 +70,7 @@ fn wait_for_lines(path: &Path, count: u64) {
     }
 }
 
-/// A session with stages that would never end, once they run.
+/// Starts a session with stages that never end once they run.
 fn endless(argument: &str, more: &[&str]) -> Child {
     let folder = tempfile::tempdir().unwrap();
     let started = folder.path().join("started");
@@ -138,7 +138,7 @@ fn kill_9_amid_rounds_loses_none_that_had_finished() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let rounds = record["rounds"].as_array().unwrap();
-    // The first does not count, and the last may have been ended before it was over.
+    // The first doesn't count, and the last may have been ended early.
     let made = lines(&count) - 1;
     let recorded = rounds.len() as u64;
     assert!(
@@ -219,7 +219,7 @@ fn kill_9_amid_observed_rounds_keeps_those_that_had_ended() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
-    // The first run and the two rounds are no observed ones; the last may have been ended.
+    // The first run and the two rounds aren't observed; the last may have been ended early.
     let made = lines(&count) - 3;
     let recorded = record["observed_rounds"].as_array().unwrap().len() as u64;
     assert!(

@@ -1,4 +1,4 @@
-//! `fathom pipe` as its users see it. Counts, words and lower bounds; never how fast.
+//! `fathom pipe` as its users see it. Tests check counts, words and lower bounds, never speed.
 #![cfg(target_os = "linux")]
 
 mod ends;
@@ -29,7 +29,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The record of a session that must succeed.
+/// Returns the record of a session that must succeed.
 fn record(arguments: &[&str]) -> Value {
     let mut all = vec!["--json", "-", "--rounds", "2", "--traced", "1"];
     all.extend(arguments);
@@ -45,7 +45,7 @@ fn note<'a>(record: &'a Value, id: &str) -> &'a str {
     found["message"].as_str().unwrap()
 }
 
-/// The tiers that this user may use here.
+/// Returns the tiers that this user may use here.
 fn tiers() -> Vec<&'static str> {
     let fathom = env!("CARGO_BIN_EXE_fathom");
     let listed = Command::new(fathom)

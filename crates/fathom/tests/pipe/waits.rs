@@ -1,4 +1,4 @@
-//! What a pipeline is said to wait for.
+//! The waits reported for a pipeline.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn a_reader_of_a_slow_writer_waits_for_it_in_every_tier() {
         assert_eq!(record["observation"]["tier"], tier);
         assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
         let [writer, reader] = [0, 1].map(|stage| &record["observed_rounds"][0]["stages"][stage]);
-        // A sleep is never shorter than asked for; 50 ms for a sampler that came late.
+        // A sleep is never shorter than requested; 50 ms allow for a sampler that starts late.
         assert!(
             ns(&writer["other_waits_ns"]) >= 250 * MS,
             "{tier}: {writer}"
@@ -43,7 +43,7 @@ fn the_model_knows_a_stage_that_reads_all_before_it_writes() {
     if !tiers().contains(&"kernel") {
         return;
     }
-    // 0.2 s until the first byte, then 0.4 s after the last: one after the other.
+    // 0.2 s until the first byte, then 0.4 s after the last, in sequence.
     let collects = "sh -c 'cat >/dev/null; sleep 0.4; echo done'";
     let first = "sh -c 'sleep 0.2; echo x'";
     let record = record(&["--tier", "kernel", first, collects, "cat"]);
@@ -55,7 +55,7 @@ fn the_model_knows_a_stage_that_reads_all_before_it_writes() {
             .unwrap()
     };
     assert!(model["as_is_seconds"].as_f64().unwrap() >= 0.58, "{model}");
-    // A sleep is never shorter; a tenth off for what the scaling to the timed rounds may take.
+    // A sleep is never shorter than requested; 10 % allow for the scaling to the timed rounds.
     assert!(
         free(0) >= 0.36 && free(1) >= 0.18 && free(2) >= 0.54,
         "{model}"
@@ -81,7 +81,7 @@ fn the_parts_of_a_stages_time_add_up() {
                 "waiting_for_reader_ns",
                 "other_waits_ns",
             ];
-            // Or no figure, where nothing says what it waited for; what it ran is always known.
+            // Or no figure, if the cause of the waits is unknown; the running time is always known.
             if parts[1..].iter().all(|part| stage[*part].is_null()) {
                 assert_eq!(tier, "perf", "{stage}");
                 continue;

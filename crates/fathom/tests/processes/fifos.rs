@@ -1,4 +1,4 @@
-//! Input that nobody writes: the time or a signal ends the wait for it.
+//! Input without a writer: the timeout or a signal ends the wait for it.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn fifo(folder: &Path) -> PathBuf {
     path
 }
 
-/// Whether a process, or one that it has made, waits in a call of this number.
+/// Returns whether a process or one of its children waits in the call with this number.
 fn is_in(pid: u32, call: libc::c_long) -> bool {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}"));
     let calls = read("syscall").unwrap_or_default();
@@ -58,7 +58,7 @@ fn a_signal_ends_the_wait_for_who_writes_a_fifo() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Until it waits there for good: on its way it opens other files.
+        // Wait until it stays there: on its way it opens other files.
         let mut times = 0;
         wait_until(|| {
             times = if is_in(child.id(), libc::SYS_openat) {

@@ -1,8 +1,8 @@
-//! What hooks leave running.
+//! Processes left running by hooks.
 
 use crate::world::{fathom, mark, sleeps, stderr, wait_until};
 
-/// Leaves `sleep MARK` running in a session of its own, and ends when that is there.
+/// Leaves `sleep MARK` running in a separate session, and exits once it runs.
 fn leaves(mark: &str) -> String {
     format!(
         "setsid sh -c 'echo >ready; exec sleep {mark}' </dev/null >/dev/null 2>&1 & until [ -s ready ]; do :; done"
@@ -113,7 +113,7 @@ fn cleanup_runs_to_its_end_after_ctrl_c() {
     .spawn()
     .unwrap();
     wait_until(|| sleeps(&mark));
-    // SAFETY: a signal to a child of ours that nobody has waited for.
+    // SAFETY: a signal to our own child, which has not been reaped.
     unsafe { libc::kill(session.id() as i32, libc::SIGINT) };
     let output = session.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));

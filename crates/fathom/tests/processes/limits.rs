@@ -1,4 +1,4 @@
-//! What can't be had: a further thread, or room for what is printed.
+//! Unavailable resources: another thread, or room for the output.
 
 use std::fs::OpenOptions;
 use std::os::unix::process::CommandExt;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use crate::world::{fathom, stderr};
 
-/// Each verb that makes threads or processes, with a short command.
+/// Each verb that creates threads or processes, with a short command.
 const VERBS: [&[&str]; 6] = [
     &["bench", "-r", "2", "-w", "0", "--", "true"],
     &["startup", "--runs", "2", "--", "true"],
@@ -23,7 +23,7 @@ fn without_further_threads_there_is_a_sentence_and_no_panic() {
         fathom_test_log::skipped("only root can take another user's number, which nobody else has");
         return;
     }
-    // Readable by that user, wherever the build is.
+    // Readable by that user, no matter where the build is.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("fathom");
     fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);
@@ -31,7 +31,7 @@ fn without_further_threads_there_is_a_sentence_and_no_panic() {
     std::fs::set_permissions(folder.path(), all).unwrap();
     let user = 3_000_000 + std::process::id();
     for verb in VERBS {
-        // The probes of a machine take seconds each; the first of them make threads.
+        // The machine probes take seconds each; only the first ones create threads.
         let limits = if verb[0] == "machine" { 2..4 } else { 1..8 };
         for most in limits {
             let mut command = std::process::Command::new(&program);
@@ -105,7 +105,7 @@ fn a_full_standard_output_is_one_sentence() {
     }
 }
 
-/// With a limit of so many bytes for any file that it writes.
+/// Runs with a limit of this many bytes for any file that it writes.
 fn with_file_limit(words: &[&str], bytes: u64) -> std::process::Command {
     let mut command = fathom(words);
     // SAFETY: between fork and exec only this call is made, with a live value.
@@ -125,7 +125,7 @@ fn with_file_limit(words: &[&str], bytes: u64) -> std::process::Command {
 #[test]
 fn a_file_that_may_not_grow_is_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    // The shared memory of the launcher is a file too, of some megabytes.
+    // The shared memory of the launcher is a file too, of several megabytes.
     let most = 64 << 20;
     let file = folder.path().join("output");
     let full = std::fs::File::create(&file).unwrap();

@@ -1,4 +1,4 @@
-//! What becomes of processes, rights and descriptors around the measured command.
+//! Processes, privileges and descriptors around the measured command.
 
 mod fifos;
 mod hooks;

@@ -1,8 +1,8 @@
-//! Commands that do something to their parent, which is a part of Fathom.
+//! Commands that act on their parent, which is a part of Fathom.
 
 use crate::world::{fathom, mark, sleeps, stderr};
 
-/// The verbs, up to the command.
+/// The verbs, with all arguments before the command.
 const VERBS: [&[&str]; 4] = [
     &["bench", "-r", "3", "--"],
     &["startup", "--runs", "3", "--"],
@@ -36,7 +36,7 @@ fn a_command_that_stops_its_parent_is_ended_and_named() {
     }
 }
 
-/// A child in a session of its own, which the command doesn't wait for.
+/// Starts a child in a separate session, which the command doesn't wait for.
 fn daemon(mark: &str) -> String {
     format!("setsid sleep {mark} & ")
 }
@@ -82,7 +82,7 @@ fn a_hook_that_kills_its_parent_is_named_and_leaves_nothing() {
     }
 }
 
-/// What kills its parent some time after it listened, and serves on.
+/// Kills its parent some time after it starts to listen, and continues to serve.
 const SERVER: &str = "
 import http.server, os, signal, sys
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -133,7 +133,8 @@ fn a_server_that_kills_its_parent_is_named_and_leaves_nothing() {
 #[test]
 fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
     let mark = mark(870);
-    // Who has left the group stops it again when it was let go on, and presses Ctrl-C meanwhile.
+    // A process that has left the group stops it again after it was continued, and presses Ctrl-C in the
+    // meantime.
     let stops =
         "i=0; while [ $i -lt 200 ]; do kill -STOP $0; [ $i = 9 ] && kill -INT $1; i=$((i+1)); done";
     let script = format!(
@@ -142,7 +143,7 @@ fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
     let output = fathom(&["bench", "--", "sh", "-c", &script])
         .output()
         .unwrap();
-    // Whichever of the two is noticed first.
+    // Either of the two may be noticed first.
     let code = output.status.code();
     assert!(
         matches!(code, Some(3 | 130)),
@@ -154,7 +155,7 @@ fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
 
 #[test]
 fn an_observed_command_that_stops_its_parent_holds_nobody_up() {
-    // Its number of the round says that it is timed: observed runs have none.
+    // A round number means that it is timed: observed runs have none.
     let script = "[ -n \"$FATHOM_ITERATION\" ] || kill -STOP $PPID";
     let output = fathom(&["why", "--runs", "2", "--", "sh", "-c", script])
         .output()

@@ -1,5 +1,5 @@
-//! Fathom with file capabilities, by which it sees everybody's processes: its user sees through it
-//! no more than without.
+//! Fathom with file capabilities that let it see all users' processes: its user sees no more through it than
+//! without it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -11,11 +11,11 @@ use tempfile::TempDir;
 use crate::world::{stderr, stdout};
 
 const NOBODY: u32 = 65534;
-/// A file that only root may know of, by its name too.
+/// A file that only root may know about, including its name.
 const HIDDEN: &str = "name-that-only-root-may-know";
 
-/// A folder with Fathom that has the capabilities of the kernel tier, and a set-uid program that
-/// opens a file whose name no argument has; `None` where only root could make it.
+/// A folder with a copy of Fathom that has the capabilities of the kernel tier, and a set-uid program that
+/// opens a file not named by any argument; `None` if not run as root.
 struct Place {
     folder: TempDir,
 }
@@ -46,7 +46,7 @@ impl Place {
             1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0u8,
         ];
         let path = std::ffi::CString::new(place.path("fathom").to_str().unwrap()).unwrap();
-        // SAFETY: strings that end with zero; as many bytes as are said.
+        // SAFETY: strings that end with zero, and the length matches the bytes.
         let given = unsafe {
             libc::setxattr(
                 path.as_ptr(),
@@ -76,7 +76,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// In the folder, as a user without rights.
+    /// Returns a command that runs in the folder as an unprivileged user.
     fn as_nobody(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -138,7 +138,7 @@ fn what_a_set_uid_program_opens_is_not_shown() {
     let output = place.fathom(&["pipe", "--json", "-", &READS.join(" "), "cat"]);
     assert!(!stdout(&output).contains(HIDDEN), "{}", stdout(&output));
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    // Root sees it: the name is there to be shown.
+    // Root sees the name, so it can be shown.
     let by_root = Command::new(place.path("fathom"))
         .args(["why", "--runs", "3", "--json", "-", "--"])
         .args(READS)
@@ -149,7 +149,7 @@ fn what_a_set_uid_program_opens_is_not_shown() {
     assert_eq!(by_root.status.code(), Some(0), "{}", stderr(&by_root));
 }
 
-/// Ends what it holds.
+/// Ends the process it holds.
 struct Ended(Child);
 
 impl Drop for Ended {
@@ -167,7 +167,7 @@ fn a_process_that_runs_is_followed_no_further_than_to_rights() {
     let shell = Ended({ shell }.spawn().unwrap());
     let pid = shell.0.id().to_string();
     let observe = ["why", "--time", "200ms", "--json", "-", "--pid", &pid];
-    // Several times, since it also has to hold for a program that is executed at the very end.
+    // Repeated, because it must also hold for a program that is executed at the very end.
     for _ in 0..6 {
         let output = place.fathom(&observe);
         let printed = stdout(&output);
@@ -210,7 +210,7 @@ fn variables_that_the_loader_takes_from_fathom_reach_the_command() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     for name in ["timed", "prepared"] {
         let noted = std::fs::read_to_string(place.path(name)).unwrap();
-        // Timed runs, and those that are observed.
+        // Timed runs and observed runs.
         assert!(noted.lines().count() > 3, "{name}: {noted}");
         assert!(
             noted.lines().all(|line| line == "/a folder /nowhere 3"),

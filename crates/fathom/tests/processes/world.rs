@@ -1,4 +1,4 @@
-//! Fathom as it is built here, its words, and which processes there are.
+//! The built Fathom, its output, and the running processes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -19,12 +19,12 @@ pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A time to sleep that no other process sleeps, and so names one.
+/// Returns a sleep duration that no other process uses, which identifies the process.
 pub(crate) fn mark(number: u32) -> String {
     format!("{number}{}.5", std::process::id())
 }
 
-/// Whether `sleep MARK` runs.
+/// Returns whether `sleep MARK` runs.
 pub(crate) fn sleeps(mark: &str) -> bool {
     let line = [b"sleep\0", mark.as_bytes(), b"\0"].concat();
     std::fs::read_dir("/proc")
@@ -33,7 +33,7 @@ pub(crate) fn sleeps(mark: &str) -> bool {
         .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(|it| it == line))
 }
 
-/// Whether any process has this as a word of its command line.
+/// Returns whether any process has this word in its command line.
 pub(crate) fn runs(word: &str) -> bool {
     let is_named = |line: Vec<u8>| {
         line.split(|byte| *byte == 0)
@@ -45,7 +45,7 @@ pub(crate) fn runs(word: &str) -> bool {
         .any(|entry| std::fs::read(entry.path().join("cmdline")).is_ok_and(is_named))
 }
 
-/// Waits for something that is bound to happen.
+/// Waits for a condition that must become true.
 pub(crate) fn wait_until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         std::thread::yield_now();

@@ -1,4 +1,4 @@
-//! Builds are made once, kept, resumed and removed.
+//! Builds are made only once, kept, resumed and removed.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::world::{World, each, stderr};
 
-/// A build that leaves a line for each time that it is run.
+/// A build that appends a line each time it runs.
 const COUNTED: &str = "echo built >> \"$FATHOM_REPO\"/../builds";
 
 fn two() -> World {
@@ -80,7 +80,7 @@ fn what_was_killed_amid_a_build_is_taken_up_again() {
         let made = Command::new("mkfifo").arg(world.path(name)).status();
         assert!(made.unwrap().success());
     }
-    // The first build leaves a file, says that it has begun, and waits for good.
+    // The first build leaves a file, signals that it has begun, and blocks forever.
     let build = "B=\"$FATHOM_REPO\"/..; echo built >> $B/builds; \
                  test -e half || { touch half; echo > $B/begun; read word < $B/go-on; }";
     let arguments = [
@@ -94,7 +94,7 @@ fn what_was_killed_amid_a_build_is_taken_up_again() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     let before = world.everything();
-    // The second version waits in the same way, until somebody writes.
+    // The second version blocks in the same way until it receives input.
     let again = world
         .fathom_in(&world.repo(), &arguments)
         .stdout(Stdio::piped())
@@ -117,7 +117,7 @@ fn ctrl_c_ends_the_build_and_all_that_it_started() {
     let world = two();
     let made = Command::new("mkfifo").arg(world.path("begun")).status();
     assert!(made.unwrap().success());
-    // What it started in the background holds the pipe open for as long as it lives.
+    // A background process holds the pipe open while it lives.
     let build = "sh -c 'exec 3> \"$FATHOM_REPO\"/../begun; echo >&3; sleep 1000' & wait";
     let mut fathom = world
         .fathom_in(&world.repo(), &["versions", "v1..v2", "--build", build])
@@ -142,7 +142,7 @@ fn what_there_is_no_room_for_is_removed_when_it_was_used() {
     let build = format!("{COUNTED}; mkdir -p locked; touch locked/file; chmod 500 locked");
     world.versions(&["v1..v2", "--build", &build]);
     assert_eq!(world.kept(), 2);
-    // Room for one: the other goes, although a folder of it can't be written.
+    // Space for one: the other is removed, although one of its folders can't be written.
     world.versions(&["v1..v2", "--every", "1", "--cache-size", "1"]);
     assert_eq!(world.kept(), 0);
 }

@@ -1,8 +1,8 @@
-//! What `bisect` finds.
+//! The results of `bisect`.
 
 use crate::world::{World, each, stderr, stdout};
 
-/// A line of revisions that write so many bytes.
+/// Creates a line of revisions that write these numbers of bytes.
 fn line(bytes: &[usize]) -> (World, Vec<String>) {
     let world = World::new();
     let ids = bytes.iter().enumerate();
@@ -67,7 +67,7 @@ fn of_merges_the_revision_on_the_side_is_named() {
     let record = world.bisect(&[&ids[0], "HEAD"]);
     assert_eq!(record["culprit"]["revision"], reads.as_str());
     assert_eq!(record["culprit"]["parent"], side.as_str());
-    // As many as git counts, the merge and both its sides.
+    // The number that git counts, with the merge and both its sides.
     assert_eq!(record["candidates"], 6);
 }
 
@@ -160,7 +160,7 @@ fn a_search_ends_with_what_the_culprit_takes_more() {
     is_of(why[0].as_str().unwrap(), &record["sessions"][0]);
     let first = why[1].as_str().unwrap();
     assert!(first.starts_with('+') && first.contains("sleep"), "{first}");
-    // A size is not explained by times.
+    // Times don't explain a size.
     let (world, ids) = line(&[100, 150]);
     let record = world.bisect(&[&ids[0], "HEAD"]);
     assert_eq!(record["verdict"], "found");
@@ -175,7 +175,7 @@ fn what_the_culprit_takes_more_is_of_the_rounds_that_name_it() {
     world.commit_file("other", "", "beside");
     world.git(&["switch", "--quiet", "main"]);
     world.git(&["merge", "--quiet", "--no-ff", "--no-commit", "side"]);
-    // The merge itself is slow, and its parent is GOOD: it was compared with it before `side` was tried.
+    // The merge itself is slow, and its parent is GOOD: they were compared before `side` was tried.
     let slow = world.commit_file("tool", "sleep 0.3", "merge");
     let options = ["bisect", &quick, "HEAD", "-w", "0", "--json", "-"];
     let output = world.fathom(&[&options[..], &["--", "sh", "tool"]].concat());
@@ -186,7 +186,7 @@ fn what_the_culprit_takes_more_is_of_the_rounds_that_name_it() {
     is_of(record["why"][0].as_str().unwrap(), &record["sessions"][0]);
 }
 
-/// That this line has the difference of the medians of this session.
+/// Checks that this line has the difference of the medians of this session.
 fn is_of(line: &str, session: &serde_json::Value) {
     let runs = session["runs"].as_array().unwrap();
     let median = |benchmark: u64| {

@@ -1,5 +1,5 @@
-//! `fathom versions` and `fathom bisect` as their users see them, on small repositories made here.
-//! What is compared are bytes written, which are exact: nothing depends on speed.
+//! `fathom versions` and `fathom bisect` as their users see them, on small repositories made here. They
+//! compare bytes written, which are exact, so nothing depends on speed.
 #![cfg(target_os = "linux")]
 
 mod builds;

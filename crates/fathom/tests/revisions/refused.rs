@@ -1,4 +1,4 @@
-//! What can't be done is answered with what to type.
+//! Impossible requests are answered with the command to type.
 
 use crate::world::World;
 
@@ -9,7 +9,7 @@ fn two() -> World {
     world
 }
 
-/// It ends with this code, and says this.
+/// Checks that the call exits with this code and prints this message.
 fn refused(world: &World, arguments: &[&str], code: i32, said: &str) {
     let (exit, text) = world.refusal(arguments);
     assert!(text.contains(said), "{arguments:?}: {text}");

@@ -1,4 +1,4 @@
-//! What is the user's stays as it is.
+//! The user's files stay unchanged.
 
 use crate::world::{World, each};
 
@@ -7,7 +7,7 @@ fn the_users_files_index_refs_and_worktrees_are_not_touched() {
     let world = World::new();
     world.release(100, "v1");
     world.release(200, "v2");
-    // Staged, not staged, and not tracked; on a detached head.
+    // Staged, unstaged and untracked changes on a detached head.
     world.git(&["checkout", "--quiet", "--detach", "v1"]);
     std::fs::write(world.repo().join("staged"), "x").unwrap();
     world.git(&["add", "staged"]);
@@ -53,7 +53,8 @@ fn hooks_are_not_run_and_git_works_in_a_build() {
     assert!(!world.path("hook-ran").exists());
 }
 
-/// As Git LFS is set up: a filter of the user's configuration. What the repository names for the same files doesn't run.
+/// As Git LFS is set up: a filter in the user's configuration. Filters that the repository names for the same
+/// files don't run.
 #[test]
 fn files_are_checked_out_through_the_users_filters_and_no_others() {
     let world = World::new();
@@ -109,7 +110,7 @@ fn submodules_have_their_files_and_those_that_are_missing_are_named() {
     let build = "test ! -e .gitmodules || cat 'third party/file'";
     let record = world.versions(&["v1..v2", "--build", build]);
     assert_eq!(each(&record["versions"], "state"), ["measured"; 2]);
-    // A clone without them.
+    // A clone without the files.
     let clone = world.path("clone");
     world.git(&["clone", "--quiet", ".", clone.to_str().unwrap()]);
     let mut versions = world.fathom_in(

@@ -1,4 +1,4 @@
-//! Which versions are measured, and what is said of them.
+//! Which versions are measured, and how they are reported.
 
 use crate::world::{World, each, stderr, stdout};
 
@@ -56,7 +56,7 @@ fn each_version_is_saved_under_its_revision_and_its_name() {
     assert_eq!(labels, ["v1", "v2"]);
     assert_eq!(points[1]["revision"], second.as_str());
     assert_eq!(points[1]["value"], 200.0);
-    // What is HEAD now is another revision tomorrow: it is not a name.
+    // HEAD will be another revision tomorrow, so it isn't used as a name.
     let moving = world.path("moving.sqlite");
     let moving = moving.to_str().unwrap();
     world.versions(&["HEAD~1..HEAD", "--every", "1", "--store", moving]);
@@ -80,7 +80,7 @@ fn without_tags_every_nth_revision_is_measured_with_both_ends() {
     let revisions = each(&record["versions"], "revision");
     assert_eq!((revisions[0], revisions[2]), (&*first, &*last));
     assert_eq!(revisions.len(), 3);
-    // The same without being asked, as there are few.
+    // The same without the option, because there are few revisions.
     let record = world.versions(&["HEAD~2..HEAD"]);
     assert_eq!(each(&record["versions"], "version")[0], "HEAD~2");
     assert_eq!(record["versions"].as_array().unwrap().len(), 3);
@@ -105,7 +105,7 @@ fn a_version_that_does_not_build_or_run_is_a_gap_with_its_error() {
     let left_out = versions[2]["error"].as_str().unwrap();
     assert!(left_out.contains("no option --fast"), "{left_out}");
     assert!(versions[1]["estimate"].is_null());
-    // The step goes from one that was measured to the next one.
+    // The step goes from one measured version to the next.
     assert_eq!(each(&record["steps"], "from"), ["v1"]);
     assert_eq!(each(&record["steps"], "to"), ["v4"]);
     let arguments = ["versions", "v1..v4", "--build", build, "-r", "2"];
@@ -127,7 +127,7 @@ fn installed_versions_are_compared_by_their_names() {
         let path = world.path(&format!("bin/tool-{version}"));
         std::fs::write(path, format!("printf '%0{bytes}d' 0")).unwrap();
     }
-    // It needs no repository.
+    // No repository is needed.
     let output = world
         .fathom_in(
             &world.path("bin"),
@@ -198,7 +198,7 @@ fn a_hostile_tag_is_neither_run_nor_shown_as_it_is() {
     );
     let error = versions[1]["error"].as_str().unwrap();
     assert!(error.contains("it is not filled in"), "{error}");
-    // Nothing is wrong with the version itself.
+    // The version itself isn't at fault.
     let output = world.fathom(&[
         "versions",
         "v0..v2",

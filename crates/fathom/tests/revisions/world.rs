@@ -1,4 +1,4 @@
-//! A repository of a program that writes a number of bytes, and Fathom beside it.
+//! A repository of a program that writes a number of bytes, with Fathom next to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// An empty repository on the branch `main`.
+    /// Creates an empty repository on the branch `main`.
     pub(crate) fn new() -> World {
         let world = World {
             folder: tempfile::tempdir().unwrap(),
@@ -33,7 +33,7 @@ impl World {
         self.path("repo")
     }
 
-    /// Its standard output, without the last line end.
+    /// Runs git and returns its standard output without the final newline.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         self.git_in(&self.repo(), arguments)
     }
@@ -52,7 +52,7 @@ impl World {
         text.trim_end().to_owned()
     }
 
-    /// Nothing of the user's own configuration, and each commit has another time.
+    /// Hides the user's configuration, and gives each commit another time.
     fn alone(&self, mut command: Command) -> Command {
         let date = format!("2026-01-01T00:{:02}:00Z", self.commits.get());
         command
@@ -63,7 +63,7 @@ impl World {
             .env("GIT_AUTHOR_DATE", &date)
             .env("GIT_COMMITTER_DATE", &date)
             .env_remove("NO_COLOR")
-            // Cargo sets it, and the loader then looks for libraries where there are none.
+            // Cargo sets this, and the loader then searches folders without libraries.
             .env_remove("LD_LIBRARY_PATH")
             .stdin(Stdio::null());
         for name in ["AUTHOR", "COMMITTER"] {
@@ -73,7 +73,7 @@ impl World {
         command
     }
 
-    /// Commits a file; returns the id.
+    /// Commits a file and returns the id.
     pub(crate) fn commit_file(&self, name: &str, text: &str, subject: &str) -> String {
         self.commits.set(self.commits.get() + 1);
         std::fs::write(self.repo().join(name), text).unwrap();
@@ -82,14 +82,14 @@ impl World {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Commits the program `tool`, which writes so many bytes; returns the id.
+    /// Commits the program `tool`, which writes this many bytes, and returns the id.
     pub(crate) fn commit(&self, bytes: usize, subject: &str) -> String {
-        // The second line makes each commit another one.
+        // The second line makes each commit different.
         let text = format!("printf '%0{bytes}d' 0\n# {}\n", self.commits.get());
         self.commit_file("tool", &text, subject)
     }
 
-    /// The same with a tag.
+    /// Commits the program and tags the commit.
     pub(crate) fn release(&self, bytes: usize, tag: &str) -> String {
         let id = self.commit(bytes, tag);
         self.git(&["tag", tag]);
@@ -107,7 +107,7 @@ impl World {
         self.fathom_in(&self.repo(), arguments).output().unwrap()
     }
 
-    /// The record of `versions` or `bisect`, with the bytes that `tool` writes.
+    /// Returns the record of `versions` or `bisect`, with the bytes that `tool` writes.
     pub(crate) fn record(&self, arguments: &[&str]) -> Value {
         let options = ["--metric", "written_bytes", "-w", "0", "--json", "-"];
         let all: Vec<&str> = [arguments, &options, &["--", "sh", "tool"]].concat();
@@ -116,7 +116,7 @@ impl World {
         serde_json::from_str(&stdout(&output)).unwrap()
     }
 
-    /// The record of `versions` with as few rounds as can decide a few steps.
+    /// Returns the record of `versions` with the fewest rounds that can decide a few steps.
     pub(crate) fn versions(&self, arguments: &[&str]) -> Value {
         self.record(&[&["versions", "-r", "12"], arguments].concat())
     }
@@ -125,14 +125,14 @@ impl World {
         self.record(&[&["bisect"], arguments].concat())
     }
 
-    /// Exit code and standard error, of what prints no result.
+    /// Returns exit code and standard error of a call that prints no result.
     pub(crate) fn refusal(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.fathom(arguments);
         assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
         (output.status.code().unwrap(), stderr(&output))
     }
 
-    /// Every file of the repository with its content, `.git` included.
+    /// Returns every file of the repository with its content, including `.git`.
     pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut all = BTreeMap::new();
         let mut folders = vec![self.repo()];
@@ -151,13 +151,13 @@ impl World {
         all
     }
 
-    /// Lines of a file beside the repository that builds write to.
+    /// Returns the lines of a file next to the repository that builds write to.
     pub(crate) fn lines(&self, name: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Folders of worktrees that are kept.
+    /// Returns the number of cached worktrees.
     pub(crate) fn kept(&self) -> usize {
         let worktrees = self.path("cache/fathom/worktrees");
         let entries = std::fs::read_dir(worktrees).into_iter().flatten();
@@ -176,7 +176,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// One key of each element.
+/// Returns one key of each element.
 pub(crate) fn each<'v>(list: &'v Value, key: &str) -> Vec<&'v str> {
     let elements = list.as_array().unwrap();
     let word = |element: &'v Value| element[key].as_str().unwrap();

@@ -50,7 +50,7 @@ fn a_catalogue_is_listed_and_run() {
     let text = stdout(&checked);
     assert!(
         text.starts_with(
-            "1 of 2 experiments have all that they need here.\n  one  one\n\nThese lack"
+            "1 of 2 experiments have everything that they need here.\n  one  one\n\nThese lack"
         ),
         "{text}"
     );
@@ -79,7 +79,7 @@ fn a_catalogue_is_listed_and_run() {
     );
 }
 
-/// In a folder that somebody else wrote, as in a fresh clone: a look at it runs nothing of it.
+/// In a folder written by someone else, such as a fresh clone, listing doesn't execute anything.
 #[test]
 fn a_list_of_a_hostile_folder_runs_nothing_of_it() {
     let folder = TempDir::new().expect("a folder");
@@ -140,7 +140,7 @@ fn outside_of_the_sources_a_list_says_where_the_catalogue_is() {
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(how), "{}", stderr(&output));
     }
-    // The clone itself, its catalogue and one of its folders are all understood.
+    // The clone itself, its catalogue and one of its folders are all accepted.
     let inner = folder.path().join("clone/experiments/one");
     std::fs::create_dir_all(&inner).expect("made");
     let text = "schema_version = 1\ntitle = \"the one\"\n[[claims]]\nid = \"x\"\ntext = \"x\"\n\

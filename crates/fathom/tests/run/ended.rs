@@ -1,4 +1,4 @@
-//! Runs that are ended from outside, or by their time.
+//! Runs that are ended from outside, or by a time limit.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::world::{experiment, fathom, record, run, stderr, verdict};
 
-/// An experiment with a quick measure, and one that sleeps and leaves its number in a file.
+/// Writes an experiment with a quick measure, and one that sleeps and leaves its process id in a file.
 fn sleeping(folder: &Path) -> String {
     format!(
         "schema_version = 1\ntitle = \"t\"\n[subjects.a]\ncommand = \"echo 5\"\n[subjects.z]\n\
@@ -22,7 +22,7 @@ fn sleeping(folder: &Path) -> String {
     )
 }
 
-/// Starts it and waits until the sleeping subject runs; its number.
+/// Starts it and waits until the sleeping subject runs; returns the subject's process id.
 fn start_sleeping(folder: &Path, how: &str) -> (std::process::Child, i32) {
     let values = match how {
         "value" => "values.n = { pattern = \"([0-9]+)\" }",
@@ -49,13 +49,13 @@ fn start_sleeping(folder: &Path, how: &str) -> (std::process::Child, i32) {
     (child, pid)
 }
 
-/// Asks until there is an answer, however long the machine takes; whoever runs the tests limits that.
+/// Polls until there is an answer, without a time limit; the test runner limits the time.
 fn wait_for<T>(answer: impl Fn() -> Option<T>) -> T {
     loop {
         if let Some(answer) = answer() {
             return answer;
         }
-        // Between polls the processor is for what is waited for.
+        // Leave the processor to the awaited process between polls.
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -101,23 +101,23 @@ fn a_killed_run_leaves_nothing_running_and_can_be_resumed() {
         signal(child.id(), "KILL");
         child.wait().expect("ends");
         wait_for(|| is_gone(pid));
-        // The first measure is done. Its kept value is changed, so that it shows whether it is used.
+        // The first measure is done. Its stored value is changed to show whether it is used.
         let state = folder.path().join(".fathom/experiment/state.json");
         let kept = std::fs::read_to_string(&state).expect("kept");
         assert!(kept.contains("5.0"), "{kept}");
         std::fs::write(&state, kept.replace("5.0", "8.0")).expect("written");
-        // No time is left for the second, which would sleep again.
+        // No time is left for the second measure, which would sleep again.
         let arguments = ["--resume", "--time", "1us"];
         let (resumed, _) = record(folder.path(), &arguments);
         assert_eq!(verdict(&resumed, "kept"), "not_reproduced", "{how}");
-        // A claim that was changed is judged by what was measured.
+        // A changed claim is judged by the stored measurements.
         let file = folder.path().join("experiment.toml");
         let text = std::fs::read_to_string(&file).expect("it is there");
         std::fs::write(&file, text.replace("first.n.a == 5", "first.n.a == 8")).expect("written");
         let (judged, _) = record(folder.path(), &arguments);
         assert_eq!(verdict(&judged, "kept"), "reproduced", "{how}");
         std::fs::write(&file, text).expect("written");
-        // Without --resume, and for another set, all is measured anew.
+        // Without --resume, or for another set, everything is measured again.
         let (anew, _) = record(folder.path(), &["--only", "first"]);
         assert_eq!(verdict(&anew, "kept"), "reproduced", "{how}");
     }
@@ -139,7 +139,7 @@ fn two_runs_do_not_share_a_work_folder() {
     wait_for(|| is_gone(pid));
 }
 
-/// An experiment in which one step never ends by itself.
+/// Writes an experiment in which one step never ends by itself.
 fn endless(step: &str) -> TempDir {
     let own = |name: &str, other: &'static str| match step == name {
         true => "sleep 3000",
@@ -179,7 +179,7 @@ fn the_end_of_the_time_ends_whatever_runs_and_is_no_failure() {
         "build", "input", "check", "count", "value", "bench", "why", "startup", "pipe",
     ] {
         let folder = endless(step);
-        // None of these sleeps ends in the time of any test: that the run comes back is the assertion.
+        // No sleep ends within the duration of any test: the return of the run is the assertion.
         let (record, output) = record(folder.path(), &["--within", "2s"]);
         assert_eq!(output.status.code(), Some(0), "{step}: {record:#}");
         assert_eq!(verdict(&record, "sum"), "reproduced", "{step}");

@@ -1,4 +1,4 @@
-//! What an experiment says, in all the ways in which it is shown.
+//! The results of an experiment, in every form of output.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ fn an_experiment_is_prepared_measured_and_judged() {
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
     );
-    // The evidence stays: the record of bench, with every run.
+    // The evidence is kept: the record of bench, with every run.
     let bench = folder.path().join(".fathom/experiment/records/time.json");
     let bench: Value =
         serde_json::from_str(&std::fs::read_to_string(bench).expect("kept")).expect("JSON");
@@ -126,7 +126,7 @@ fn exit_codes_tell_budgets_from_failures() {
         text.contains("exit code 7") && text.contains("oh no"),
         "{text}"
     );
-    // What was measured all the same is judged.
+    // The measures that still ran are judged.
     assert!(text.contains("1 reproduced"), "{text}");
 }
 
@@ -218,7 +218,7 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
         assert!(tables.contains("| a | 5 |"), "{tables}");
         assert_eq!(text.matches("figures: begin").count(), 1, "{text}");
     }
-    // With nothing to measure the page says when and on what machine it was measured.
+    // Without new measurements, the page states when and on which machine it was measured.
     let before = std::fs::read_to_string(&page).expect("read");
     assert!(before.contains("machine --check` before it"), "{before}");
     let output = run(folder.path(), &["--resume", "--readme"]);
@@ -226,7 +226,8 @@ fn figures_go_between_the_marks_of_the_page_and_nowhere_else() {
     assert_eq!(std::fs::read_to_string(&page).expect("read"), before);
 }
 
-/// One subject's numbers alternate around the claim, so no number of rounds decides it.
+/// Writes an experiment in which one subject's numbers alternate around the claim, so no number of rounds
+/// decides it.
 fn uneven(more: &str) -> tempfile::TempDir {
     experiment(&format!(
         r#"
@@ -277,7 +278,7 @@ fn rounds_are_added_for_undecided_claims_alone_and_four_times_as_many_at_most() 
         let added = stderr(&output).contains("8 more rounds of value");
         assert_eq!(added, expected == 32, "{}", stderr(&output));
     }
-    // What was measured already is neither measured again nor looked at once more.
+    // Completed measures are neither measured again nor checked interim again.
     let folder = uneven("");
     let (first, _) = record(folder.path(), &[]);
     let (again, _) = record(folder.path(), &["--resume"]);

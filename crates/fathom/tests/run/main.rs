@@ -1,4 +1,4 @@
-//! `fathom run`: whole experiments with small programs. No test depends on how fast anything is.
+//! `fathom run`: whole experiments with small programs. No test depends on speed.
 
 mod catalogue;
 mod ended;

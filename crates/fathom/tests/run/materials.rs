@@ -1,4 +1,4 @@
-//! What an experiment is built from.
+//! The materials from which an experiment is built.
 
 use crate::world::{experiment, run, stderr, stdout};
 

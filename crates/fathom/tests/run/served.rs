@@ -1,4 +1,4 @@
-//! Servers in an experiment: launched and loaded, and what is claimed of them judged.
+//! Servers in an experiment: they are launched and loaded, and claims about them are judged.
 
 use crate::world::{experiment, record, run, stderr, stdout, verdict};
 
@@ -55,7 +55,7 @@ fn cold_start_and_throughput_of_a_server_are_judged() {
     for id in ["interpreted", "it serves"] {
         assert_eq!(verdict(&record, id), "reproduced", "{id}: {record:#}");
     }
-    // On a busy machine the two times can be too close for a verdict, but never the other way round.
+    // On a busy machine the two times can be too close for a verdict, but never in reverse order.
     let order = verdict(&record, "the start in order");
     assert!(
         ["reproduced", "undecided"].contains(&order),
@@ -113,7 +113,7 @@ fn what_servers_cannot_do_is_refused_with_what_can() {
         let said = stderr(&output);
         let helps = [
             "write numbers of connections",
-            "write load = \"websocket\" beside it",
+            "add load = \"websocket\"",
             "it belongs to serve",
         ];
         assert!(

@@ -1,4 +1,4 @@
-//! A small experiment, and Fathom to run it.
+//! A small experiment, and the Fathom that runs it.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

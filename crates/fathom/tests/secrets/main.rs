@@ -1,5 +1,4 @@
-//! Secrets that are given by Fathom's own options are used, and are found nowhere afterwards: in no
-//! file, no store, no output.
+//! Secrets given by Fathom's options are used, and don't appear afterwards in any file, store or output.
 #![cfg(target_os = "linux")]
 
 mod told;

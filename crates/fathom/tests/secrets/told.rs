@@ -1,4 +1,4 @@
-//! What is said of arguments that are wrong.
+//! Messages about wrong arguments.
 
 use crate::world::{SECRET, World};
 
@@ -43,7 +43,7 @@ fn no_complaint_repeats_a_secret() {
     ] {
         said(&world, wrong);
     }
-    // It is asked for when there is something to save.
+    // Needed only when there is something to save.
     world.fathom(&["bench", "-r", "2", "-w", "0", "--store", &store, "true"]);
     world.search();
 }

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::world::{PLAIN, SECRET, World};
 
-/// The value of `--env`, with what is a secret and what is none.
+/// Returns a value for `--env` with a secret and a plain variable.
 fn env() -> String {
     format!("API_TOKEN={SECRET} MODE={PLAIN} DATABASE_URL='pg://joe:{SECRET}@db/perf?key={SECRET}'")
 }
 
-/// What is kept of it.
+/// Checks which of the variables are kept.
 fn check_variables(variables: &Value) {
     let of = |name: &str| {
         let all = variables.as_array().unwrap().iter();
@@ -29,7 +29,7 @@ fn check_variables(variables: &Value) {
         token.starts_with("redacted-") && token.len() == 21,
         "{token}"
     );
-    // The same secret, wherever it stands.
+    // The same secret in different places.
     assert_eq!(
         of("DATABASE_URL"),
         format!("pg://joe:{token}@db/perf?key={token}")
@@ -121,7 +121,7 @@ fn what_times_commands() {
         "tool",
     ]);
     assert!(world.search() >= 4);
-    // What is made of the store.
+    // Everything generated from the store.
     for made in [
         &["report", "--html", "out.r.html"][..],
         &["store", "bundle", "out.bundle"],
@@ -155,7 +155,7 @@ fn what_runs_a_file() {
     let world = World::new();
     let file = world.here().join("fathom.toml");
     let text = |secret: &str| SUITE.replace("SECRET", secret).replace("PLAIN", PLAIN);
-    // The file itself has the secret: it lies where nobody looks for what was written.
+    // The file itself contains the secret, so it is placed outside the searched folder.
     std::fs::write(&file, text(SECRET)).unwrap();
     let plan = world.fathom(&["run", "fathom.toml", "--plan"]);
     let plan = String::from_utf8(plan.stdout).unwrap();
@@ -174,7 +174,7 @@ fn what_runs_a_file() {
     ]);
     std::fs::remove_file(&file).unwrap();
     assert!(world.search() >= 1);
-    // A suite of a gate is committed: its files are the repository's, so only what is said is looked at.
+    // A gate's suite is committed, so its files are the repository's: only the output is searched.
     std::fs::write(&file, text(SECRET)).unwrap();
     world.git(&["add", "-A"]);
     world.git(&["commit", "-q", "-m", "suite"]);
@@ -198,7 +198,7 @@ fn what_runs_a_file() {
     }
 }
 
-/// Gives each request the same answer, and keeps what was asked.
+/// Answers each request in the same way, and records the requests.
 fn server(listener: TcpListener) -> std::thread::JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut asked = Vec::new();
@@ -281,7 +281,7 @@ fn what_asks_a_server() {
     let record = world.measured(&[&options[..], &quick, &started, &words].concat());
     let path = record["conditions"]["paths"][0].as_str().unwrap();
     assert!(path.starts_with("/?api_key=redacted-"), "{path}");
-    // What it says of a server that refuses.
+    // The message about a server that refuses.
     let wrong = format!("/?token={SECRET}");
     let refused = ["--path", &wrong, "--env", &env, "--timeout", "1s"];
     let output = world.fathom(&[&options[..], &quick, &refused, &words].concat());
@@ -289,7 +289,7 @@ fn what_asks_a_server() {
     assert_eq!(world.search(), 2);
 }
 
-/// What differs only by its secret stays apart, and what is the same stays together, for one user.
+/// For one user, commands that differ only by a secret stay separate, and equal ones stay together.
 #[test]
 fn a_key_of_the_user_keeps_secrets_apart() {
     let world = World::new();
@@ -305,7 +305,7 @@ fn a_key_of_the_user_keeps_secrets_apart() {
     let file = world.path("configuration/fathom/redaction-key");
     let mode = Command::new("stat").args(["-c", "%a"]).arg(&file).output();
     assert_eq!(mode.unwrap().stdout, b"600\n");
-    // Without a key nothing of the secret is shown.
+    // Without a key, no part of the secret is shown.
     std::fs::remove_dir_all(world.path("configuration")).unwrap();
     std::fs::write(world.path("configuration"), "no folder").unwrap();
     assert_eq!(kept(&world, SECRET), "\"redacted\"");

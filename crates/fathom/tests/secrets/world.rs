@@ -1,4 +1,4 @@
-//! A folder with everything in it that Fathom writes, and a search through all of that.
+//! A folder with everything that Fathom writes, and a search through all of it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,9 +6,9 @@ use std::process::{Command, Output, Stdio};
 use fathom_store::{Location, Selector, Store};
 use serde_json::Value;
 
-/// What must not be found.
+/// Must not be found.
 pub(crate) const SECRET: &str = "hunter2-in-the-open";
-/// What stays: it decides what was measured.
+/// Is kept, because it affects the result.
 pub(crate) const PLAIN: &str = "plain-as-day";
 
 pub(crate) struct World {
@@ -16,7 +16,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A project in a repository with two commits of the program `tool`, which fails without its secret.
+    /// Creates a project in a repository with two commits of the program `tool`, which fails without its
+    /// secret.
     pub(crate) fn new() -> World {
         let world = World {
             folder: tempfile::tempdir().unwrap(),
@@ -74,7 +75,8 @@ impl World {
         output
     }
 
-    /// A call that measures, with the JSON that it writes. Other programs may be at work here: that is 4.
+    /// Runs a verb that measures and returns its JSON. Exit code 4 is allowed: other programs may be busy
+    /// here.
     pub(crate) fn measured(&self, arguments: &[&str]) -> Value {
         let all = [&arguments[..1], &["--json", "out.json"], &arguments[1..]].concat();
         let output = self.fathom(&all);
@@ -84,7 +86,7 @@ impl World {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Looks through every file, and through every record of the project's store, which are compressed.
+    /// Searches every file, and every (compressed) record of the project's store.
     pub(crate) fn search(&self) -> usize {
         search(self.folder.path());
         let place = self.here().join(".fathom/store.sqlite");

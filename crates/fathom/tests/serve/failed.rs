@@ -1,4 +1,4 @@
-//! Servers that don't do what servers do: said, with the end of their standard error.
+//! Servers that misbehave are reported with the end of their standard error.
 
 use crate::world::{run, stderr, stdout};
 

@@ -1,10 +1,11 @@
-//! Servers that mean harm can neither hang the client nor make its memory grow.
+//! Malicious servers can neither hang the client nor make its memory grow.
 
 use serde_json::Value;
 
 use crate::world::{fathom, run, server, stderr, stdout};
 
-/// Launches fail, in bounded time: on a busy machine the server takes a part of that to listen.
+/// Checks that launches fail within a limited time; on a busy machine, the server spends a part of it
+/// starting to listen.
 fn launch_fails(kind: &str, wanted: &str) {
     let output = run(&["--timeout", "10s", "--stop-timeout", "100ms"], kind);
     assert_eq!(output.status.code(), Some(3), "{kind}: {}", stderr(&output));
@@ -24,7 +25,7 @@ fn no_launch_goes_on_for_ever() {
         ("trickle", "no whole answer"),
         ("half", "closes the connection before its answer is whole"),
     ];
-    // Each takes all of its time.
+    // Each takes its full time.
     std::thread::scope(|scope| {
         for (kind, wanted) in kinds {
             scope.spawn(move || launch_fails(kind, wanted));

@@ -1,4 +1,4 @@
-//! Where a measurement goes beside standard output: the page, the store of a project, nothing else.
+//! Outputs other than standard output: the page and the store of a project, nothing else.
 
 use crate::world::{fathom, server, stderr, stdout};
 
@@ -44,7 +44,7 @@ fn a_project_keeps_what_was_measured_unless_asked_not_to() {
     assert!(store.exists());
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Latency by percentile"));
-    // To a pipe nothing is drawn.
+    // Nothing is drawn to a pipe.
     assert!(
         !said.contains(['\r', '\x1b']) && !said.contains("launch 1 of 2"),
         "{said}"

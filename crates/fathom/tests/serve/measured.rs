@@ -1,4 +1,4 @@
-//! What a measurement of a good server has in it.
+//! The contents of a successful measurement of a server.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn a_server_is_launched_and_loaded_and_the_books_are_right() {
     assert!(load[2]["rate_per_second"].as_f64().is_some());
     let calls = &served["calls"];
     match calls["per_request"].as_f64() {
-        // It takes a request and sends an answer.
+        // The server receives a request and sends a response.
         Some(each) => assert!(each >= 2.0, "{calls}"),
         None => assert!(calls["why_not"].is_string(), "{calls}"),
     }
@@ -82,8 +82,8 @@ fn a_server_is_observed_under_a_load_of_its_own() {
     assert_eq!(Some(sum), account["wall_ns"].as_u64(), "{account}");
     if why["tier"] == "kernel" {
         let calls = why["calls"].as_array().unwrap();
-        // Which ones are among the longest, and whether it got to an answer meanwhile, is a matter
-        // of who else wants a CPU.
+        // Which functions are among the longest, and whether a response was sent in time, depends on other
+        // users of the CPU.
         let made = |row: &Value| row["calls"].as_u64().unwrap() > 0;
         assert!(calls.iter().any(made), "{why}");
     }
@@ -211,7 +211,7 @@ fn messages_go_through_a_websocket_server_and_back() {
 
 #[test]
 fn a_server_without_websockets_is_reported_at_once() {
-    // Its time to answer would be an hour.
+    // A wait for a response would take an hour.
     let plain = fathom(&["--websocket", "--timeout", "1h"], &server("good"))
         .output()
         .unwrap();
@@ -269,7 +269,7 @@ fn several_paths_are_asked_in_turn_and_a_budget_is_held() {
     );
     assert_eq!(all["servers"][0]["load"][0]["other_bodies"], 0);
     assert_eq!(all["budget"][0]["met"], true);
-    // A percentile that too few answers lie beyond is null.
+    // A percentile with too few responses beyond it is null.
     let load = &all["servers"][0]["load"][0];
     let rounds = load["rounds"].as_array().unwrap().iter();
     let rounds = rounds.map(|round| (round, ["p50_ms", "p90_ms", "p95_ms", "p99_ms"]));
@@ -278,7 +278,8 @@ fn several_paths_are_asked_in_turn_and_a_budget_is_held() {
         let known: Vec<f64> = keys.iter().filter_map(|key| of[key].as_f64()).collect();
         assert!(known.is_sorted(), "{of:#}");
     }
-    // Each limit is judged; one that can't be is neither kept nor over. Without load nothing has a percentile.
+    // Each limit is judged; a limit that can't be judged is neither kept nor exceeded. Without load there are
+    // no percentiles.
     let none = ["--rounds", "0", "--launches", "2", "--json", "-"];
     for (limits, code, met) in [
         (["ready=1us", "p95=1s"], 1, [false, false]),
@@ -314,7 +315,7 @@ fn a_growing_rate_has_every_request_in_its_books() {
     let output = fathom(&[&options[..], &ramp].concat(), &server("good"))
         .output()
         .unwrap();
-    // Too few requests for a p99.9.
+    // Too few requests for the p99.9.
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let served = &all["servers"][0];
@@ -327,7 +328,7 @@ fn a_growing_rate_has_every_request_in_its_books() {
             .map(|one| one[key].as_u64().unwrap())
             .sum::<u64>()
     };
-    // Twice the line from 20 to 220 over 3 s.
+    // Two ramps from 20 to 220 over 3 s.
     assert!(sum("scheduled").abs_diff(720) <= 2, "{}", sum("scheduled"));
     assert_eq!(
         sum("scheduled"),

@@ -1,4 +1,4 @@
-//! What can't be right is refused before anything is started, with the sentence that helps.
+//! Invalid arguments are refused before anything starts, with a helpful sentence.
 
 use crate::world::{fathom, server, stderr, stdout};
 
@@ -29,7 +29,7 @@ fn a_port_of_somebody_else_is_named_with_its_owner() {
 fn other_machines_are_refused_without_consent() {
     let said = refusal(&["--url", "http://192.0.2.1/"], &[]);
     assert!(said.contains("--allow-remote"), "{said}");
-    // Before anybody is asked for its address: nobody has this name.
+    // Refused before a name lookup: no host has this name.
     let name = refusal(&["--url", "https://no-such-host.invalid/"], &[]);
     assert!(name.contains("--allow-remote"), "{name}");
     let both = refusal(&["--url", "http://127.0.0.1:1/"], &server("good"));

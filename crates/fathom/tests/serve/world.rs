@@ -1,12 +1,12 @@
-//! What all of them need: servers whose behaviour is known.
+//! Shared by all tests: servers with known behaviour.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A server in Python's socket calls, one thread for each connection. `sys.argv`: port, kind. By TLS
-/// with the certificate and key in the file that the variable `CERTIFICATE` names.
+/// A server written with Python's socket calls, one thread per connection. `sys.argv`: port, kind. Speaks TLS
+/// with the certificate and key in the file named by the variable `CERTIFICATE`.
 const SERVER: &str = r"
 import base64, hashlib, os, socket, ssl, sys, threading, time
 port, kind = int(os.environ['PORT'] if sys.argv[1] == 'env' else sys.argv[1]), sys.argv[2]
@@ -75,14 +75,14 @@ while True:
     threading.Thread(target=guarded, args=(c,), daemon=True).start()
 ";
 
-/// The words of such a server.
+/// Returns the words of the command that starts such a server.
 pub(crate) fn server(kind: &str) -> Vec<String> {
     ["python3", "-c", SERVER, "{port}", kind]
         .map(str::to_string)
         .to_vec()
 }
 
-/// A line with the words of such a server.
+/// Returns the command line that starts such a server.
 pub(crate) fn line(kind: &str) -> String {
     let words = server(kind);
     let quoted = words
@@ -99,7 +99,7 @@ pub(crate) fn fathom(options: &[&str], server: &[String]) -> Command {
     }
     command
         .env_remove("NO_COLOR")
-        // No profile of the machine is remembered there, so none is held against it.
+        // This folder holds no machine profile, so the machine is not compared with one.
         .env("XDG_CACHE_HOME", "/dev/null/no-folder")
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
@@ -118,8 +118,8 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// As little as shows everything, unless `options` say otherwise: three launches, two rounds of
-/// 0.2 s.
+/// The smallest measurement that shows everything, unless `options` override it: three launches, two rounds
+/// of 0.2 s.
 pub(crate) fn quick<'o>(options: &[&'o str]) -> Vec<&'o str> {
     let usual = [
         ("--launches", "3"),
@@ -137,7 +137,7 @@ pub(crate) fn quick<'o>(options: &[&'o str]) -> Vec<&'o str> {
     all
 }
 
-/// The record of a short measurement. Other programs may be at work here: that is 4.
+/// Returns the record of a short measurement. Exit code 4 is allowed: other programs may be busy here.
 pub(crate) fn record(options: &[&str], server: &[String]) -> Value {
     let output = fathom(&quick(options), server).output().unwrap();
     let code = output.status.code();
@@ -145,7 +145,7 @@ pub(crate) fn record(options: &[&str], server: &[String]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-/// Processes whose command line has this text.
+/// Returns the processes with this text in their command line.
 pub(crate) fn processes_with(text: &str) -> Vec<PathBuf> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let own = std::process::id().to_string();

@@ -1,4 +1,4 @@
-//! What is refused, what fails, and what is ended from outside.
+//! Refusals, failures, and interruption from outside.
 
 use std::process::Stdio;
 
@@ -18,7 +18,7 @@ fn what_cant_be_started_is_refused_with_the_way_out() {
         "error: no such program: 3; for one command with arguments, write: fathom startup -- echo 3, or: fathom \
          startup 'echo 3'"
     );
-    // A script that is there, but no program.
+    // An existing script that is not a program.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("tool.py"), "").unwrap();
     let output = fathom(&["sh", "tool.py"])
@@ -37,7 +37,7 @@ fn what_cant_be_started_is_refused_with_the_way_out() {
     assert_eq!(refusal(&["--budget", "fast", "echo x"]).0, 2);
     let (code, said) = refusal(&["--budget", "20", "echo x"]);
     assert_eq!(code, 2);
-    assert!(said.ends_with("write its unit: 20s, or 20ms"), "{said}");
+    assert!(said.ends_with("add its unit: 20s, or 20ms"), "{said}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn kill_9_amid_rounds_loses_no_run_that_had_finished() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let recorded = record["runs"].as_array().unwrap().len() as u64;
-    // The last may have been ended before it was over.
+    // The last may have been ended early.
     assert!(
         (runs() - 1..=runs()).contains(&recorded),
         "{recorded} recorded, {} made",

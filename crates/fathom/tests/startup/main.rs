@@ -1,4 +1,4 @@
-//! `fathom startup` as its users see it. Counts and words, never times.
+//! `fathom startup` as its users see it. Tests check counts and words, never times.
 #![cfg(target_os = "linux")]
 
 mod ended;

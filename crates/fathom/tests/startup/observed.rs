@@ -1,4 +1,4 @@
-//! What an observed program shows: what ran, its phases, its files, and who may see them.
+//! The observation of a program: which programs ran, the phases, the files, and who may see them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn every_link_of_a_chain_of_interpreters_is_named_whoever_observes() {
 
 #[test]
 fn only_what_reaches_standard_output_is_a_first_write() {
-    // A shell puts standard error into descriptor 1 for a while.
+    // A shell temporarily moves standard error to descriptor 1.
     let all = [
         "sh -c 'echo err >&2'",
         "sh -c 'echo err >&2; sleep 0.2; echo out'",
@@ -85,7 +85,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
             let mut until = late.iter().take_while(|(name, _)| name != wanted);
             until.any(|(_, ns)| *ns >= 150_000_000)
         };
-        // Several of its processes run programs: by ptrace there are no phases.
+        // Several of its processes run programs, so there are no phases by ptrace.
         assert!(
             late.is_empty() || ended_by("exit"),
             "the sleep comes before the output, tier {tier}: {late:?}"
@@ -117,7 +117,7 @@ fn libraries_and_failed_lookups_are_named() {
             phases.iter().any(|phase| phase["phase"] == "exec"),
             "{phases:?}"
         );
-        // Absent where the machine was too busy for the parent to see any first byte in time.
+        // Absent if the machine was too busy for the parent to see any first byte in time.
         if let Some(pairs) = trace["agreement"]["pairs"].as_array() {
             assert!(!pairs.is_empty(), "{trace}");
         }
@@ -133,7 +133,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     if !is_allowed("ptrace") {
         return;
     }
-    // On the disk that the build is on: elsewhere such bits may give no rights.
+    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let readable = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -174,7 +174,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
         "{warnings}"
     );
 
-    // What the file's capabilities would give is withheld likewise.
+    // Files that only its capabilities could reach are withheld as well.
     readable(&rights, 0o755);
     let mut setcap = Command::new("setcap");
     match setcap.arg("cap_net_raw+ep").arg(&rights).status() {
@@ -245,7 +245,7 @@ fn another_user_gets_files_and_phases_by_stops() {
             .iter()
             .map(|p| p["phase"].as_str().unwrap())
             .collect();
-        // On a busy machine Fathom may read the first byte late in each of them, and says so.
+        // On a busy machine, Fathom may read the first byte late in every run, and reports that.
         let late = record["warnings"]
             .to_string()
             .contains("no phases: its first byte was seen late");

@@ -1,4 +1,4 @@
-//! What is measured: runs, distributions, budgets, cold and warm, the page.
+//! Measurements: runs, distributions, budgets, cold and warm starts, the page.
 
 use serde_json::Value;
 
@@ -58,7 +58,7 @@ fn every_run_is_in_the_record_and_output_comes_before_the_exit() {
         assert_eq!(run["cache"], "warm");
     }
     let slept = runs.iter().filter(|run| run["program"] == 1);
-    // On a busy machine the output may have been there before somebody could look.
+    // On a busy machine, the output may be there before it can be observed.
     for run in slept.filter(|run| run["first_output_by"] != "late_reader") {
         let after = run["exit_ns"].as_u64().unwrap() - run["first_output_ns"].as_u64().unwrap();
         assert!(
@@ -75,14 +75,14 @@ fn every_run_has_its_cpu_and_whether_its_core_was_shared() {
     for run in record["runs"].as_array().unwrap() {
         assert_eq!(run["cpu"], cpu, "{run}");
         let cycles = run["cycles_per_addition"].as_f64();
-        // Known where there is machine code that knows it.
+        // Known if there is machine-specific code for it.
         assert_eq!(
             cycles.is_some(),
             cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         );
         assert!(cycles.is_none_or(|cycles| cycles > 0.0), "{run}");
     }
-    // Three runs are too few to judge by.
+    // Three runs are too few for a verdict.
     assert!(record["summaries"][0]["by_core"].is_null());
 }
 
@@ -146,7 +146,7 @@ fn a_budget_decides_the_exit_code() {
         all.extend(more);
         all.push("echo x");
         let output = run(&all);
-        // However it is wrapped.
+        // Regardless of line wrapping.
         let words: Vec<String> = stdout(&output)
             .split_whitespace()
             .map(String::from)
@@ -169,7 +169,7 @@ fn a_budget_decides_the_exit_code() {
 
 #[test]
 fn cold_runs_show_what_they_read_or_are_void() {
-    // On the disk that the build is on: what lies in /tmp may be memory only.
+    // On the disk that holds the build: files in /tmp may be in memory only.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = folder.path().join("echo");
     std::fs::copy("/bin/echo", &program).unwrap();

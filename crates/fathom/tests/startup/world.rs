@@ -1,4 +1,4 @@
-//! What all of them need.
+//! Shared by all tests.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ pub(crate) fn fathom(arguments: &[&str]) -> Command {
         .arg("startup")
         .args(arguments)
         .env_remove("NO_COLOR")
-        // No profile of the machine is remembered there, so none is held against it.
+        // This folder holds no machine profile, so the machine is not compared with one.
         .env("XDG_CACHE_HOME", "/dev/null/no-folder")
-        // Cargo sets it, and the loader then looks for libraries a hundred times where there are none.
+        // Cargo sets this, and the loader then searches folders without libraries a hundred times.
         .env_remove("LD_LIBRARY_PATH")
         .stdin(Stdio::null());
     command
@@ -32,7 +32,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// The record of a few quick rounds.
+/// Returns the record of a few quick rounds.
 pub(crate) fn record(arguments: &[&str]) -> Value {
     let mut all = vec!["--json", "-"];
     if !arguments.contains(&"-r") {
@@ -44,7 +44,7 @@ pub(crate) fn record(arguments: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-/// Exit code and first line of standard error.
+/// Returns the exit code and the first line of standard error.
 pub(crate) fn refusal(arguments: &[&str]) -> (i32, String) {
     let output = run(arguments);
     assert_eq!(stdout(&output), "", "{arguments:?} prints no result");
@@ -67,7 +67,7 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Whether this tier may observe here.
+/// Returns whether this tier may observe here.
 pub(crate) fn is_allowed(tier: &str) -> bool {
     let all = fathom_trace::detect::detect();
     let verdict = all.iter().find(|one| one.tier.name() == tier);
@@ -75,7 +75,7 @@ pub(crate) fn is_allowed(tier: &str) -> bool {
     fathom_test_log::tier(tier, verdict.available, || verdict.why_not.clone())
 }
 
-/// The first CPU that this process may use.
+/// Returns the first CPU that this process may use.
 pub(crate) fn first_allowed_cpu() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let list = status.split("Cpus_allowed_list:").nth(1).unwrap();

@@ -1,4 +1,4 @@
-//! A process that runs already: `--pid`.
+//! A running process: `--pid`.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::world::{allows, fathom, parts_add_up, stderr, stdout, text};
 
 const TIERS: [&str; 3] = ["kernel", "perf", "sample"];
 
-/// A process that ends with the test.
+/// A process that is ended when the test ends.
 pub(crate) struct Subject(Child);
 
 impl Subject {
-    /// A shell that does this. It has its standard input from the test.
+    /// Starts a shell with this script. Its standard input comes from the test.
     fn shell(script: &str) -> Self {
         Self::of(Command::new("sh").args(["-c", script]))
     }
@@ -24,7 +24,7 @@ impl Subject {
         Self(command.spawn().unwrap())
     }
 
-    /// Once it runs `sleep`, and that has gone to sleep: no shell and no loader any more.
+    /// Waits until it runs `sleep` and sleeps, past the shell and the loader.
     fn asleep(self) -> Self {
         let name = format!("/proc/{}/stat", self.pid());
         while std::fs::read_to_string(&name).is_ok_and(|stat| !stat.contains(" (sleep) S ")) {
@@ -37,7 +37,7 @@ impl Subject {
         self.0.id().to_string()
     }
 
-    /// Waits until it runs this program, not the one that started it any more.
+    /// Waits until it runs this program, and no longer the one that started it.
     pub(crate) fn executes(&self, program: &str) {
         let program = program.rsplit('/').next().unwrap();
         let name = format!("/proc/{}/comm", self.pid());
@@ -46,7 +46,7 @@ impl Subject {
         }
     }
 
-    /// Waits until it has computed for a second: what it does first is over.
+    /// Waits until it has computed for a second, so that its startup is over.
     pub(crate) fn has_computed(&self) {
         const TICKS: u64 = 100;
         let ticks = || {
@@ -78,7 +78,7 @@ fn observed(tier: &str, pid: &str, more: &[&str]) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-/// Each thread's parts are its time, and none has more than was observed.
+/// Checks that each thread's parts add up to its time, and that no time exceeds the observed duration.
 fn threads_add_up(explanation: &Value) {
     let whole = explanation["observation"]["wall_ns"].as_u64().unwrap();
     for thread in explanation["threads"].as_array().unwrap() {
@@ -90,7 +90,7 @@ fn threads_add_up(explanation: &Value) {
     }
 }
 
-/// Reads a file and sleeps, again and again; its first child waits for the end of its input.
+/// Reads a file and sleeps, repeatedly; its first child waits for the end of its input.
 const WORKS: &str = "exec 3<&0; cat <&3 & while :; do read x < /proc/uptime; sleep 0.02; done";
 
 #[test]
@@ -131,7 +131,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
     let subject = Subject::shell("exec sleep 1000").asleep();
     let pid = subject.pid();
     let explanation = observed("kernel", &pid, &["--time", "200ms"]);
-    // The sleep that it was in when it was attached to, and nothing else.
+    // Only the sleep that was in progress when observation attached.
     let calls = explanation["calls"].as_array().unwrap();
     assert_eq!(calls.len(), 1, "{calls:?}");
     let name = calls[0]["name"].as_str().unwrap();
@@ -143,7 +143,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
     assert_eq!(parts[0]["ns"].as_u64(), whole, "it slept all the time");
 }
 
-/// Starts observing by samples, and goes on once the process is sampled: its files are open then.
+/// Starts observing by samples, and returns once the process is sampled: its files are open then.
 fn sampled(pid: &str, more: &[&str]) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(["why", "--pid", pid, "--tier", "sample"])
@@ -195,7 +195,7 @@ fn a_signal_to_fathom_ends_the_observation_and_nothing_else() {
     }
     let mut subject = Subject::shell("read x");
     let fathom = sampled(&subject.pid(), &["--time", "600s"]);
-    // SAFETY: a process that this test started and has not waited for.
+    // SAFETY: a process that this test started and has not reaped.
     unsafe { libc::kill(fathom.id() as i32, libc::SIGINT) };
     let output = fathom.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
@@ -264,9 +264,9 @@ fn what_can_not_be_observed_is_named() {
     }
 }
 
-/// Fathom where another user may run it, or why there is no other user here.
+/// Returns a copy of Fathom that another user may run, or why there is no other user here.
 pub(crate) fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     if unsafe { libc::geteuid() } != 0 {
         return Err("only root can become another user");
     }
@@ -294,7 +294,7 @@ pub(crate) fn as_nobody(program: &Path, arguments: &[&str]) -> std::io::Result<O
     of_nobody(program, arguments).output()
 }
 
-/// A process of nobody's that sleeps.
+/// Starts a sleeping process owned by the user `nobody`.
 fn nobodys() -> Subject {
     Subject::of(&mut of_nobody(Path::new("sleep"), &["1000"])).asleep()
 }
@@ -331,7 +331,7 @@ fn another_user_observes_his_own_processes_and_no_others() {
     }
 }
 
-/// A process of root's was refused, with its owner.
+/// Checks that observing a process owned by root was refused, with its owner named.
 fn refuses(output: &Output) {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(4), "{said}");
@@ -342,7 +342,7 @@ fn refuses(output: &Output) {
 
 #[test]
 fn capabilities_of_fathoms_file_are_no_rights_of_its_user() {
-    // On the disk that the build is on: elsewhere such bits may give no rights.
+    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = match for_nobody(folder.path()) {
         Ok(program) => program,

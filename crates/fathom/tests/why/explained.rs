@@ -18,7 +18,7 @@ fn a_command_without_quotes_is_answered_with_both_right_forms() {
         "error: -k stands after \"gzip\", where the command begins; for one command with arguments, write: fathom \
          why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
     );
-    // A second word that is not a program was no command.
+    // A second word that is not a program was not meant as a command.
     assert_eq!(
         refusal(&["ls", "no-such-file-here"]),
         "error: no such program: no-such-file-here; for one command with arguments, write: fathom why -- ls \
@@ -48,7 +48,8 @@ fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
         assert_eq!(explanation["timed"]["runs"], 3);
         parts_add_up(&explanation);
         if tier == "ptrace" {
-            // Its times are those of the stops: only what the kernel charged the timed runs is known.
+            // Its times come from the stops; only the CPU time that the kernel charged the timed runs is
+            // known.
             let parts = explanation["account"]["parts"].as_array().unwrap();
             let known = ["user_code", "kernel", "unaccounted"];
             let is_known = |part: &Value| known.contains(&part["category"].as_str().unwrap());
@@ -152,10 +153,10 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
     );
 }
 
-/// Runs a few times and then never ends; each start writes a line.
+/// Runs a few times and then never ends; each start appends a line.
 const NEVER_ENDS_AT_LAST: &str = "echo x >> $0; test $(wc -l < $0) -lt $1 || exec sleep 1000";
 
-/// `fathom why` that is sent SIGINT when the command has begun for the `last` time.
+/// Runs `fathom why` and sends it SIGINT when the command has started for the `last` time.
 fn interrupted(last: usize) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("begun");
@@ -174,7 +175,7 @@ fn interrupted(last: usize) -> Output {
         assert_eq!(ended, None, "it ended by itself after {} starts", lines());
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // SAFETY: a process that this test started and has not waited for.
+    // SAFETY: a process that this test started and has not reaped.
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
     child.wait_with_output().unwrap()
 }

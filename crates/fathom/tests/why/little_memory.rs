@@ -1,4 +1,4 @@
-//! In a control group of little memory.
+//! Runs in a control group with little memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::world::{stderr, stdout};
 
 const LIMIT: u64 = 128 << 20;
 
-/// A group that goes with this.
+/// A group that is removed when this value is dropped.
 struct Group(PathBuf);
 
 impl Group {
-    /// A group of this limit below the root of those of the memory; `None` where none may be made.
+    /// Creates a group with this limit below the root of the memory hierarchy; `None` if that isn't possible.
     fn limited(bytes: u64) -> Option<Self> {
         let name = format!("fathom-test-{}", std::process::id());
         let kinds = [
@@ -25,7 +25,7 @@ impl Group {
             let group = Self(Path::new(root).join(&name));
             fs::create_dir(&group.0).ok()?;
             let limit = group.0.join(limit);
-            // In a file system that is no such group it would be a new file.
+            // In a file system that isn't a control group hierarchy, this would create a new file.
             let is_set = limit.exists() && fs::write(&limit, bytes.to_string()).is_ok();
             is_set.then_some(group)
         })

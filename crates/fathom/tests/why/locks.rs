@@ -1,4 +1,4 @@
-//! Who held the lock that was waited for, and where that was.
+//! Who held the lock that another thread waited for, and where in the code.
 
 use std::process::Command;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::world::{allows, text, why};
 
-/// One thread holds a lock until the other one is seen asleep, which then is because of it. Both do
-/// both by turns, so that neither is only waited for.
+/// One thread holds a lock until it sees the other one asleep, which is then due to the lock. The threads
+/// take turns, so neither only waits.
 const PROGRAM: &str = r#"#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,7 +84,7 @@ fn a_lock_is_called_after_who_held_it_and_where() {
         .unwrap()
         + 1;
     let held = format!("lock held by hold (lock.c:{line})");
-    // Stacks of calls are sampled: on a busy machine a run can have none of those that gave it back.
+    // Call stacks are sampled: on a busy machine, a run may have no stack of the code that released the lock.
     let mut found = None;
     let mut rows = Value::Null;
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! Functions that Node and Java compile while they run have their names, and no map of them is left.
+//! Functions compiled at run time by Node and Java have names, and their maps are removed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::attached::Subject;
 use crate::world::{allows, fathom, stderr, stdout, text};
 
-/// It takes this CPU time on any machine. Where it is asked for names and told to, it stays.
+/// Takes this CPU time on any machine. If it is asked for names and told to, it stays alive.
 const SCRIPT: &str = "const fs = require('fs');
 function parse(until) {
   let sum = 0;
@@ -35,7 +35,7 @@ const CLASS: &str = "public class Hot {
 }
 ";
 
-/// Whether these programs are here.
+/// Returns whether these programs are installed.
 fn have(programs: &[&str]) -> bool {
     let answers = |program: &&str| {
         let mut command = Command::new(program);
@@ -59,7 +59,7 @@ fn script() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// The folder of the compiled class.
+/// Returns the folder of the compiled class.
 fn class() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("Hot.java");
@@ -81,7 +81,7 @@ fn rows_of_own_code(explanation: &Value) -> Vec<&Value> {
         .collect()
 }
 
-/// The row of own code with most time.
+/// Returns the own-code row with the most time.
 fn largest(explanation: &Value) -> &Value {
     let rows = rows_of_own_code(explanation);
     rows.into_iter()
@@ -97,7 +97,7 @@ fn names_parse(explanation: &Value, file: &str) {
     let callers = row["callers"].as_array().unwrap();
     let names: Vec<_> = callers.iter().map(|one| &one["function"]).collect();
     assert!(names.iter().any(|name| *name == "main"), "{row:#}");
-    // Interpreted, baseline and optimised code of a function are one.
+    // Interpreted, baseline and optimised code of a function form one row.
     let all = rows_of_own_code(explanation);
     let parse = all.iter().filter(|row| row["function"] == "parse");
     assert_eq!(parse.count(), 1, "{all:#?}");
@@ -106,7 +106,7 @@ fn names_parse(explanation: &Value, file: &str) {
 fn names_turns(explanation: &Value) {
     let row = largest(explanation);
     let name = row["function"].as_str().unwrap_or_default();
-    // What is compiled into its caller is a part of that.
+    // A function that is inlined counts as part of its caller.
     let line = match name {
         "Hot.turns" => 6,
         "Hot.parse" => 4,
@@ -116,7 +116,7 @@ fn names_turns(explanation: &Value) {
     assert_eq!(row["line"], line, "{row:#}");
 }
 
-/// Maps in `/tmp` that have this in them.
+/// Returns the maps in `/tmp` that contain this text.
 fn maps_with(part: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/tmp").unwrap().flatten();
     let paths = entries.map(|entry| entry.path());
@@ -210,7 +210,7 @@ fn a_map_is_removed_also_where_fathom_is_killed() {
     }
 }
 
-/// What is a runtime of, started by a shell: a command, what its rows are, and a part of its map.
+/// A runtime started by a shell: the command, its expected rows, and a part of its map.
 struct Through<'a> {
     command: String,
     is_named: &'a dyn Fn(&Value),
@@ -222,8 +222,8 @@ impl Through<'_> {
         format!("{}; true", self.command)
     }
 
-    /// Where a link in `/tmp` could lead elsewhere what a child writes, no child is asked for names:
-    /// the answer ends with the command that gives them, which is tried.
+    /// Where a link in `/tmp` could redirect a child's writes, no child is asked for names: the output ends
+    /// with the command that provides them, which the test tries.
     fn where_links_are_followed(&self) {
         let command = self.command();
         let Some(output) = with_links_protected("0", &["sh", "-c", &command]) else {
@@ -250,7 +250,7 @@ impl Through<'_> {
         (self.is_named)(&explained(&output));
     }
 
-    /// Elsewhere it is asked by a variable, and its map is removed.
+    /// Elsewhere, a variable requests the map, and the map is removed afterwards.
     fn where_links_are_not_followed(&self) {
         let command = self.command();
         let Some(output) = with_links_protected("1", &["sh", "-c", &command]) else {
@@ -267,8 +267,8 @@ impl Through<'_> {
     }
 }
 
-/// `why` where `fs.protected_symlinks` is this, as root in a view of its own of `/proc`; `None` where
-/// that can't be had.
+/// Runs `why` with this value of `fs.protected_symlinks`, as root with a private view of `/proc`; `None` if
+/// that isn't possible.
 fn with_links_protected(value: &str, command: &[&str]) -> Option<Output> {
     let folder = tempfile::tempdir().unwrap();
     let setting = folder.path().join("setting");

@@ -1,4 +1,4 @@
-//! `fathom why` as its users see it. Counts and words, never times.
+//! `fathom why` as its users see it. Tests check counts and words, never times.
 #![cfg(target_os = "linux")]
 
 mod attached;

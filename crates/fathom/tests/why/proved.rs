@@ -1,4 +1,4 @@
-//! `why --prove`: what is tried and said, never how long it takes.
+//! `why --prove`: what is tried and reported, never how long it takes.
 
 use serde_json::Value;
 
@@ -30,11 +30,11 @@ fn a_finding_that_can_be_tried_has_a_proof() {
     let findings = explanation["findings"].as_array().unwrap();
     let sleeping = findings.iter().find(|finding| finding["id"] == "sleeping");
     let Some(proof) = sleeping.map(|finding| &finding["proof"]) else {
-        // A tier that only samples may not see it on a busy machine.
+        // On a busy machine, a tier that only samples may miss it.
         assert!(findings.iter().all(|finding| finding["proof"].is_object()));
         return;
     };
-    // Which of the verdicts it is depends on how busy the machine is; that it was tried doesn't.
+    // The verdict depends on how busy the machine is, but an attempt is always made.
     assert_eq!(proof["intervention"], "no-sleep", "{proof}");
     let said = stderr(&output);
     assert!(

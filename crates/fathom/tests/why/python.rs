@@ -1,4 +1,4 @@
-//! Functions of Python's have their names, files and lines, whoever asks.
+//! Python functions have names, files and lines, for any user.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::attached::{Subject, as_nobody, for_nobody, of_nobody};
 use crate::world::{allows, fathom, stderr, stdout, text};
 
-/// It takes this CPU time on any machine, and waits for its input to end if it is asked to.
+/// Takes this CPU time on any machine, and waits for the end of its input if requested.
 const PROGRAM: &str = "import sys, time
 def parse(until):
     while time.thread_time() < until:
@@ -24,7 +24,7 @@ def main(seconds):
 main(float(sys.argv[1]))
 ";
 
-/// A Python that is supported, by its own path: what is called so may be a script.
+/// Returns a supported Python by its real path, because a command of that name may be a script.
 fn interpreter(run: impl Fn(&Path, &[&str]) -> std::io::Result<Output>) -> Option<PathBuf> {
     let asked =
         "import sys; print(sys.executable if (3, 11) <= sys.version_info < (3, 15) else '')";
@@ -46,10 +46,10 @@ fn interpreter(run: impl Fn(&Path, &[&str]) -> std::io::Result<Output>) -> Optio
     found
 }
 
-/// From this share of the wall time on a row of where is divided by function.
+/// Minimum share of the wall time for a row of waits to be divided by function.
 const ROW_FROM: f64 = 0.05;
 
-/// The folder with the program, for everybody.
+/// Creates the folder with the program, readable by everyone.
 fn program() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.py");
@@ -57,7 +57,7 @@ fn program() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// The row of own code in `parse`, with its callers.
+/// Checks the own-code row of `parse`, with its callers.
 fn names_parse(output: &Output, file: &str) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     let explanation: Value = serde_json::from_str(&stdout(output)).unwrap();
@@ -115,7 +115,7 @@ fn another_user_sees_functions_of_his_own_python() {
     let run = ["--runs", "2", "--", python, script, "0.4"];
     let output = as_nobody(&fathom, &[&common[..], &run].concat()).unwrap();
     names_parse(&output, script);
-    // One that runs already, which isn't Fathom's child.
+    // A running process that isn't Fathom's child.
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     if scope.is_ok_and(|scope| scope.trim() != "0") {
         return fathom_test_log::skipped("only who made a process may read it here");

@@ -1,10 +1,10 @@
-//! Two commands, and what differs.
+//! Two commands and their difference.
 
 use serde_json::Value;
 
 use crate::world::{allows, fathom, stderr, stdout};
 
-/// What differs between two commands, as JSON, and what was printed without it.
+/// Returns the difference between two commands as JSON; also checks the output without it.
 fn differs(more: &[&str], a: &str, b: &str) -> Value {
     let arguments = [&["why", "--runs", "6", "--json", "-"], more, &[a, b]].concat();
     let output = fathom(&arguments);
@@ -12,7 +12,8 @@ fn differs(more: &[&str], a: &str, b: &str) -> Value {
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-/// Rows of the wall time and what is not explained are the difference, to the nanosecond.
+/// Checks that the rows of the wall time and the unexplained rest add up to the difference, to the
+/// nanosecond.
 fn difference_adds_up(record: &Value) {
     let ns = |value: &Value| (value.as_f64().unwrap() * 1e6).round() as i64;
     let difference = &record["difference"];
@@ -34,7 +35,7 @@ fn of_two_commands_what_the_second_takes_more_is_listed() {
     assert_eq!(record["kind"], "difference");
     assert_eq!(record["difference"]["wall"]["rounds"], 6);
     let rows = record["difference"]["rows"].as_array().unwrap();
-    // On a busy machine its waits for a CPU are a row of their own.
+    // On a busy machine, waits for a CPU form a separate row.
     let is_read = |row: &&Value| row["part"] == "read" && row["of"] == "kernel_io";
     let reads = rows.iter().find(is_read);
     let reads = reads.unwrap_or_else(|| panic!("what is read is most of it: {record}"));

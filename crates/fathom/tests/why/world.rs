@@ -1,4 +1,4 @@
-//! What the tests of `fathom why` share.
+//! Shared by the tests of `fathom why`.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -21,7 +21,7 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Whether this user may use the tier here; says so where not.
+/// Returns whether this user may use the tier here, and prints a message if not.
 pub(crate) fn allows(tier: &str) -> bool {
     let listed = stdout(&fathom(&["why", "--tiers"]));
     let allowed = listed.lines().any(|line| {
@@ -31,7 +31,7 @@ pub(crate) fn allows(tier: &str) -> bool {
     fathom_test_log::tier(tier, allowed, || "not allowed here".to_string())
 }
 
-/// The explanation as JSON.
+/// Returns the explanation as JSON.
 pub(crate) fn why(tier: &str, more: &[&str], command: &[&str]) -> Value {
     let mut arguments = vec!["why", "--runs", "3", "--json", "-", "--tier", tier];
     arguments.extend(more);

@@ -1,7 +1,6 @@
-//! Functions of the C library before which all that is held is written, and the real ones.
+//! Functions of the C library that first write all held data, and the real functions.
 //!
-//! Each has a few instructions of its own that keep the arguments, whatever they are, and go on in
-//! the real function.
+//! Each is a few instructions that preserve the arguments, whatever they are, and jump to the real function.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +33,7 @@ macro_rules! forwarded {
 
         $(
             /// # Safety
-            /// As for the C library's.
+            /// Same as the C library's function.
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name() {
@@ -86,7 +85,7 @@ forwarded! {
 static REAL: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];
 
 impl Name {
-    /// Where a function is.
+    /// Returns the address of a function.
     pub(super) fn real(name: usize) -> usize {
         let (Some(place), Some(text)) = (REAL.get(name), NAMES.get(name)) else {
             crate::system::exit(98);
@@ -106,50 +105,50 @@ impl Name {
     }
 }
 
-/// The C library's `fflush`.
+/// Calls the C library's `fflush`.
 pub(super) fn flush(stream: usize) -> i32 {
-    // SAFETY: a function of this form.
+    // SAFETY: a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fflush as usize)) };
     real(stream)
 }
 
-/// The C library's `fclose`.
+/// Calls the C library's `fclose`.
 pub(super) fn close_stream(stream: usize) -> i32 {
-    // SAFETY: a function of this form.
+    // SAFETY: a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fclose as usize)) };
     real(stream)
 }
 
-/// The descriptor of a stream.
+/// Returns the descriptor of a stream.
 pub(super) fn descriptor_of(stream: usize) -> i32 {
-    // SAFETY: a function of this form.
+    // SAFETY: a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fileno_unlocked as usize)) };
     real(stream)
 }
 
-/// The C library's `setvbuf`.
+/// Calls the C library's `setvbuf`.
 pub(super) fn set_buffer(stream: usize, buffer: usize, mode: i32, size: usize) -> i32 {
-    // SAFETY: a function of this form.
+    // SAFETY: a function with this signature.
     let real: extern "C" fn(usize, usize, i32, usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::setvbuf as usize)) };
     real(stream, buffer, mode, size)
 }
 
-/// The C library's `read`, which a thread may be cancelled in.
+/// Calls the C library's `read`, in which a thread may be cancelled.
 ///
 /// # Safety
-/// As for that.
+/// Same as that function.
 pub(super) unsafe fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
-    // SAFETY: a function of this form.
+    // SAFETY: a function with this signature.
     let real: extern "C" fn(i32, usize, usize) -> isize =
         unsafe { core::mem::transmute(Name::real(Name::read as usize)) };
     real(descriptor, bytes, length)
 }
 
-/// An address that only this thread has.
+/// Returns an address that is unique to this thread.
 pub(super) fn thread() -> usize {
     let address: usize;
     // SAFETY: reads the thread's pointer to itself.

@@ -1,20 +1,20 @@
-//! What is held of a file that is written, and what was read of another one ahead.
+//! Data held for a file that is being written, and data read ahead from another file.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::forward::{self, Name};
 use super::kernel::{self, Use, give_way, returned, use_of};
 
-/// Bytes that are held, or read ahead.
+/// Capacity for held or read-ahead bytes.
 const ROOM: usize = 65_536;
-/// Calls for more than this are large enough by themselves.
+/// Larger calls are passed on, because they are efficient enough.
 const SMALL: usize = 4_096;
-/// Streams of the C library that hold what the program wants to have written.
+/// Maximum number of C library streams whose data the program wants written.
 const STREAMS: usize = 16;
-/// After so many turns whoever holds the lock is taken to be gone: a copy of a process has one thread.
+/// After this many turns, the holder of the lock is assumed to be gone: a forked process has one thread.
 const PATIENCE: usize = 1 << 20;
 
-/// All zeros at first, so that it takes no room in the file: `of` is the descriptor and one.
+/// All zeros at first, so that it takes no space in the file: `of` is the descriptor plus one.
 struct Held {
     of: i32,
     length: usize,
@@ -39,7 +39,7 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stream {
     address: usize,
-    /// It would hold nothing by itself: whatever is written to it is to be written.
+    /// The stream itself would be unbuffered: everything written to it must be written.
     always: bool,
 }
 
@@ -51,7 +51,7 @@ impl Stream {
 }
 
 struct Shared(core::cell::UnsafeCell<State>);
-// SAFETY: who touches it has the lock.
+// SAFETY: accessed only with the lock held.
 unsafe impl Sync for Shared {}
 
 static STATE: Shared = Shared(core::cell::UnsafeCell::new(State {
@@ -69,18 +69,18 @@ static STATE: Shared = Shared(core::cell::UnsafeCell::new(State {
     streams: [Stream::NONE; STREAMS],
     count: 0,
 }));
-/// The thread that has the state, by its own address; 0 if none.
+/// The address that identifies the thread that holds the state; 0 if none.
 static LOCK: AtomicUsize = AtomicUsize::new(0);
-/// Whether there is anything to be written or gone back.
+/// Whether there is data to write or a position to move back.
 static HOLDS: AtomicBool = AtomicBool::new(false);
-/// Whether the program is at its end.
+/// Whether the program is exiting.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// The state, for as long as this lives.
+/// Access to the state while this value lives.
 struct Lock;
 
 impl Lock {
-    /// `None` for a signal's handler that interrupted this very thread here.
+    /// Takes the lock; `None` in a signal handler that interrupted this thread while it holds the lock.
     fn take() -> Option<Lock> {
         let me = forward::thread();
         let mut turns = 0;
@@ -102,7 +102,7 @@ impl Lock {
 
     #[expect(clippy::mut_from_ref, reason = "one lock, one state")]
     fn state(&self) -> &mut State {
-        // SAFETY: one thread has the lock, and takes the state once while it has it.
+        // SAFETY: one thread holds the lock, and takes the state once while it does.
         unsafe { &mut *STATE.0.get() }
     }
 }
@@ -113,7 +113,8 @@ impl Drop for Lock {
     }
 }
 
-/// Writes all that is held and goes back to where the program is: before anybody could see it.
+/// Writes all held data and moves the file position back to the program's, before any other process could
+/// observe it.
 pub(super) fn settle() {
     if !HOLDS.load(Ordering::Acquire) {
         return;
@@ -126,13 +127,13 @@ pub(super) fn settle() {
     state.forget(|stream| !stream.always);
     HOLDS.store(state.count > 0, Ordering::Release);
     drop(lock);
-    // They write by themselves.
+    // The streams write by themselves.
     for stream in streams.iter().take(count) {
         forward::flush(stream.address);
     }
 }
 
-/// A stream is closed, or is another one from now on.
+/// Forgets a stream that is closed or replaced.
 pub(super) fn forget(stream: usize) {
     settle();
     if let Some(lock) = Lock::take() {
@@ -140,20 +141,20 @@ pub(super) fn forget(stream: usize) {
     }
 }
 
-/// The same at the program's end; from then on nothing is held.
+/// Settles at the program's exit; nothing is held from then on.
 pub(super) fn end() {
     ENDED.store(true, Ordering::Release);
     settle();
 }
 
-/// A stream of the C library holds what the program wants to have written, `always` or now. `false`
-/// where there is no room to note it.
+/// Notes that a stream of the C library holds data that the program wants written, `always` or now. Returns
+/// `false` if there is no room to note it.
 pub(super) fn note(stream: usize, always: bool) -> bool {
     let Some(lock) = Lock::take() else {
         return false;
     };
     let state = lock.state();
-    // What is held was written before it.
+    // Held data was written before.
     state.write_held();
     let noted = state.streams.get_mut(..state.count).unwrap_or_default();
     if let Some(known) = noted.iter_mut().find(|known| known.address == stream) {
@@ -192,7 +193,7 @@ impl State {
             let from = held.bytes.as_ptr() as usize + done;
             // SAFETY: within the buffer.
             match unsafe { kernel::write(held.of - 1, from, held.length - done) } {
-                // Nobody could be told.
+                // There is no caller to report the error to.
                 error if error <= 0 && error != -4 => break,
                 error if error < 0 => {}
                 written => done += written as usize,
@@ -214,7 +215,7 @@ impl State {
 }
 
 /// # Safety
-/// As for the C library's `write`.
+/// Same as the C library's `write`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(descriptor: i32, bytes: usize, length: usize) -> isize {
     let is_small = length > 0 && length <= SMALL && !ENDED.load(Ordering::Acquire);
@@ -261,11 +262,11 @@ struct Piece {
 }
 
 /// # Safety
-/// As for the C library's `writev`.
+/// Same as the C library's `writev`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> isize {
     let all = match usize::try_from(count) {
-        // SAFETY: the caller's array of so many.
+        // SAFETY: the caller's array of this length.
         Ok(count @ 1..=16) => unsafe { core::slice::from_raw_parts(pieces as *const Piece, count) },
         _ => &[],
     };
@@ -279,12 +280,12 @@ pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> i
     }
     settle();
     let arguments = [descriptor as usize, pieces, count as usize, 0, 0, 0];
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     returned(unsafe { crate::system::call(crate::system::number::WRITEV, arguments) })
 }
 
 /// # Safety
-/// As for the C library's `read`.
+/// Same as the C library's `read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
     let is_small = length > 0 && length < SMALL && !ENDED.load(Ordering::Acquire);
@@ -306,7 +307,7 @@ pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> i
             }
             let ahead = &mut state.ahead;
             let taken = length.min(ahead.to - ahead.from);
-            // SAFETY: within what was read, into the caller's bytes.
+            // SAFETY: within the bytes read, into the caller's buffer.
             unsafe {
                 core::ptr::copy_nonoverlapping(
                     ahead.bytes.as_ptr().add(ahead.from),
@@ -320,11 +321,11 @@ pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> i
         }
     }
     settle();
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { forward::read(descriptor, bytes, length) }
 }
 
-/// Where the real function of a name is, once all that is held is written.
+/// Writes all held data, then returns the address of the real function with this name.
 pub(super) extern "C" fn before(name: usize) -> usize {
     settle();
     Name::real(name)

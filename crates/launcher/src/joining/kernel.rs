@@ -1,4 +1,4 @@
-//! The calls that the library makes itself, with `errno` as the C library sets it.
+//! The system calls that the library makes itself, with `errno` set as by the C library.
 
 use crate::system::{call, call3, number};
 
@@ -6,10 +6,10 @@ unsafe extern "C" {
     fn __errno_location() -> *mut i32;
 }
 
-/// A result as the C library's functions return it.
+/// Converts a result to the convention of the C library's functions.
 pub(super) fn returned(result: isize) -> isize {
     if (-4095..0).contains(&result) {
-        // SAFETY: the address of the thread's own number.
+        // SAFETY: the address of the thread's `errno`.
         unsafe { *__errno_location() = -result as i32 };
         return -1;
     }
@@ -17,29 +17,29 @@ pub(super) fn returned(result: isize) -> isize {
 }
 
 /// # Safety
-/// `bytes` must be `length` bytes that may be read.
+/// `bytes` must point to `length` readable bytes.
 pub(super) unsafe fn write(descriptor: i32, bytes: usize, length: usize) -> isize {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { call3(number::WRITE, descriptor as usize, bytes, length) }
 }
 
 /// # Safety
-/// `bytes` must be `length` bytes that may be written.
+/// `bytes` must point to `length` writable bytes.
 pub(super) unsafe fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { call3(number::READ, descriptor as usize, bytes, length) }
 }
 
 const SEEK_CUR: usize = 1;
 
-/// Goes back in a file by so many bytes.
+/// Moves the file position back by this many bytes.
 pub(super) fn go_back(descriptor: i32, bytes: usize) {
     let by = (bytes as isize).wrapping_neg() as usize;
     // SAFETY: takes numbers.
     unsafe { call3(number::LSEEK, descriptor as usize, by, SEEK_CUR) };
 }
 
-/// Lets another thread go on.
+/// Lets another thread run.
 pub(super) fn give_way() {
     // SAFETY: takes nothing.
     unsafe { call(number::SCHED_YIELD, [0; 6]) };
@@ -53,18 +53,18 @@ const S_IFCHR: u16 = 0o020000;
 const F_GETFL: usize = 3;
 const O_ACCMODE: isize = 3;
 
-/// What a descriptor is opened for.
+/// How a descriptor is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// A regular file that is only read.
+    /// A regular file opened only for reading.
     Reads,
-    /// A regular file that is only written, or `/dev/null`.
+    /// A regular file opened only for writing, or `/dev/null`.
     Writes,
     /// Anything else.
     Other,
 }
 
-/// Asks the kernel; `errno` stays as it is.
+/// Asks the kernel; preserves `errno`.
 pub(super) fn use_of(descriptor: i32) -> Use {
     // The first 256 bytes are `struct statx`: the mode at 28, the device's numbers at 128.
     let mut about = [0u32; 64];

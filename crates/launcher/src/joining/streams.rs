@@ -1,4 +1,5 @@
-//! Streams of the C library: what a program wants to have written at once stays in them a while.
+//! Streams of the C library: with this library, data that a program wants written at once stays in them for a
+//! while.
 
 use super::forward;
 use super::hold::{forget, note, settle};
@@ -6,7 +7,7 @@ use super::kernel::{Use, use_of};
 
 /// The modes of `setvbuf`.
 const BY_BLOCKS: i32 = 0;
-/// A buffer of a stream that is smaller takes too many calls.
+/// A smaller stream buffer causes too many calls.
 const SMALL: usize = 4_096;
 
 fn is_joined(stream: usize) -> bool {
@@ -15,7 +16,7 @@ fn is_joined(stream: usize) -> bool {
 }
 
 /// # Safety
-/// As for the C library's `fflush`.
+/// Same as the C library's `fflush`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fflush(stream: usize) -> i32 {
     if is_joined(stream) && note(stream, false) {
@@ -26,11 +27,11 @@ pub unsafe extern "C" fn fflush(stream: usize) -> i32 {
 }
 
 /// # Safety
-/// As for the C library's `setvbuf`.
+/// Same as the C library's `setvbuf`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn setvbuf(stream: usize, buffer: usize, mode: i32, size: usize) -> i32 {
     let by_blocks = mode == BY_BLOCKS && size >= SMALL;
-    // As it was made, it collects.
+    // By default, the stream is fully buffered.
     let is_held = !by_blocks && is_joined(stream) && note(stream, true);
     if is_held || (!by_blocks && is_read(stream)) {
         return 0;
@@ -43,7 +44,7 @@ fn is_read(stream: usize) -> bool {
 }
 
 /// # Safety
-/// As for the C library's `fclose`.
+/// Same as the C library's `fclose`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fclose(stream: usize) -> i32 {
     forget(stream);
@@ -51,21 +52,21 @@ pub unsafe extern "C" fn fclose(stream: usize) -> i32 {
 }
 
 /// # Safety
-/// As for the C library's `setbuf`.
+/// Same as the C library's `setbuf`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn setbuf(stream: usize, buffer: usize) {
     const USUAL: usize = 8_192;
     const AT_ONCE: i32 = 2;
     let mode = if buffer == 0 { AT_ONCE } else { BY_BLOCKS };
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { setvbuf(stream, buffer, mode, USUAL) };
 }
 
 /// # Safety
-/// As for the C library's `setlinebuf`.
+/// Same as the C library's `setlinebuf`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn setlinebuf(stream: usize) {
     const BY_LINES: i32 = 1;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { setvbuf(stream, 0, BY_LINES, 0) };
 }

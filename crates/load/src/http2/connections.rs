@@ -1,9 +1,9 @@
-//! The connections of a client that speaks HTTP/2, each with the same number of places.
+//! The connections of an HTTP/2 client, each with the same number of slots.
 
 use super::Exchange;
 use super::talk::{Talk, may_be_sent_again, refusal};
 use crate::clock::now;
-use crate::desk::Desk;
+use crate::dispatcher::Dispatcher;
 use crate::epoll::Epoll;
 use crate::link::{Link, Making, Refusal, Stage};
 use crate::request::Request;
@@ -12,18 +12,18 @@ use crate::task::Task;
 struct Connection {
     link: Link,
     talk: Option<Talk>,
-    /// The server takes no further requests on it.
+    /// Whether the server accepts no more requests on it.
     leaves: bool,
 }
 
-/// Each connection has the places from `its number x streams` on.
+/// Each connection has the slots from `its number x streams` on.
 pub(crate) struct Http2 {
     streams: usize,
     connections: Vec<Connection>,
     exchanges: Vec<Exchange>,
-    /// Places whose request was sent a second time, on another connection.
+    /// Slots whose request was sent a second time, on another connection.
     sent_again: Vec<bool>,
-    /// Connections that have something to send.
+    /// Connections that have data to send.
     unflushed: Vec<usize>,
 }
 
@@ -52,51 +52,51 @@ impl Http2 {
         connection * self.streams..(connection + 1) * self.streams
     }
 
-    /// Sends the next request on a place; its connection is made if there is none.
-    pub(crate) fn begin(&mut self, place: usize, desk: &mut Desk, epoll: &Epoll) {
+    /// Sends the next request on a slot, and connects first if necessary.
+    pub(crate) fn begin(&mut self, place: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
         let connection = place / self.streams;
         self.sent_again[place] = false;
         match self.connections[connection].link.stage() {
-            Stage::Open => self.send(place, desk, epoll),
-            Stage::Closed => self.connect(connection, desk, epoll),
+            Stage::Open => self.send(place, dispatcher, epoll),
+            Stage::Closed => self.connect(connection, dispatcher, epoll),
             Stage::Connecting | Stage::Securing => {}
         }
     }
 
-    fn connect(&mut self, number: usize, desk: &mut Desk, epoll: &Epoll) {
-        desk.outcome.connects += 1;
+    fn connect(&mut self, number: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
+        dispatcher.outcome.connects += 1;
         if let Err(why) = self.connections[number]
             .link
-            .begin(&desk.task, epoll, number)
+            .begin(&dispatcher.task, epoll, number)
         {
-            self.end(number, why, desk);
+            self.end(number, why, dispatcher);
         }
     }
 
-    fn send(&mut self, place: usize, desk: &mut Desk, epoll: &Epoll) {
+    fn send(&mut self, place: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
         let number = place / self.streams;
         let connection = &mut self.connections[number];
         let Some(talk) = connection.talk.as_ref().filter(|_| !connection.leaves) else {
-            // It is sent when there is another connection.
+            // It is sent once there is another connection.
             return;
         };
-        let Request::Http2(request) = desk.request(place) else {
+        let Request::Http2(request) = dispatcher.request(place) else {
             return;
         };
         match self.exchanges[place].begin(request, talk) {
             Ok(()) => self.unflushed.push(number),
-            Err(error) if may_be_sent_again(&error) => self.leave(number, desk, epoll),
-            Err(error) => self.end(number, refusal(&error), desk),
+            Err(error) if may_be_sent_again(&error) => self.leave(number, dispatcher, epoll),
+            Err(error) => self.end(number, refusal(&error), dispatcher),
         }
     }
 
-    /// Sends what was begun; whether places became free by that.
-    pub(crate) fn flush(&mut self, desk: &mut Desk, epoll: &Epoll) -> bool {
+    /// Sends what was begun; returns whether that freed slots.
+    pub(crate) fn flush(&mut self, dispatcher: &mut Dispatcher, epoll: &Epoll) -> bool {
         let mut freed = false;
         while let Some(number) = self.unflushed.pop() {
-            // Places of one connection often come one after the other.
+            // Slots of one connection often come in sequence.
             if self.unflushed.last() != Some(&number) {
-                freed |= self.drive(number, false, desk, epoll);
+                freed |= self.drive(number, false, dispatcher, epoll);
             }
         }
         freed
@@ -105,7 +105,7 @@ impl Http2 {
     pub(crate) fn on_event(
         &mut self,
         number: usize,
-        desk: &mut Desk,
+        dispatcher: &mut Dispatcher,
         epoll: &Epoll,
         making: &mut Making,
     ) {
@@ -125,32 +125,38 @@ impl Http2 {
                         connection.talk = Some(talk);
                         connection.leaves = false;
                         for place in self.places(number) {
-                            if desk.places[place].ticket.is_some() {
-                                self.send(place, desk, epoll);
+                            if dispatcher.places[place].ticket.is_some() {
+                                self.send(place, dispatcher, epoll);
                             }
                         }
-                        self.drive(number, true, desk, epoll);
+                        self.drive(number, true, dispatcher, epoll);
                     }
-                    Err(why) => self.end(number, why, desk),
+                    Err(why) => self.end(number, why, dispatcher),
                 }
             }
             Stage::Open => {
-                self.drive(number, true, desk, epoll);
+                self.drive(number, true, dispatcher, epoll);
             }
         }
     }
 
-    /// Sends and receives what can be; whether places became free.
-    fn drive(&mut self, number: usize, readable: bool, desk: &mut Desk, epoll: &Epoll) -> bool {
+    /// Sends and receives as far as possible; returns whether that freed slots.
+    fn drive(
+        &mut self,
+        number: usize,
+        readable: bool,
+        dispatcher: &mut Dispatcher,
+        epoll: &Epoll,
+    ) -> bool {
         let (mut freed, mut readable) = (false, readable);
         loop {
             let Some(talk) = &mut self.connections[number].talk else {
                 return freed;
             };
             let ended = talk.go_on(readable);
-            // From here on it only sends. What comes meanwhile epoll reports.
+            // From here on it only sends. epoll reports data that arrives in the meantime.
             readable = false;
-            desk.outcome.received_bytes += talk.received();
+            dispatcher.outcome.received_bytes += talk.received();
             let at = now();
             let mut moved = false;
             for place in self.places(number) {
@@ -159,17 +165,17 @@ impl Http2 {
                     continue;
                 }
                 moved = true;
-                match exchange.go_on(&mut desk.body(place)) {
+                match exchange.go_on(&mut dispatcher.body(place)) {
                     None => {}
                     Some(Ok(answer)) => {
-                        desk.answered(place, answer, at);
+                        dispatcher.answered(place, answer, at);
                         freed = true;
                     }
-                    Some(Err(error)) => self.lost(place, &error, desk, epoll),
+                    Some(Err(error)) => self.lost(place, &error, dispatcher, epoll),
                 }
             }
             if let Some(why) = ended {
-                self.ended(number, why, desk, epoll);
+                self.ended(number, why, dispatcher, epoll);
                 return freed;
             }
             if !moved {
@@ -183,60 +189,72 @@ impl Http2 {
             .is_some_and(|talk| talk.seen.blocked.get());
         connection.link.watch_writes(epoll, number, blocked);
         if connection.leaves {
-            self.leave(number, desk, epoll);
+            self.leave(number, dispatcher, epoll);
         }
         freed
     }
 
-    /// A request has no answer on this connection.
-    fn lost(&mut self, place: usize, error: &h2::Error, desk: &mut Desk, epoll: &Epoll) {
+    /// Handles a request that gets no response on this connection.
+    fn lost(
+        &mut self,
+        place: usize,
+        error: &h2::Error,
+        dispatcher: &mut Dispatcher,
+        epoll: &Epoll,
+    ) {
         if !may_be_sent_again(error) || self.sent_again[place] {
             let (why, text) = refusal(error);
-            return desk.failed(place, why, text);
+            return dispatcher.failed(place, why, text);
         }
         self.sent_again[place] = true;
         match error.is_go_away() {
             true => self.connections[place / self.streams].leaves = true,
-            false => self.send(place, desk, epoll),
+            false => self.send(place, dispatcher, epoll),
         }
     }
 
-    /// A connection is at its end. What was under way has failed; what was not sent any more, as the
-    /// server had said that it leaves, is sent on another one.
-    fn ended(&mut self, number: usize, (why, text): Refusal, desk: &mut Desk, epoll: &Epoll) {
+    /// Ends a connection. Outstanding requests have failed; requests that weren't sent because the server
+    /// announced that it closes the connection are sent on another one.
+    fn ended(
+        &mut self,
+        number: usize,
+        (why, text): Refusal,
+        dispatcher: &mut Dispatcher,
+        epoll: &Epoll,
+    ) {
         if self.connections[number].leaves {
             for place in self.places(number) {
                 if self.exchanges[place].is_under_way() {
-                    desk.failed(place, why, text);
+                    dispatcher.failed(place, why, text);
                 }
             }
             self.connections[number].talk = None;
-            self.leave(number, desk, epoll);
+            self.leave(number, dispatcher, epoll);
         } else {
-            self.end(number, (why, text), desk);
+            self.end(number, (why, text), dispatcher);
         }
     }
 
-    /// The server takes no further requests on a connection: when those that are under way have
-    /// their answers, the others are sent on another one.
-    fn leave(&mut self, number: usize, desk: &mut Desk, epoll: &Epoll) {
+    /// Handles a server that accepts no more requests on a connection: once the outstanding requests have
+    /// their responses, the others are sent on another connection.
+    fn leave(&mut self, number: usize, dispatcher: &mut Dispatcher, epoll: &Epoll) {
         self.connections[number].leaves = true;
         let busy = |place: usize| self.exchanges[place].is_under_way();
         if self.connections[number].talk.is_some() && self.places(number).any(busy) {
             return;
         }
         self.drop_connection(number);
-        let waits = |place: usize| desk.places[place].ticket.is_some();
+        let waits = |place: usize| dispatcher.places[place].ticket.is_some();
         if self.places(number).any(waits) {
-            self.connect(number, desk, epoll);
+            self.connect(number, dispatcher, epoll);
         }
     }
 
-    /// A connection is at its end, and what was under way on it has failed.
-    pub(crate) fn end(&mut self, number: usize, (why, text): Refusal, desk: &mut Desk) {
+    /// Ends a connection; its outstanding requests have failed.
+    pub(crate) fn end(&mut self, number: usize, (why, text): Refusal, dispatcher: &mut Dispatcher) {
         self.drop_connection(number);
         for place in self.places(number) {
-            desk.failed(place, why, text);
+            dispatcher.failed(place, why, text);
         }
     }
 
@@ -249,8 +267,8 @@ impl Http2 {
         connection.link.close();
     }
 
-    /// What was asked for on a place isn't wanted any more. A connection that was never made is
-    /// given up: it may be one to nowhere.
+    /// Drops the outstanding request of a slot. A connection that was never established is given up, because
+    /// its address may be unreachable.
     pub(crate) fn forget(&mut self, place: usize) {
         let number = place / self.streams;
         match self.connections[number].link.stage() {
@@ -262,7 +280,7 @@ impl Http2 {
         }
     }
 
-    /// The fewest requests that a server allows at a time on a connection.
+    /// Returns the smallest number of concurrent requests that the server allows on a connection.
     pub(crate) fn most_streams(&self) -> Option<usize> {
         let open = self.connections.iter().filter_map(|c| c.talk.as_ref());
         open.map(Talk::most_streams).min()

@@ -1,4 +1,4 @@
-//! One request under way on a connection of HTTP/2, and its answer.
+//! One outstanding request on an HTTP/2 connection, and its response.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use super::Http2Request;
 use super::talk::Talk;
 use crate::response::{Answer, Body};
 
-/// Whether h2 has something for this request.
+/// Whether h2 has news for this request.
 struct Flag(AtomicBool);
 
 impl Wake for Flag {
@@ -27,7 +27,7 @@ enum State {
     Body(RecvStream),
 }
 
-/// Room for one request at a time.
+/// A slot for one concurrent request.
 pub(crate) struct Exchange {
     flag: Arc<Flag>,
     waker: Waker,
@@ -46,12 +46,12 @@ impl Exchange {
         }
     }
 
-    /// Hands a request to h2, which sends it when the connection goes on.
+    /// Passes a request to h2, which sends it when the connection is driven.
     ///
     /// # Errors
-    /// When the connection takes none any more.
+    /// If the connection accepts no more requests.
     pub(crate) fn begin(&mut self, request: &Http2Request, talk: &Talk) -> Result<(), h2::Error> {
-        // One of its own for each: else a second one would have to wait until the server allows
+        // A separate sender for each: otherwise a second request would have to wait until the server allows
         // the first.
         let mut sender = talk.sender.clone();
         let (answer, mut body) =
@@ -61,7 +61,7 @@ impl Exchange {
         }
         self.answer = NOTHING;
         self.state = Some(State::Head(answer));
-        // The first look registers the waker.
+        // The first poll registers the waker.
         self.flag.0.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -70,22 +70,22 @@ impl Exchange {
         self.state.is_some()
     }
 
-    /// Whether the head of the answer has come, or the whole of it.
+    /// Returns whether the head of the response, or all of it, has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.answer.status != 0
     }
 
-    /// Whether there may be something new.
+    /// Returns whether there may be news, and resets the flag.
     pub(crate) fn take_flag(&self) -> bool {
         self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Relaxed)
     }
 
-    /// Forgets the request, and asks the server to stop if it hasn't answered.
+    /// Forgets the request, and asks the server to stop if it hasn't responded.
     pub(crate) fn forget(&mut self) {
         self.state = None;
     }
 
-    /// Takes what has come of the answer; `None` if it isn't whole.
+    /// Takes the parts of the response that have arrived; returns `None` while it is incomplete.
     pub(crate) fn go_on(&mut self, body: &mut impl Body) -> Option<Result<Answer, h2::Error>> {
         let mut context = Context::from_waker(&self.waker);
         loop {
@@ -103,7 +103,7 @@ impl Exchange {
                     Poll::Ready(Some(Ok(bytes))) => {
                         self.answer.same_body &= body.take(self.answer.body_bytes, &bytes);
                         self.answer.body_bytes += bytes.len() as u64;
-                        // It is not more than has come.
+                        // It is not more than was received.
                         let _ = stream.flow_control().release_capacity(bytes.len());
                     }
                     Poll::Ready(Some(Err(error))) => return self.failed(error),

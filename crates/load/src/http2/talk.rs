@@ -1,4 +1,4 @@
-//! One HTTP/2 connection: that of the h2 crate, over a stream that reports what it is blocked on.
+//! One HTTP/2 connection: the h2 crate's, over a stream that reports what it is blocked on.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -17,25 +17,25 @@ use crate::socket::failing;
 use crate::stream::Stream;
 use crate::tls;
 
-/// Bytes of bodies that a server may send before it hears that they were read: a megabyte for
-/// each request, so that the network and not this is the limit.
+/// Bytes of bodies that a server may send before it is told that they were read: a megabyte for each request,
+/// so that the network is the limit and not this window.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
-/// Longest head of an answer, as with HTTP/1.1.
+/// Maximum length of the head of a response, as with HTTP/1.1.
 const MOST_HEAD: u32 = 64 << 10;
 
-/// What the stream knows beside its bytes.
+/// State of the stream other than its bytes.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// There may be something to receive.
+    /// Whether there may be data to receive.
     readable: Cell<bool>,
-    /// It has bytes that the socket doesn't take now.
+    /// It has bytes that the socket doesn't accept now.
     pub(crate) blocked: Cell<bool>,
-    /// Bytes that came.
+    /// Number of received bytes.
     received: Cell<u64>,
 }
 
-/// A connection that is open.
+/// An open connection.
 pub(crate) struct Talk {
     pub(crate) sender: SendRequest<Bytes>,
     connection: Connection<Io, Bytes>,
@@ -43,8 +43,10 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
+    /// Opens an HTTP/2 connection on the stream.
+    ///
     /// # Errors
-    /// When the other side agreed on another protocol, or is gone.
+    /// If the peer agreed on another protocol, or is gone.
     pub(crate) fn open(stream: Stream) -> Result<Talk, Refusal> {
         if stream.has_tls() && !stream.agreed_on_http2() {
             return Err((Failing::Handshake, "it doesn't agree to speak HTTP/2"));
@@ -69,13 +71,12 @@ impl Talk {
                 seen,
             }),
             Poll::Ready(Err(error)) => Err(refusal(&error)),
-            Poll::Pending => Err((Failing::Closed, "it takes not a byte")),
+            Poll::Pending => Err((Failing::Closed, "it accepts no data")),
         }
     }
 
-    /// Sends what it can and, if there may be something, receives what is here, at most as much as
-    /// windows allow: of a body without end the caller forgets the rest. `Some` when the connection
-    /// is at its end.
+    /// Sends what it can and, if there may be data, receives what has arrived, at most as much as the windows
+    /// allow: the caller drops the rest of an endless body. Returns `Some` when the connection ends.
     pub(crate) fn go_on(&mut self, readable: bool) -> Option<Refusal> {
         self.seen.readable.set(readable);
         self.seen.blocked.set(false);
@@ -87,18 +88,18 @@ impl Talk {
         }
     }
 
-    /// Bytes that came since this was asked last.
+    /// Returns the bytes received since the last call.
     pub(crate) fn received(&self) -> u64 {
         self.seen.received.take()
     }
 
-    /// Requests that the server allows at a time.
+    /// Returns the number of concurrent requests that the server allows.
     pub(crate) fn most_streams(&self) -> usize {
         self.connection.max_concurrent_send_streams()
     }
 }
 
-/// What an error of h2 means for a request.
+/// Converts an error of h2 to the failure of a request.
 pub(crate) fn refusal(error: &h2::Error) -> Refusal {
     if let Some(io) = error.get_io() {
         return match io.kind() {
@@ -107,24 +108,24 @@ pub(crate) fn refusal(error: &h2::Error) -> Refusal {
         };
     }
     match error.is_remote() {
-        true if error.is_go_away() => (Failing::Closed, "it says so by GOAWAY"),
+        true if error.is_go_away() => (Failing::Closed, "it announces that by GOAWAY"),
         true => (Failing::Reset, "it resets the stream"),
         false => (
             Failing::Malformed,
-            "what it sends is no HTTP/2, or breaks its rules",
+            "its data is not HTTP/2, or breaks its rules",
         ),
     }
 }
 
-/// Whether the server has not looked at this request, and ends the connection in good order: it
-/// may be sent on another one.
+/// Returns whether the server has not processed this request and closes the connection gracefully: it may be
+/// sent on another one.
 pub(crate) fn may_be_sent_again(error: &h2::Error) -> bool {
     let refused = error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
     let leaves = error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR);
     error.is_remote() && (refused || leaves)
 }
 
-/// What h2 reads from and writes to. It never sleeps: the loop calls again when epoll says so.
+/// The I/O stream for h2. It never sleeps: the loop calls again when epoll reports an event.
 struct Io {
     stream: Stream,
     seen: Rc<Seen>,
@@ -144,7 +145,7 @@ impl AsyncRead for Io {
         let most = room.len();
         match this.stream.receive(room) {
             Ok(got) => {
-                // What isn't full was all that there was: no call to hear that.
+                // A buffer that isn't full means that there was no more data, so another call isn't needed.
                 let drained = got > 0 && got < most && !this.stream.has_tls();
                 this.seen.readable.set(!drained);
                 this.seen

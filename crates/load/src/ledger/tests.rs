@@ -1,4 +1,4 @@
-//! The books held against simulated servers: exact, and at once.
+//! The ledger compared with simulated servers: exact and immediate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,8 +9,8 @@ use crate::schedule::Arrivals;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Sends by the books to a server with one thread for each connection, which takes `service(start)`
-/// for a request that it gets at `start`. The generator sees every moment exactly.
+/// Sends requests as the ledger schedules them to a server with one thread for each connection, which needs
+/// `service(start)` for a request received at `start`. The generator notices every event exactly in time.
 fn simulate(
     pace: Pace,
     length: u64,
@@ -56,7 +56,7 @@ fn open(rate: f64, length: u64) -> Pace {
     Pace::Open(Schedule::new(rate, 0, length, Arrivals::Constant))
 }
 
-/// 1 ms, and every 10 s a second in which nothing is answered.
+/// 1 ms, and a second without any response every 10 s.
 fn stalls(start: u64) -> u64 {
     let into = (start + MS) % (10 * SECOND);
     let end = start + MS;
@@ -72,8 +72,8 @@ fn ms(latency: Option<u64>) -> f64 {
 
 #[test]
 fn an_open_loop_sees_a_stall_as_its_users_do() {
-    // 28 s have two stalls: 7.1 % of the arrivals meet one, evenly over its second, so that
-    // p99 is 1 - 1/7.1 of it and p99.9 is 1 - 0.1/7.1.
+    // 28 s have two stalls: 7.1 % of the arrivals meet one, evenly over its second, so p99 is 1 - 1/7.1 of it
+    // and p99.9 is 1 - 0.1/7.1.
     let length = 28 * SECOND;
     let totals = simulate(open(1000.0, length), length, 50, 10 * SECOND, stalls);
     assert_eq!(
@@ -84,7 +84,7 @@ fn an_open_loop_sees_a_stall_as_its_users_do() {
     assert!((ms(response.percentile(0.5)) - 1.0).abs() < 0.01);
     assert!((ms(response.percentile(0.99)) - 860.0).abs() < 0.03 * 860.0);
     assert!((ms(response.percentile(0.999)) - 986.0).abs() < 0.03 * 986.0);
-    // Service time alone would have missed it: 50 connections hold at most 100 of 28,000.
+    // The service time alone would have missed it: 50 connections hold at most 100 of 28,000.
     assert!(ms(totals.service().percentile(0.99)) < 2.0);
     assert!(totals.waited > 1800, "{}", totals.waited);
     assert_eq!(totals.lag.max(), Some(1), "the generator was never late");
@@ -127,7 +127,8 @@ fn littles_law_holds_for_both_loops() {
     let little = totals.little(None).unwrap();
     assert!((little - 1.0).abs() < 1e-6, "{little}");
     assert_eq!(Totals::default().little(Some(1)), None);
-    // A generator that notices each moment 50 µs late has that in its response times, and in its law.
+    // A generator that notices each event 50 µs late includes that in its response times, and in Little's
+    // law.
     let mut ledger = Ledger::new(open(1000.0, length), 0, length);
     for request in 0..2000 {
         let now = request * MS + 50_000;
@@ -142,7 +143,7 @@ fn littles_law_holds_for_both_loops() {
 
 #[test]
 fn a_client_that_leaves_connections_idle_shows_in_littles_law() {
-    // Half of the time nothing is under way: as autocannon and wrk do at one connection.
+    // Half of the time no request is under way, as with autocannon and wrk at one connection.
     let mut ledger = Ledger::new(Pace::Closed, 0, SECOND);
     for round in 0..500 {
         let now = round * 2 * MS;

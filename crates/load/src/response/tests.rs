@@ -1,4 +1,4 @@
-//! Answers as servers write them, and as nobody should.
+//! Responses as servers write them, and malformed ones.
 
 use super::*;
 use rand::rngs::SmallRng;
@@ -20,7 +20,7 @@ impl Body for Kept {
     }
 }
 
-/// All answers in `bytes`, fed in pieces of `piece` bytes.
+/// Reads all responses in `bytes`, fed in pieces of `piece` bytes.
 fn read(bytes: &[u8], piece: usize, head_only: bool) -> Result<Vec<(Answer, Vec<u8>)>, Malformed> {
     let mut reader = Reader::new(head_only);
     let (mut answers, mut body) = (Vec::new(), Kept::default());
@@ -97,18 +97,21 @@ fn what_is_no_answer_is_refused_with_the_reason() {
     let refused = |bytes: &[u8]| read(bytes, 4096, false).unwrap_err().0;
     assert_eq!(
         refused(b"SSH-2.0-OpenSSH_9.2\r\n"),
-        "the head is no HTTP/1.1 head"
+        "the head is not HTTP/1.1"
     );
     let lengths = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n";
     assert_eq!(refused(lengths), "the body has two lengths");
     let minus = b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n";
     assert_eq!(refused(minus), "the length of the body is not a number");
     let longer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n";
-    assert_eq!(refused(longer), "a chunk is longer than it says");
+    assert_eq!(refused(longer), "a chunk is longer than its declared size");
     let size = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n+2\r\nab\r\n";
     assert_eq!(refused(size), "the size of a chunk is not a number");
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
-    assert_eq!(refused(switch), "it switches to another protocol, unasked");
+    assert_eq!(
+        refused(switch),
+        "it switches to another protocol without a request"
+    );
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(20);
     assert_eq!(refused(&interim), "more than 16 interim answers");
 }
@@ -150,7 +153,7 @@ fn bombs_end_within_bounds() {
     );
 }
 
-/// Valid answers with some bytes changed, the same every time.
+/// Valid responses with some bytes changed, the same every time.
 #[test]
 fn mutated_answers_neither_panic_nor_grow() {
     struct Counted(u64);

@@ -1,36 +1,36 @@
-//! Frames of WebSocket, read as they come, in bounded memory.
+//! WebSocket frames, parsed incrementally in bounded memory.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
 
 use crate::response::Malformed;
 
-/// Longest message.
+/// Maximum length of a message.
 const MOST_MESSAGE: usize = 16 << 20;
-/// Longest payload of a control frame, by the standard.
+/// Maximum payload of a control frame, by the standard.
 const MOST_CONTROL: usize = 125;
-/// What every compressed message ends with, and leaves out.
+/// The omitted end of every compressed message.
 const DEFLATE_END: [u8; 4] = [0, 0, 0xff, 0xff];
 
 const CONTINUATION: u8 = 0;
-/// Text.
+/// Opcode of text.
 pub(super) const TEXT: u8 = 1;
 const BINARY: u8 = 2;
-/// The end.
+/// Opcode of a close frame.
 pub(super) const CLOSE: u8 = 8;
 const PING: u8 = 9;
-/// The answer to a ping.
+/// Opcode of the response to a ping.
 pub(super) const PONG: u8 = 10;
 
-/// What the other side sent.
+/// A message from the peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     /// Text or binary data.
     Data(Vec<u8>),
-    /// To be answered with the same.
+    /// A ping, to be answered with the same payload.
     Ping(Vec<u8>),
-    /// An answer to a ping.
+    /// The response to a ping.
     Pong,
-    /// No more will come.
+    /// The peer closes the connection.
     Close,
 }
 
@@ -38,13 +38,13 @@ pub enum Message {
 #[derive(Debug, Default)]
 pub struct Frames {
     held: Vec<u8>,
-    /// The parts of a message that goes on; whether it is compressed.
+    /// The parts of an incomplete message, and whether it is compressed.
     parts: Option<(Vec<u8>, bool)>,
     deflate: bool,
 }
 
 impl Frames {
-    /// `deflate`: both sides agreed on `permessage-deflate` without context takeover.
+    /// Creates a reader. `deflate`: both sides agreed on `permessage-deflate` without context takeover.
     pub fn new(deflate: bool) -> Frames {
         Frames {
             deflate,
@@ -52,15 +52,15 @@ impl Frames {
         }
     }
 
-    /// Bytes that came.
+    /// Adds received bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         self.held.extend_from_slice(bytes);
     }
 
-    /// The next whole message.
+    /// Returns the next complete message.
     ///
     /// # Errors
-    /// [`Malformed`]: nothing on this connection can be understood any more.
+    /// [`Malformed`]: the rest of this connection can't be parsed.
     pub fn next_message(&mut self) -> Result<Option<Message>, Malformed> {
         loop {
             let Some((first, payload)) = self.next_frame()? else {
@@ -69,7 +69,7 @@ impl Frames {
             let (last, compressed, opcode) = (first & 0x80 != 0, first & 0x40 != 0, first & 0xf);
             if first & 0x30 != 0 || (compressed && !self.deflate) {
                 return Err(Malformed(
-                    "a frame uses an extension that was not agreed on",
+                    "a frame uses an extension that was not negotiated",
                 ));
             }
             match opcode {
@@ -84,7 +84,7 @@ impl Frames {
                         parts.extend_from_slice(&payload);
                     }
                     Some(_) => return Err(Malformed("a message is longer than 16 MiB")),
-                    None => return Err(Malformed("a part of no message")),
+                    None => return Err(Malformed("a continuation frame without a message")),
                 },
                 TEXT | BINARY => return Err(Malformed("a message begins within another")),
                 _ => return Err(Malformed("a frame of an unknown kind")),
@@ -96,7 +96,7 @@ impl Frames {
         }
     }
 
-    /// First byte and payload of the next whole frame.
+    /// Returns the first byte and the payload of the next complete frame.
     fn next_frame(&mut self) -> Result<Option<(u8, Vec<u8>)>, Malformed> {
         let held = &self.held;
         let [first, second, ..] = held[..] else {
@@ -105,7 +105,7 @@ impl Frames {
         let (masked, short) = (second & 0x80 != 0, usize::from(second & 0x7f));
         let is_control = first & 0x8 != 0;
         if is_control && (short > MOST_CONTROL || first & 0x80 == 0) {
-            return Err(Malformed("a control frame is too long or in parts"));
+            return Err(Malformed("a control frame is too long or fragmented"));
         }
         let (length, mut begin) = match short {
             126 => match held.get(2..4) {
@@ -143,12 +143,12 @@ impl Frames {
     }
 }
 
-/// Appends a frame with a whole message; `mask` of a client's.
+/// Appends a frame with a complete message; clients pass a `mask`.
 pub fn write_frame(opcode: u8, payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     write(0x80 | opcode, payload, mask, out);
 }
 
-/// The same with a compressed message.
+/// Appends a frame with a compressed message.
 pub(super) fn write_compressed(payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
     write(0xc0 | TEXT, &deflate(payload), mask, out);
 }
@@ -180,7 +180,7 @@ fn write(first: u8, payload: &[u8], mask: Option<[u8; 4]>, out: &mut Vec<u8>) {
 fn deflate(payload: &[u8]) -> Vec<u8> {
     let mut compress = Compress::new(Compression::fast(), false);
     let mut out = Vec::with_capacity(payload.len() + 64);
-    // Room is there for what can't be compressed, and its framing.
+    // Reserve room for incompressible data and its framing.
     out.reserve(payload.len() / 100);
     let done = compress.compress_vec(payload, &mut out, FlushCompress::Sync);
     if done.is_ok() && out.ends_with(&DEFLATE_END) {

@@ -11,14 +11,15 @@ use sha1::{Digest, Sha1};
 
 use crate::request::Extensions;
 
-/// The key of every handshake. It proves nothing but that the server speaks WebSocket.
+/// The key of every handshake. It only proves that the server speaks WebSocket.
 const KEY: &str = "ZmF0aG9tIHNlcnZlIDEyMw==";
-/// What the server has to add to it.
+/// The text that the server has to append to the key.
 const MAGIC: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// What is offered by `--deflate`: each message on its own, so that both sides keep no window.
+/// The extension offered by `--deflate`: each message is compressed separately, so that neither side keeps a
+/// window.
 const DEFLATE: &str = "permessage-deflate; client_no_context_takeover; server_no_context_takeover";
 
-/// Header lines that ask for it.
+/// Returns the header lines that ask for WebSocket.
 pub(crate) fn offer(extensions: Extensions) -> String {
     let extensions = match extensions {
         Extensions::None => String::new(),
@@ -30,16 +31,16 @@ pub(crate) fn offer(extensions: Extensions) -> String {
     )
 }
 
-/// What a server that speaks WebSocket makes of a key.
+/// Returns the response of a WebSocket server to a key.
 pub fn accept(key: &str) -> String {
     let hash = Sha1::new().chain_update(key).chain_update(MAGIC).finalize();
     STANDARD.encode(hash)
 }
 
-/// Checks the head of the answer to `offer`; returns the extensions that both speak.
+/// Checks the head of the response to `offer`; returns the extensions agreed on.
 ///
 /// # Errors
-/// A sentence that says why it is no answer.
+/// A sentence that says why it isn't a valid response.
 pub fn check_answer(head: &[u8], offered: Extensions) -> Result<Option<String>, String> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut response = httparse::Response::new(&mut headers);
@@ -47,11 +48,11 @@ pub fn check_answer(head: &[u8], offered: Extensions) -> Result<Option<String>, 
         .parse(head)
         .is_ok_and(|status| status.is_complete());
     if !whole {
-        return Err("what it sends is no HTTP/1.1 answer".to_string());
+        return Err("its answer is not HTTP/1.1".to_string());
     }
     if response.code != Some(101) {
         return Err(format!(
-            "it answers {} and doesn't speak WebSocket there; name the place with --path",
+            "it answers {} and doesn't speak WebSocket there; choose the path with --path",
             response.code.unwrap_or(0)
         ));
     }
@@ -61,7 +62,7 @@ pub fn check_answer(head: &[u8], offered: Extensions) -> Result<Option<String>, 
         std::str::from_utf8(found.value).ok().map(str::trim)
     };
     if header("Sec-WebSocket-Accept") != Some(accept(KEY).as_str()) {
-        return Err("its Sec-WebSocket-Accept is not that of the key".to_string());
+        return Err("its Sec-WebSocket-Accept does not match the key".to_string());
     }
     let extensions = header("Sec-WebSocket-Extensions").filter(|text| !text.is_empty());
     match (extensions, offered) {

@@ -1,4 +1,4 @@
-//! Two clients through a server: a message there and another one back, one at a time.
+//! Two clients connected through a server: they exchange messages back and forth, one at a time.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,80 +13,80 @@ use crate::clock::{now, thread_cpu};
 use crate::latencies::Latencies;
 use crate::request::Extensions;
 
-/// Every client's frames are masked; with what means nothing between these two.
+/// Every client's frames must be masked; this mask is arbitrary.
 const MASK: [u8; 4] = [0x37, 0xfa, 0x21, 0x3d];
-/// How long the second client may take to get what the first has sent, before the first is asked
-/// whether it got its own.
+/// How long the second client may take to receive the first client's message, before checking whether the
+/// first received its own.
 const RELAYED_WITHIN: u64 = 1_000_000_000;
-/// Longest head of the answer to the handshake.
+/// Maximum length of the head of the handshake response.
 const MOST_HEAD: usize = 64 << 10;
-/// Shortest message: who sends and a number.
+/// Length of the shortest message: the sender and a number.
 const SHORTEST: usize = 9;
 
 /// How a client waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Client {
-    /// It sleeps until something comes, as most programs do: four wake-ups a round trip.
+    /// It sleeps until data arrives, as most programs do: four wake-ups per round trip.
     Blocking,
-    /// It asks again and again, and so costs no wake-up of its own.
+    /// It polls continuously, and so adds no wake-up.
     Spinning,
 }
 
 /// What a server does with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// It sends it to the other client.
+    /// It sends the message to the other client.
     Relay,
-    /// It sends it back to who sent it.
+    /// It sends the message back to its sender.
     Echo,
 }
 
-/// What is exchanged, with whom.
+/// The messages to exchange, and the server.
 #[derive(Debug, Clone)]
 pub struct PairTask {
     /// The server.
     pub address: Address,
     /// The handshake, ready to be sent.
     pub handshake: Vec<u8>,
-    /// What it offers.
+    /// The extensions offered.
     pub extensions: Extensions,
-    /// Length of a message; at least 9.
+    /// Length of a message in bytes; at least 9.
     pub bytes: usize,
-    /// Nanoseconds after which a message that hasn't come is lost.
+    /// Nanoseconds after which a missing message counts as lost.
     pub timeout: u64,
 }
 
-/// What came of an exchange.
+/// The results of an exchange.
 #[derive(Debug, Clone, Default)]
 pub struct Exchange {
-    /// Time of each round trip: a message there, another one back.
+    /// Duration of each round trip: one message in each direction.
     pub round_trips: Latencies,
-    /// Messages that were expected and came.
+    /// Number of expected messages received.
     pub messages: u64,
-    /// Messages that came beside them, such as a client's own.
+    /// Number of other messages received, such as a client's own.
     pub others: u64,
     /// CPU time of this thread, nanoseconds.
     pub cpu: u64,
-    /// Time by the clock, nanoseconds.
+    /// Wall time, in nanoseconds.
     pub wall: u64,
 }
 
-/// Two clients that are connected.
+/// Two connected clients.
 pub struct Pair {
     task: PairTask,
     peers: Vec<Peer>,
     /// What the server does with a message.
     pub link: Link,
-    /// The extensions that the server agreed on, as it wrote them.
+    /// The extensions that the server agreed on, as written by it.
     pub extensions: Option<String>,
     sent: u64,
 }
 
 impl Pair {
-    /// Connects both, and finds out what the server does with a message.
+    /// Connects both clients, and finds out what the server does with a message.
     ///
     /// # Errors
-    /// A sentence that says what it did instead.
+    /// A sentence that says what the server did instead.
     pub fn connect(task: PairTask) -> Result<Pair, String> {
         let (first, extensions) = Peer::connect(&task)?;
         let (second, _) = Peer::connect(&task)?;
@@ -123,7 +123,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Exchanges messages for `length` nanoseconds, one after the other.
+    /// Exchanges messages in sequence for `length` nanoseconds.
     ///
     /// # Errors
     /// A sentence that says which message was lost, and why.
@@ -169,7 +169,7 @@ impl Pair {
         self.expect(0, &back, client, until, stop, exchange)
     }
 
-    /// Who sends and a number, filled up: no two are the same.
+    /// Returns the sender and a number, padded: each message is unique.
     fn message(&mut self, sender: char) -> Vec<u8> {
         self.sent += 1;
         let text = format!("{sender}{:08}", self.sent % 100_000_000);
@@ -188,7 +188,7 @@ impl Pair {
         peer.flush(now() + self.task.timeout)
     }
 
-    /// Waits for this message; counts others.
+    /// Waits for this message; counts other messages.
     fn expect(
         &mut self,
         peer: usize,
@@ -219,10 +219,10 @@ impl Pair {
             }
             if !peer.receive()? {
                 turns = turns.wrapping_add(1);
-                // Asking for the time at each turn would double what a turn takes.
+                // Reading the clock in each turn would double its duration.
                 let look = client == Client::Blocking || turns.is_multiple_of(256);
                 if look && now() >= until {
-                    return Err("a message did not come in time".to_string());
+                    return Err("a message did not arrive in time".to_string());
                 }
                 if look && stop.load(Ordering::Relaxed) && now() + 1_000_000_000 < until {
                     return Err("interrupted".to_string());
@@ -255,7 +255,7 @@ struct Peer {
 impl Peer {
     fn connect(task: &PairTask) -> Result<(Peer, Option<String>), String> {
         let timeout = Duration::from_nanos(task.timeout);
-        let failed = |error: io::Error| format!("no WebSocket can be made: {error}");
+        let failed = |error: io::Error| format!("no WebSocket can be opened: {error}");
         let mut stream = Stream::connect(&task.address, timeout).map_err(failed)?;
         stream
             .wait_by(Client::Blocking, Duration::from_millis(50))
@@ -272,7 +272,9 @@ impl Peer {
         let mut head = Vec::new();
         let end = loop {
             match peer.stream.read(&mut peer.buffer) {
-                Ok(0) => return Err("it closed the connection before its answer was whole".into()),
+                Ok(0) => {
+                    return Err("it closed the connection before its answer was complete".into());
+                }
                 Ok(got) => head.extend_from_slice(&peer.buffer[..got]),
                 Err(error) if nothing_yet(&error) => {}
                 Err(error) => return Err(failed(error)),
@@ -281,7 +283,7 @@ impl Peer {
                 break at + 4;
             }
             if head.len() > MOST_HEAD || now() >= until {
-                return Err("it gives no whole answer in time".to_string());
+                return Err("it gives no complete answer in time".to_string());
             }
         };
         let extensions = check_answer(&head[..end], task.extensions)?;
@@ -291,7 +293,7 @@ impl Peer {
         Ok((peer, extensions))
     }
 
-    /// Sends what is to be sent.
+    /// Sends the pending data.
     fn flush(&mut self, until: u64) -> Result<(), String> {
         let mut sent = 0;
         while sent < self.out.len() {
@@ -304,7 +306,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Whether something came.
+    /// Returns whether data was received.
     fn receive(&mut self) -> Result<bool, String> {
         match self.stream.read(&mut self.buffer) {
             Ok(0) => Err("it closed the connection".to_string()),
@@ -342,7 +344,7 @@ impl Stream {
         Ok(Stream::Tcp(stream))
     }
 
-    /// A blocking one wakes up after `look`, to look at the time.
+    /// Waits; a blocking client wakes up after `look` to check the time.
     fn wait_by(&mut self, client: Client, look: Duration) -> io::Result<()> {
         let spins = client == Client::Spinning;
         match self {

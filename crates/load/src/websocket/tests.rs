@@ -1,4 +1,4 @@
-//! Frames, and two clients through servers of our own.
+//! Frames, and two clients connected through test servers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,7 +22,7 @@ fn a_key_is_accepted_as_the_standard_says() {
 
 #[test]
 fn frames_of_the_standard_are_read() {
-    // RFC 6455, 5.7: masked, in two parts, a ping, and one of 256 bytes; RFC 7692, 7.2.3.1.
+    // RFC 6455, 5.7: a masked message, one in two parts, a ping, and one of 256 bytes; RFC 7692, 7.2.3.1.
     let masked = [
         0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58,
     ];
@@ -115,7 +115,7 @@ fn an_answer_that_is_none_is_refused() {
     assert!(check_answer(unasked.as_bytes(), Extensions::None).is_err());
 }
 
-/// Relays each message to all others, or sends it back; counts them.
+/// Relays each message to all other clients, or sends it back; counts messages.
 struct Server {
     address: Address,
     messages: Arc<AtomicU64>,
@@ -165,7 +165,7 @@ fn client(
         accept(key)
     );
     stream.write_all(answer.as_bytes()).unwrap();
-    // A ping that must be answered, before anything else.
+    // Send a ping that must be answered before anything else.
     let mut out = Vec::new();
     write_frame(9, b"there?", None, &mut out);
     stream.write_all(&out).unwrap();

@@ -1,5 +1,5 @@
-//! Servers that speak garbage, trickle, never end or close one half: they can neither hang the client
-//! nor make its memory grow.
+//! Servers that send garbage, trickle, never end or close one half: they can neither hang the client nor make
+//! its memory grow.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,33 +11,33 @@ use rand::{RngExt, SeedableRng};
 
 use crate::world::{MS, closed, open, run, serve, task};
 
-/// Answers of every framing, one after the other.
+/// Responses with every framing, in sequence.
 const GOOD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello\
     HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
     3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\nTrailer: t\r\n\r\n\
     HTTP/1.1 204 No Content\r\nX-A: b\r\n\r\nHTTP/1.0 200 OK\r\n\r\nuntil the end";
-/// What a client may take: buffers, histograms of a step, heads that come in pieces.
+/// Memory limit of a client: buffers, histograms of a step, heads that arrive in pieces.
 const MOST: isize = 16 << 20;
 const CONNECTIONS: usize = 4;
-/// Connections that each kind of server is asked on.
+/// Number of connections to each kind of server.
 const SEEDS: u64 = 24;
 
-/// What a server does with its bytes, and after them.
+/// What a server does with its bytes, and afterwards.
 #[derive(Clone, Copy)]
 enum Way {
     AtOnce,
-    /// Some bytes at a time.
+    /// Sends a few bytes at a time.
     Trickling,
-    /// Again and again.
+    /// Sends them repeatedly.
     Endless,
 }
 
 #[derive(Clone, Copy)]
 enum End {
     Close,
-    /// Its half of the connection.
+    /// Closes its half of the connection.
     HalfClose,
-    /// Nothing more, until the client goes.
+    /// Sends nothing more until the client disconnects.
     Silence,
 }
 
@@ -66,7 +66,7 @@ fn mutated(random: &mut SmallRng) -> Vec<u8> {
     bytes
 }
 
-/// Speaks mutated answers; the seed is the number of the connection. Ends when the client goes.
+/// Sends mutated responses; the seed is the number of the connection. Ends when the client disconnects.
 fn speak(mut stream: TcpStream, seed: u64, good: bool) -> std::io::Result<()> {
     let mut random = SmallRng::seed_from_u64(seed);
     let bytes = if good {
@@ -104,12 +104,13 @@ fn speak(mut stream: TcpStream, seed: u64, good: bool) -> std::io::Result<()> {
 fn hostile(good: bool) -> Address {
     let seeds = AtomicU64::new(0);
     serve(move |stream| {
-        // Whoever it speaks to may go at any time.
+        // The client may disconnect at any time.
         let _ = speak(stream, seeds.fetch_add(1, Ordering::SeqCst), good);
     })
 }
 
-/// Runs steps until so many connections were made; the books are right after each. Good answers.
+/// Runs steps until this many connections were made and checks the ledger after each. Returns the number of
+/// good responses.
 fn ask(address: &Address, plan: &RequestPlan, step: &Step) -> u64 {
     let (mut answered, mut made) = (0, 0);
     while made < SEEDS {
@@ -126,7 +127,7 @@ fn ask(address: &Address, plan: &RequestPlan, step: &Step) -> u64 {
 #[test]
 fn no_answer_hangs_the_client_or_makes_its_memory_grow() {
     let bounded = |step: Step| Step {
-        // Whoever waits longer than the time-out waits for ever.
+        // A wait longer than the timeout would be a hang.
         drain: 10_000 * MS,
         ..step
     };
@@ -165,8 +166,8 @@ fn who_gives_up_waiting_drops_what_has_no_answer_yet() {
 
 #[test]
 fn an_answer_that_is_right_is_found_between_all_that() {
-    // The same servers, unmutated: the first of their answers is a whole one. On a busy machine it
-    // may come too late, again and again.
+    // The same servers, unmutated: their first response is complete. On a busy machine it may repeatedly come
+    // too late.
     let address = hostile(true);
     let answered = || ask(&address, &RequestPlan::default(), &closed(50 * MS)) > 0;
     assert!((0..100).any(|_| answered()));
@@ -192,7 +193,7 @@ fn a_body_without_end_is_not_kept() {
     assert!(received > 0 && most < MOST, "{most} of {received} bytes");
 }
 
-/// Servers of HTTP/2 whose bytes are wrong somewhere.
+/// HTTP/2 servers that send corrupted bytes.
 #[test]
 fn no_frame_hangs_the_client_or_makes_its_memory_grow() {
     // SETTINGS, its acknowledgement, HEADERS with `:status: 200` and DATA of stream 1.
@@ -217,7 +218,7 @@ fn no_frame_hangs_the_client_or_makes_its_memory_grow() {
             1 => bytes
                 .chunks(3)
                 .try_for_each(|piece| stream.write_all(piece)),
-            // Without end, until the client goes.
+            // Endless, until the client disconnects.
             _ => loop {
                 if let Err(error) = stream.write_all(&bytes) {
                     break Err(error);

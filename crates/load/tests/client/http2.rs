@@ -1,4 +1,4 @@
-//! HTTP/2 against a server by h2.
+//! HTTP/2 against a server built with h2.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,15 +13,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::world::{self, MS, busy_and_idle, closed, open, run, serve_async};
 
-/// More than a stream's first window of 64 KB.
+/// Larger than a stream's initial window of 64 KB.
 const BIG: usize = 300_000;
 
-/// What a server was asked.
+/// The requests that a server received.
 #[derive(Default)]
 pub(crate) struct Asked {
     connections: AtomicUsize,
     requests: AtomicUsize,
-    /// Requests under way, and the most at a time.
+    /// Concurrent requests, and their maximum.
     under_way: AtomicUsize,
     most: AtomicUsize,
 }
@@ -29,9 +29,9 @@ pub(crate) struct Asked {
 /// How a server behaves.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Terms {
-    /// A connection ends in good order after so many requests.
+    /// Close a connection gracefully after this many requests.
     last: Option<usize>,
-    /// Requests at a time on a connection.
+    /// Maximum number of concurrent requests on a connection.
     streams: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ fn server(terms: Terms) -> (Address, Arc<Asked>) {
     (address, asked)
 }
 
-/// Serves a connection, whatever it goes over.
+/// Serves a connection over any transport.
 pub(crate) async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     terms: Terms,
@@ -83,7 +83,7 @@ async fn answer(
         let _ = body.flow_control().release_capacity(bytes.len());
         got.extend_from_slice(&bytes);
     }
-    // So that as many are under way as the client sends.
+    // Gives the client time to send all its concurrent requests.
     tokio::time::sleep(Duration::from_millis(2)).await;
     asked.under_way.fetch_sub(1, Ordering::SeqCst);
     let status = if path == "/fails" { 500 } else { 200 };
@@ -112,7 +112,7 @@ async fn answer(
                 "/echo" => got.into(),
                 _ => Bytes::from_static(b"Hello"),
             };
-            // A client that has what it wants may go.
+            // A client that has what it needs may disconnect.
             if let Ok(mut stream) = respond.send_response(answer, false) {
                 let _ = stream.send_data(body, true);
             }
@@ -174,7 +174,7 @@ fn all_streams_of_all_connections_are_busy() {
         asked.requests.load(Ordering::SeqCst) as u64,
         totals.completed
     );
-    // All of them at a time: as long as each takes, that is seen, if not always.
+    // All of them concurrently: since each takes a while, that is usually visible.
     assert!((10..=15).contains(&asked.most.load(Ordering::SeqCst)));
     let little = busy_and_idle(&outcome, 15);
     assert!((0.9..1.01).contains(&little), "{little}");
@@ -251,7 +251,7 @@ fn failures_are_named() {
     silent.timeout = 50 * MS;
     let silent = run(silent, 1, &closed(100 * MS));
     assert!(failed(&silent, Failing::TimedOut));
-    // A server that knows HTTP/1.1 only.
+    // A server that only supports HTTP/1.1.
     let old = world::serve(|mut stream| {
         use std::io::{Read, Write};
         let mut asked = [0; 4096];

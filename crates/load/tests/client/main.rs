@@ -1,5 +1,5 @@
-//! The client against real servers on this machine. Counts and bounds that hold whatever the
-//! machine's speed.
+//! The client against real servers on this machine. Tests check counts and bounds that hold at any speed of
+//! the machine.
 #![cfg(target_os = "linux")]
 
 mod hostile;
@@ -8,6 +8,6 @@ mod omission;
 mod secured;
 mod world;
 
-/// Tests ask how much memory a hostile answer takes.
+/// Tests check how much memory a malicious response takes.
 #[global_allocator]
 static ALLOCATOR: fathom_test_memory::Counting = fathom_test_memory::Counting;

@@ -1,5 +1,5 @@
-//! A standstill of a server: the open loop counts it for everybody whom it meets, the closed loop
-//! once for each connection.
+//! A stall of a server: the open loop counts it for every request that meets it, the closed loop only once
+//! for each connection.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,14 +10,14 @@ use fathom_load::{Address, Latencies, RequestPlan};
 
 use crate::world::{MS, busy_and_idle, closed, open, run, serve, task};
 
-/// How long it stands still.
+/// Duration of the stall.
 const STANDSTILL: u64 = 1_000 * MS;
-/// Who waits at least so long was met by it; nothing else on a machine lasts as long.
+/// A request that waits at least this long met the stall; nothing else on a machine lasts as long.
 const MET: u64 = 500 * MS;
 const RATE: f64 = 500.0;
 const CONNECTIONS: usize = 8;
 
-/// Answers at once; when `after` requests were answered it stands still once, for all connections.
+/// Responds immediately; after `after` responses it stalls once, for all connections.
 fn stalling(after: usize) -> Address {
     let state = Arc::new(Mutex::new((0, None::<Instant>)));
     serve(move |stream| answer(stream, after, &state))
@@ -63,11 +63,11 @@ fn everybody_whom_a_standstill_meets_is_counted_by_the_open_loop() {
         (totals.scheduled, totals.completed, totals.errors()),
         (1000, 1000, 0)
     );
-    // Half of those who are due in its second wait for half a second and more: 250. The first few
-    // requests may themselves be late, and the standstill then meets the more.
+    // Half of the requests due in its second wait for half a second or more: 250. The first few requests may
+    // themselves be late, and then more requests meet the stall.
     let counted = met(&totals.response());
     assert!(counted >= 240, "{counted}");
-    // As service time only those that were sent see it: one a connection.
+    // In the service time it is only visible for requests that were sent: one per connection.
     assert!(met(&totals.service()) <= counted / 10);
     assert!(totals.waited >= 240 && totals.most_waiting >= 240);
 }
@@ -83,7 +83,7 @@ fn the_closed_loop_counts_it_once_for_each_connection() {
 
 #[test]
 fn more_than_a_server_can_do_is_due_all_the_same() {
-    // 10 ms each on two connections: at most 200 of 1,000 a second.
+    // 10 ms each on two connections: at most 200 of 1,000 per second.
     let slow = serve(|mut stream| {
         let mut asked = [0; 4096];
         while stream.read(&mut asked).is_ok_and(|got| got > 0) {
@@ -102,7 +102,7 @@ fn more_than_a_server_can_do_is_due_all_the_same() {
     let totals = &outcome.totals;
     assert_eq!((totals.scheduled, totals.completed), (500, 500));
     assert!(totals.answered_in_time <= 100 && totals.most_waiting >= 400);
-    // The last of them was due at 499 ms and answered after 2.5 s.
+    // The last request was due at 499 ms and answered after 2.5 s.
     assert!(totals.response().max() >= Some(1_900 * MS));
     let little = totals.little(None).unwrap();
     assert!((little - 1.0).abs() < 0.02, "{little}");

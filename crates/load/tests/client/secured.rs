@@ -16,7 +16,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::http2::{Asked, Terms, connection, plan};
 use crate::world::{self, MS, closed, serve_async};
 
-/// A server's certificate of `localhost`, and its key.
+/// Creates a server certificate for `localhost` and its key.
 fn identity(folder: &Path) -> Option<(CertificateDer<'static>, PrivateKeyDer<'static>)> {
     let (key, certificate) = (folder.join("key.pem"), folder.join("certificate.pem"));
     let line = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
@@ -34,7 +34,7 @@ fn identity(folder: &Path) -> Option<(CertificateDer<'static>, PrivateKeyDer<'st
     ))
 }
 
-/// Speaks TLS, and in it what was agreed on.
+/// Serves TLS and the negotiated protocol.
 fn server(folder: &Path, protocols: &[&[u8]]) -> Option<Address> {
     let (certificate, key) = identity(folder)?;
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
@@ -140,7 +140,7 @@ fn who_is_not_trusted_or_speaks_another_version_gets_no_request() {
         outcome.totals.failed[Failing::Handshake as usize],
         outcome.totals.completed
     );
-    // A name that the certificate hasn't.
+    // A name that isn't in the certificate.
     let given = Trust::File(folder.path().join("certificate.pem"));
     let other = Task {
         tls: Some(Tls::new(&given, false).unwrap().of("example.org").unwrap()),

@@ -1,4 +1,4 @@
-//! What all of them need.
+//! Shared by all tests.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use fathom_load::{Address, Arrivals, Checks, Client, Open, Outcome, RequestPlan,
 
 pub(crate) const MS: u64 = 1_000_000;
 
-/// Serves each connection on a thread of its own.
+/// Serves each connection on a separate thread.
 pub(crate) fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = Address::Tcp(listener.local_addr().unwrap());
@@ -22,7 +22,7 @@ pub(crate) fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Addre
     address
 }
 
-/// The same for a server that is a task of tokio for each connection.
+/// Serves each connection with a separate tokio task.
 pub(crate) fn serve_async<F>(
     answer: impl Fn(tokio::net::TcpStream) -> F + Send + 'static,
 ) -> Address
@@ -45,7 +45,7 @@ where
     Address::Tcp(address.recv().unwrap())
 }
 
-/// What is asked of a server, with a long time-out.
+/// Returns the requests for a server, with a long timeout.
 pub(crate) fn task(address: Address, plan: &RequestPlan) -> Task {
     Task {
         requests: plan.requests(&address.host(), false).unwrap(),
@@ -75,8 +75,8 @@ pub(crate) fn open(rate: f64, length: u64) -> Step {
     }
 }
 
-/// Little's law of a closed loop on so many places: what they were busy, and what the client left them
-/// idle because it had no CPU itself. 1 but for what it had left idle when the step ended.
+/// Returns Little's law of a closed loop on this many slots: their busy time, plus the time they were idle
+/// because the client had no CPU. It is 1, except for the idle time at the end of the step.
 pub(crate) fn busy_and_idle(outcome: &Outcome, places: u64) -> f64 {
     let totals = &outcome.totals;
     let lag = &totals.lag;
@@ -84,11 +84,11 @@ pub(crate) fn busy_and_idle(outcome: &Outcome, places: u64) -> f64 {
     totals.little(Some(places)).unwrap() + idle / (places as f64 * totals.length as f64)
 }
 
-/// One step on connections that were made before.
+/// Runs one step on connections that were made before.
 pub(crate) fn run(task: Task, connections: usize, step: &Step) -> Outcome {
     let stop = AtomicBool::new(false);
     let mut client = Client::new(Arc::new(task), connections).unwrap();
-    // Who can't be connected to is asked again in the step.
+    // Failed connections are retried in the step.
     let _ = client.connect(&stop).unwrap();
     let outcome = client.run(step, &stop, &mut |_| {}).unwrap();
     let totals = &outcome.totals;

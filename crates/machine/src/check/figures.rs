@@ -1,4 +1,4 @@
-//! Is the machine as fast as when its profile was taken?
+//! Checks whether the machine is as fast as when its profile was taken.
 
 use fathom_model::quantity::three_digits;
 use fathom_model::{CheckItem, CheckState};
@@ -8,11 +8,11 @@ use crate::suite::{Canaries, canaries};
 
 const ID: &str = "remembered_figures";
 
-/// Sends all canaries (0.3 s) and holds them against the remembered profile, if there is one.
+/// Runs all canaries (0.3 s) and compares them with the stored profile, if there is one.
 pub fn as_remembered(profile: Option<&Profile>) -> CheckItem {
     match profile {
         None => CheckItem::new(ID, CheckState::Unknown, "no profile of this machine")
-            .mend("fathom machine --quick remembers one"),
+            .mend("fathom machine --quick creates one"),
         Some(profile) => {
             let now = canaries(Canaries::All);
             item(&remembered::changes(&profile.results, &now))
@@ -22,7 +22,7 @@ pub fn as_remembered(profile: Option<&Profile>) -> CheckItem {
 
 fn item(changes: &[Change]) -> CheckItem {
     if changes.is_empty() {
-        return CheckItem::new(ID, CheckState::Ok, "as 'fathom machine' found them");
+        return CheckItem::new(ID, CheckState::Ok, "as 'fathom machine' measured them");
     }
     let moved: Vec<String> = changes
         .iter()

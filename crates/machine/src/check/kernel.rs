@@ -1,4 +1,4 @@
-//! Settings of the kernel that change results or what may be seen.
+//! Kernel settings that affect results or observability.
 
 use fathom_model::{CheckItem, CheckState};
 
@@ -19,15 +19,15 @@ pub(super) fn items(system: &System) -> Vec<CheckItem> {
 fn layout(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/randomize_va_space") {
         None => unknown("aslr"),
-        // Off would hide the variance that layout brings: it is never advised.
+        // Turning it off would hide the variance caused by layout, so that is never advised.
         Some(2) => CheckItem::new("aslr", CheckState::Ok, "on"),
         Some(level) => CheckItem::new("aslr", CheckState::Warning, format!("level {level}, not 2"))
-            .because("every run has the same layout: its luck is part of the result")
+            .because("every run has the same memory layout: its luck is part of the result")
             .mend("sudo sysctl kernel.randomize_va_space=2"),
     }
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets of `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     text.split_whitespace()
         .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
@@ -48,7 +48,7 @@ fn huge_pages(system: &System) -> CheckItem {
             CheckState::Warning,
             "always, with direct compaction",
         )
-        .because("the first touch of memory may stall while pages are moved together")
+        .because("the first touch of memory may stall while pages are compacted")
         .mend(format!("echo defer+madvise | sudo tee /{PATH}/defrag")),
         Some(mode) => CheckItem::new("huge_pages", CheckState::Ok, mode),
     }
@@ -98,7 +98,7 @@ fn perf(system: &System) -> CheckItem {
 
 fn ptrace(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/yama/ptrace_scope") {
-        // Without the module the classic rule holds: own programs may be traced.
+        // Without the module the classic rule applies: a user's own programs may be traced.
         None if system.read("proc/sys/kernel/randomize_va_space").is_some() => {
             CheckItem::new("ptrace", CheckState::Ok, "no restriction beyond ownership")
         }
@@ -119,7 +119,7 @@ fn grouping(system: &System) -> CheckItem {
         None => unknown("autogroup"),
         Some(0) => CheckItem::new("autogroup", CheckState::Ok, "off"),
         Some(_) => CheckItem::new("autogroup", CheckState::Ok, "on")
-            .because("nice changes nothing between sessions")
+            .because("nice has no effect between sessions")
             .mend("to raise a session: echo -10 | sudo tee /proc/PID/autogroup"),
     }
 }
@@ -138,9 +138,9 @@ fn mitigations(system: &System) -> CheckItem {
     CheckItem::new(
         "mitigations",
         CheckState::Ok,
-        format!("{on} of {} in force", names.len()),
+        format!("{on} of {} active", names.len()),
     )
-    .because("system calls and faults cost more than without; compare only like with like")
+    .because("system calls and faults cost more than without them; compare only measurements with the same mitigations")
 }
 
 #[cfg(test)]

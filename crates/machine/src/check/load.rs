@@ -1,4 +1,4 @@
-//! Who else uses the machine: compares two snapshots of its counters.
+//! Load from other programs: compares two snapshots of the machine's counters.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -15,13 +15,13 @@ pub(super) struct Snapshot {
     at: Instant,
     /// Ticks of all CPUs and the stolen ones among them (`/proc/stat`).
     ticks: Option<(u64, u64)>,
-    /// us in which some task waited: CPU, memory, device (`/proc/pressure`).
+    /// Microseconds in which some task waited for CPU, memory or device (`/proc/pressure`).
     pressure: [Option<u64>; 3],
     /// Pages swapped in and out.
     swapped: Option<u64>,
-    /// Times that a processor slowed itself down for heat.
+    /// Number of times that a processor throttled because of heat.
     throttled: Option<u64>,
-    /// For how long limits stopped the group, ns.
+    /// How long limits stopped the group, in ns.
     halted: Option<u64>,
     /// Ticks and name of each process.
     processes: HashMap<u32, (u64, String)>,
@@ -30,7 +30,7 @@ pub(super) struct Snapshot {
 const PRESSURES: [&str; 3] = ["cpu", "memory", "io"];
 
 impl Snapshot {
-    /// Reads all counters; some ms on a machine with a thousand processes.
+    /// Reads all counters; takes several ms on a machine with a thousand processes.
     pub(super) fn take(system: &System) -> Snapshot {
         Snapshot {
             ticks: system.read("proc/stat").as_deref().and_then(parse_ticks),
@@ -60,13 +60,13 @@ fn parse_ticks(stat: &str) -> Option<(u64, u64)> {
     (numbers.len() == 8).then(|| (sum(&numbers), numbers[7]))
 }
 
-/// Total of the `some` line in us.
+/// Returns the total of the `some` line in us.
 fn parse_pressure(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     line.split("total=").nth(1)?.trim().parse().ok()
 }
 
-/// Counters of the kernel never come near the end of the numbers; what a damaged file holds may.
+/// Kernel counters never come near the numeric limit, but the contents of a damaged file may.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(0, u64::saturating_add)
 }
@@ -95,7 +95,7 @@ fn throttled(system: &System) -> Option<u64> {
     (!counts.is_empty()).then(|| sum(&counts))
 }
 
-/// Ticks and names of all processes but this one.
+/// Returns ticks and names of all processes except this one.
 fn processes(system: &System) -> HashMap<u32, (u64, String)> {
     let own = std::process::id();
     system
@@ -112,7 +112,7 @@ fn processes(system: &System) -> HashMap<u32, (u64, String)> {
         .collect()
 }
 
-/// User and system ticks and the name, of `pid (name) state ...`; names may hold parentheses.
+/// Parses user and system ticks and the name from `pid (name) state ...`; names may contain parentheses.
 fn parse_process(stat: &str) -> Option<(u64, String)> {
     let (open, close) = (stat.find('(')?, stat.rfind(')')?);
     let words: Vec<&str> = stat.get(close + 2..)?.split(' ').collect();
@@ -120,7 +120,7 @@ fn parse_process(stat: &str) -> Option<(u64, String)> {
     Some((ticks, stat.get(open + 1..close)?.to_owned()))
 }
 
-/// The checks that need both snapshots.
+/// Returns the checks that need both snapshots.
 pub(super) fn items(
     system: &System,
     before: &Snapshot,
@@ -156,13 +156,13 @@ fn load(system: &System, cpus: usize) -> CheckItem {
         return unknown("load");
     };
     let found = format!("{average:.2} on {cpus} CPUs");
-    // Half a CPU of others is what one idle desktop makes; above one per CPU there is no room.
+    // An idle desktop uses half a CPU; above one per CPU there is no capacity left.
     if average > cpus as f64 {
         CheckItem::new("load", CheckState::Bad, found)
             .because("more programs want to run than there are CPUs: wall times include waiting")
             .mend("wait, or stop the other programs")
     } else if average > 0.5 {
-        CheckItem::new("load", CheckState::Warning, found).because("other programs run at times")
+        CheckItem::new("load", CheckState::Warning, found).because("other programs run sometimes")
     } else {
         CheckItem::new("load", CheckState::Ok, found)
     }
@@ -174,7 +174,7 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
         .iter()
         .filter_map(|(pid, (ticks, name))| {
             let earlier = before.processes.get(pid).map_or(0, |(ticks, _)| *ticks);
-            // Ticks of 10 ms: Linux shows processes 100 a second whatever its own rate.
+            // Ticks of 10 ms: Linux reports 100 per second to processes, whatever its own rate.
             let share = ticks.saturating_sub(earlier) as f64 / 100.0 / seconds;
             (share > 0.05).then_some((share, name.as_str()))
         })
@@ -198,7 +198,7 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
         CheckState::Warning
     };
     CheckItem::new("other_programs", state, named.join(", "))
-        .because("they take CPU, caches and bandwidth from what is measured")
+        .because("they use CPU, caches and bandwidth that the measured program needs")
         .mend("stop them, or wait until they are done")
 }
 
@@ -215,15 +215,15 @@ fn stolen(before: &Snapshot, after: &Snapshot) -> CheckItem {
             .mend("use a dedicated host")
     } else if share > 0.005 {
         CheckItem::new("steal", CheckState::Warning, found)
-            .because("the hypervisor gives the CPU to other machines at times")
+            .because("the hypervisor sometimes gives the CPU to other machines")
             .mend("use a dedicated host")
     } else {
         CheckItem::new("steal", CheckState::Ok, found)
     }
 }
 
-/// Programs that hold events or programs of the kernel's tracing. A traced system call takes the
-/// slow path in every program: 185 ns became 246 to 416 while another program traced.
+/// Programs that use the kernel's tracing events or programs. A traced system call takes the slow path in
+/// every program: 185 ns became 246 to 416 while another program traced.
 fn tracers(system: &System) -> CheckItem {
     let own = std::process::id().to_string();
     let mut looked = false;
@@ -248,11 +248,11 @@ fn tracers(system: &System) -> CheckItem {
     names.dedup();
     if !names.is_empty() {
         return CheckItem::new("tracing", CheckState::Warning, names.join(", "))
-            .because("while one program traces system calls, those of all programs cost more")
+            .because("while one program traces system calls, the calls of all programs cost more")
             .mend("end the tracing");
     }
     if looked {
-        CheckItem::new("tracing", CheckState::Ok, "by no program that can be seen")
+        CheckItem::new("tracing", CheckState::Ok, "by no visible program")
     } else {
         unknown("tracing")
     }
@@ -278,7 +278,7 @@ fn heat(before: &Snapshot, after: &Snapshot) -> CheckItem {
         Some((now, then)) if now > then => {
             CheckItem::new("thermal_throttling", CheckState::Bad, "just now")
                 .because("the processor lowers its clock because it is hot")
-                .mend("let it cool, and put pauses between measurements")
+                .mend("let it cool down, and pause between measurements")
         }
         Some((0, _)) => CheckItem::new("thermal_throttling", CheckState::Ok, "never since boot"),
         Some((now, _)) => CheckItem::new(
@@ -286,7 +286,7 @@ fn heat(before: &Snapshot, after: &Snapshot) -> CheckItem {
             CheckState::Warning,
             format!("{now} times since boot"),
         )
-        .because("long measurements may be slowed down by heat"),
+        .because("heat may slow down long measurements"),
     }
 }
 
@@ -334,7 +334,7 @@ mod tests {
         let (_two, after) = system(second);
         let mut then = Snapshot::take(&before);
         let now = Snapshot::take(&after);
-        // With exactly one second between them, whatever the test machine does.
+        // Exactly one second between them, independent of the test machine.
         then.at = now.at - std::time::Duration::from_secs(1);
         items(&after, &then, &now, 2)
     }

@@ -1,4 +1,4 @@
-//! Is this machine quiet enough to measure on? Reads only; changes nothing.
+//! Checks whether this machine is quiet enough to measure on. Reads only; changes nothing.
 
 mod figures;
 mod kernel;
@@ -18,18 +18,18 @@ use crate::affinity::{self, Pinned};
 use crate::probes::core_shared;
 use crate::probes::noise;
 
-/// Runs a program of some milliseconds against itself and returns the smallest relative
-/// difference that can be detected, if any, and what that rests on; or `None` if it could not run.
+/// Runs a program of a few milliseconds against itself and returns the smallest relative difference that can
+/// be detected, if any, and its basis; or `None` if it could not run.
 pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, SelfComparison)>;
 
-/// What is found of limits where there are none of this program's.
-const NO_GROUP: &str = "no control group of this program is seen";
+/// The finding about limits if this program has no control group.
+const NO_GROUP: &str = "no control group of this program is visible";
 
 fn unknown(id: &str) -> CheckItem {
     CheckItem::new(id, CheckState::Unknown, "the system does not report it")
 }
 
-/// Where the files of the system are read.
+/// The root of the system files to read.
 #[derive(Debug, Clone)]
 pub(crate) struct System {
     root: PathBuf,
@@ -40,7 +40,7 @@ impl System {
         System { root: root.into() }
     }
 
-    /// The folder in which all its files are.
+    /// Returns the folder that contains all its files.
     fn root(&self) -> &Path {
         &self.root
     }
@@ -49,7 +49,7 @@ impl System {
         self.root.join(path)
     }
 
-    /// The file's text without the last newline; `None` if it can't be read.
+    /// Returns the file's text without the last newline; `None` if it can't be read.
     fn read(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.path(path))
             .ok()
@@ -60,7 +60,7 @@ impl System {
         self.read(path)?.trim().parse().ok()
     }
 
-    /// Names in a directory, sorted; empty if there is none.
+    /// Returns the names in a directory, sorted; empty if it doesn't exist.
     fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path(path)) else {
             return Vec::new();
@@ -73,8 +73,8 @@ impl System {
     }
 }
 
-/// Checks the machine; spins for `time` (1 s is right) on the quietest CPU meanwhile, then runs
-/// `against_itself` if there is one. `directory` is where results and scratch files would lie.
+/// Checks the machine; spins for `time` (1 s is appropriate) on the quietest CPU during the check, then runs
+/// `against_itself` if given. `directory` is the place for results and scratch files.
 pub fn check(
     time: Duration,
     directory: &Path,
@@ -107,7 +107,8 @@ pub fn check(
     }
 }
 
-/// The checks of processor and kernel; `shared`: the part of the time in which the core was shared.
+/// Returns the checks of processor and kernel; `shared` is the fraction of the time in which the core was
+/// shared.
 fn settings(system: &System, shared: f64) -> Vec<CheckItem> {
     let mut items = processor::items(system);
     items.push(processor::shared_core(shared));
@@ -115,7 +116,7 @@ fn settings(system: &System, shared: f64) -> Vec<CheckItem> {
     items
 }
 
-/// Items that come and go while one waits.
+/// Items that may change within seconds.
 const PASSING: [&str; 5] = [
     "other_programs",
     "steal",
@@ -124,9 +125,9 @@ const PASSING: [&str; 5] = [
     "quota_halts",
 ];
 
-/// What disturbs just now and may pass: a bad item of those that come and go, else a lost share of
-/// the spinning core of 1 % and more. `None` if the machine is quiet. Settings and the load
-/// average, which lags behind by a minute, do not count.
+/// Returns the current disturbance that may pass: a bad item of the passing kind, or a loss of 1 % or more of
+/// the spinning core's time. `None` if the machine is quiet. Settings and the load average, which lags behind
+/// by a minute, don't count.
 pub fn disturbance(report: &CheckReport) -> Option<String> {
     let passing = |item: &&CheckItem| PASSING.contains(&item.id.as_str());
     let bad = report.items.iter().filter(passing);
@@ -135,13 +136,13 @@ pub fn disturbance(report: &CheckReport) -> Option<String> {
     }
     (report.noise.gaps.lost >= Gaps::BUSY_FROM).then(|| {
         format!(
-            "{:.1} % of a spinning core went to others",
+            "other programs took {:.1} % of a spinning core",
             report.noise.gaps.lost.percent()
         )
     })
 }
 
-/// From this share of a spinning core on, lost to others, wall times are worthless.
+/// From this share of a spinning core lost to others, wall times are worthless.
 const UNFIT_FROM: Ratio = Ratio(0.1);
 
 fn fitness(items: &[CheckItem], lost: Ratio) -> Fitness {
@@ -158,7 +159,7 @@ fn fitness(items: &[CheckItem], lost: Ratio) -> Fitness {
 pub(crate) mod tests {
     use super::*;
 
-    /// A system whose files are `files`.
+    /// Creates a system with these `files`.
     pub(crate) fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
@@ -170,7 +171,7 @@ pub(crate) mod tests {
         (root, system)
     }
 
-    /// All that is read of `system`.
+    /// Returns all items read from `system`.
     pub(crate) fn read(system: &System, directory: &Path) -> Vec<CheckItem> {
         let cpus = [0, 1];
         let snapshot = load::Snapshot::take(system);
@@ -180,7 +181,7 @@ pub(crate) mod tests {
         items
     }
 
-    /// The item with this id.
+    /// Returns the item with this id.
     pub(crate) fn item(items: &[CheckItem], id: &str) -> CheckItem {
         items
             .iter()

@@ -1,4 +1,4 @@
-//! What the machine runs in: hypervisor, container, quota, CPUs, file system.
+//! The environment of the machine: hypervisor, container, quota, CPUs, file system.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn virtual_machine(system: &System) -> CheckItem {
         .iter()
         .any(|name| product.contains(name));
     if !(flagged || named) {
-        // On AArch64 no flag says so: without a product name nothing is known.
+        // On AArch64 no flag reports it, so nothing is known without a product name.
         let x86 = info.contains("\nflags") || info.starts_with("flags");
         return if x86 {
             CheckItem::new("virtual_machine", CheckState::Ok, "no")
@@ -49,9 +49,9 @@ fn virtual_machine(system: &System) -> CheckItem {
     };
     CheckItem::new("virtual_machine", CheckState::Warning, name)
         .because(
-            "caches and topology are hints, neighbours are unseen, and the clock is the host's",
+            "caches and topology are hints, neighbours are invisible, and the clock is the host's",
         )
-        .mend("compare only within one boot; look at steal and at the gaps")
+        .mend("compare only within one boot; watch steal and the gaps")
 }
 
 fn container(system: &System) -> CheckItem {
@@ -67,7 +67,7 @@ fn container(system: &System) -> CheckItem {
     });
     match marker.or(grouped) {
         Some(name) => CheckItem::new("container", CheckState::Warning, name)
-            .because("limits and other containers may not be seen from inside"),
+            .because("limits and other containers may be invisible from inside"),
         None if group.is_some() => CheckItem::new("container", CheckState::Ok, "no sign of one"),
         None => unknown("container"),
     }
@@ -92,7 +92,7 @@ fn quota(system: &System, cpus: usize) -> CheckItem {
         found.push_str(&format!("; stopped for {stopped} so far"));
     }
     CheckItem::new("cpu_quota", CheckState::Warning, found)
-        .because("threads are stopped for the rest of each 0.1 s once the quota is used")
+        .because("threads are stopped for the rest of each 0.1 s once the quota is used up up")
         .mend("raise the limit (docker: --cpus; systemd: CPUQuota=), or use fewer CPUs")
 }
 
@@ -132,7 +132,7 @@ fn disk(directory: &Path) -> CheckItem {
         _ if full.is_some_and(|full| full > 0.9) => warning
             .because("writing slows down on a nearly full file system")
             .mend("make room"),
-        "tmpfs" | "ramfs" => warning.because("files live in memory: nothing is ever cold"),
+        "tmpfs" | "ramfs" => warning.because("files are in memory: none is ever cold"),
         "overlay" | "fuse" | "fuse.sshfs" | "nfs" | "nfs4" | "cifs" | "9p" | "virtiofs" => {
             warning.because("file operations pass through another layer or a network")
         }
@@ -140,7 +140,7 @@ fn disk(directory: &Path) -> CheckItem {
     }
 }
 
-/// Share of the file system that is in use, 0 to 1.
+/// Returns the used share of the file system, 0 to 1.
 fn used_share(directory: &Path) -> Option<f64> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::ffi::CString::new(directory.as_os_str().as_bytes()).ok()?;
@@ -179,7 +179,7 @@ mod tests {
         );
     }
 
-    /// The item of a system whose own group is `/a`, with these files.
+    /// Returns the item of a system whose own group is `/a`, with these files.
     fn of_groups(files: &[(&str, &str)]) -> CheckItem {
         let own = [
             ("proc/self/cgroup", "1:cpu:/a\n0::/a\n"),

@@ -1,4 +1,4 @@
-//! Clock, threads of a core, heat and power.
+//! Clock, hardware threads, heat and power.
 
 use fathom_model::{CheckItem, CheckState};
 
@@ -40,8 +40,7 @@ fn governor(system: &System) -> CheckItem {
     governors.sort();
     governors.dedup();
     if governors.is_empty() {
-        return unknown("governor")
-            .because("the clock may change under a measurement without being seen");
+        return unknown("governor").because("the clock may change unnoticed during a measurement");
     }
     let driver = cpus
         .first()
@@ -52,7 +51,7 @@ fn governor(system: &System) -> CheckItem {
         .and_then(|cpu| of(cpu, "energy_performance_preference"))
         .unwrap_or_default();
     let found = format!("{} ({driver})", governors.join(", "));
-    // With these drivers in active mode `powersave` only hands the choice to the processor.
+    // With these drivers in active mode, `powersave` only leaves the choice to the processor.
     let active = matches!(driver.as_str(), "intel_pstate" | "amd-pstate-epp");
     let steady = governors
         .iter()
@@ -82,7 +81,7 @@ fn turbo(system: &System) -> CheckItem {
                 "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
             };
             CheckItem::new("turbo", CheckState::Warning, "on")
-                .because("the clock depends on heat and on what the other cores do")
+                .because("the clock depends on temperature and on the load of other cores")
                 .mend(command)
         }
     }
@@ -98,8 +97,7 @@ fn siblings(system: &System) -> CheckItem {
     }
 }
 
-/// Whether something else was at work on the other hardware thread of the core on which this one
-/// spun.
+/// Reports whether the other hardware thread of the core was busy while this one spun.
 pub(super) fn shared_core(shared: f64) -> CheckItem {
     let percent = shared * 100.0;
     if shared < core_shared::SHARED_FROM {
@@ -115,7 +113,7 @@ pub(super) fn shared_core(shared: f64) -> CheckItem {
         format!("a neighbour used it {percent:.0} % of the time"),
     )
     .because(core_shared::MEANING)
-    .mend("end what runs on the other thread; in a virtual machine: one whose cores are its own")
+    .mend("end the program on the other thread; in a virtual machine: use one with dedicated cores")
 }
 
 fn thermal(system: &System) -> CheckItem {
@@ -140,11 +138,11 @@ fn thermal(system: &System) -> CheckItem {
         None => unknown("temperature"),
         Some((now, limit)) => {
             let found = format!("{} C at most", now / 1000);
-            // 10 C below the first limit at which the kernel slows the processor down.
+            // 10 C below the first limit at which the kernel throttles the processor.
             if limit.is_some_and(|limit| now > limit - 10_000) {
                 return CheckItem::new("temperature", CheckState::Warning, found)
                     .because("the processor is about to be slowed down")
-                    .mend("let it cool, and put pauses between long measurements");
+                    .mend("let it cool down, and pause between long measurements");
             }
             CheckItem::new("temperature", CheckState::Ok, found)
         }
@@ -182,7 +180,7 @@ fn power(system: &System) -> CheckItem {
     }
     if on_battery {
         return CheckItem::new("battery", CheckState::Warning, "on battery")
-            .because("the clock is held down to save power")
+            .because("the clock is limited to save power")
             .mend("connect the power supply");
     }
     CheckItem::new("battery", CheckState::Ok, "on mains")

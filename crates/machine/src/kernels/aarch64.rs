@@ -4,10 +4,10 @@
 
 use std::arch::asm;
 
-/// Runs `iterations` x 256 additions, each needing the one before: one cycle each.
+/// Runs `iterations` x 256 dependent additions: one cycle each.
 ///
-/// Register plus register: some cores fold additions of constants at renaming.
-/// Returns the number of additions.
+/// Register plus register: some cores fold additions of constants during renaming. Returns the number of
+/// additions.
 pub fn dependent_adds(iterations: u64) -> u64 {
     let mut sum = 0u64;
     // SAFETY: only the named registers change; no memory is touched.
@@ -28,13 +28,13 @@ pub fn dependent_adds(iterations: u64) -> u64 {
     sum
 }
 
-/// Follows `rounds` x 16 pointers from `start` and returns where that ends.
+/// Follows `rounds` x 16 pointers from `start` and returns the last one.
 ///
 /// # Safety
 /// `start` must point to a cell that holds a pointer to such a cell, and so on.
 pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     let mut at = start;
-    // SAFETY: the caller promises that every cell that is reached holds a valid pointer.
+    // SAFETY: the caller promises that every cell reached holds a valid pointer.
     unsafe {
         asm!(
             "2:",
@@ -51,16 +51,16 @@ pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     at
 }
 
-/// The generic timer's virtual count, in ticks of its own rate (often 24 to 1000 MHz).
+/// Returns the generic timer's virtual count, in ticks of its own rate (often 24 to 1000 MHz).
 #[inline(always)]
 pub fn ticks() -> u64 {
     let now: u64;
-    // SAFETY: reads a counter that Linux leaves readable for everybody.
+    // SAFETY: reads a counter that Linux makes readable for everyone.
     unsafe { asm!("mrs {now}, cntvct_el0", now = out(reg) now, options(nomem, nostack)) };
     now
 }
 
-/// Ticks that one load of the byte at `at` takes, with everything before it finished.
+/// Returns the ticks of one load of the byte at `at`, after everything before it has completed.
 ///
 /// # Safety
 /// `at` must be readable.
@@ -88,7 +88,7 @@ pub unsafe fn timed_load(at: *const u8) -> u64 {
     after.wrapping_sub(before)
 }
 
-/// Loads one byte and waits until it is there.
+/// Loads one byte and waits for it.
 ///
 /// # Safety
 /// `at` must be readable.
@@ -107,10 +107,10 @@ pub unsafe fn fenced_load(at: *const u8) {
     }
 }
 
-/// Runs `count` branches on bit 17 of a xorshift stream; returns how often it was one.
+/// Runs `count` branches on bit 17 of a xorshift stream; returns how often the bit was one.
 ///
-/// With `mask` 1 the outcome is random and never repeats, because `state` goes on from call to
-/// call. With `mask` 0 the same instructions run and the branch always goes the same way.
+/// With `mask` 1 the outcome is random and never repeats, because `state` continues from call to call. With
+/// `mask` 0 the same instructions run and the branch always goes the same way.
 pub fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
     let mut ones = 0u64;
     let mut x = *state;
@@ -165,7 +165,7 @@ pub fn pattern_branches(pattern: &[u8]) -> u64 {
     ones
 }
 
-/// `dst[i] = dst[i-1] + src[i]`, the sum carried through memory: each store feeds the next load.
+/// Computes `dst[i] = dst[i-1] + src[i]` with the sum carried through memory: each store feeds the next load.
 ///
 /// `dst` must be as long as `src`, and the length a multiple of 8; the first sum starts from 0.
 pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
@@ -195,10 +195,10 @@ pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// The same sums with the running sum in a register.
+/// Computes the same sums with the running sum in a register.
 pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
-    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements of a turn.
+    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per turn.
     unsafe {
         asm!(
             "2:",
@@ -221,7 +221,7 @@ pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// `dst[i] = src[i+1] - src[i]`: as much memory traffic, but no element waits for another.
+/// Computes `dst[i] = src[i+1] - src[i]`: the same memory traffic, but no element waits for another.
 ///
 /// `src` must be one longer than `dst`, whose length must be a multiple of 8.
 pub fn differences(src: &[u64], dst: &mut [u64]) {
@@ -250,7 +250,7 @@ pub fn differences(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// AArch64 programs have no instruction that a hypervisor must answer for each caller.
+/// AArch64 has no user-mode instruction that a hypervisor must emulate on each call.
 pub fn identify() -> Option<u32> {
     None
 }

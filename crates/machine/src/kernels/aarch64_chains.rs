@@ -1,9 +1,9 @@
-//! Independent chains of one instruction for AArch64: operations per cycle rise with the number
-//! of chains until the core can start no more.
+//! Independent chains of one instruction for AArch64: operations per cycle rise with the number of chains up
+//! to the core's limit.
 
 use std::arch::asm;
 
-/// Operations that the throughput probe knows.
+/// Operations of the throughput probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// 64-bit integer addition.
@@ -14,25 +14,25 @@ pub enum Operation {
     Load,
     /// Double-precision addition, one value at a time.
     FloatAdd,
-    /// Double-precision fused multiply-add of the widest vectors that are used here.
+    /// Double-precision fused multiply-add of the widest vectors used here.
     FusedMultiplyAdd,
 }
 
-/// Whether this processor has the operation: all are part of every AArch64 with floating point.
+/// Returns whether this processor has the operation: all are part of every AArch64 with floating point.
 pub fn available(_operation: Operation) -> bool {
     true
 }
 
-/// Doubles in one vector of [`Operation::FusedMultiplyAdd`].
+/// Number of doubles in one vector of [`Operation::FusedMultiplyAdd`].
 pub const VECTOR_DOUBLES: u64 = 2;
 
-/// Numbers of chains that [`run`] knows.
+/// Numbers of chains that [`run`] supports.
 pub const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
-/// Instructions of each chain in one turn of the loop.
+/// Instructions per chain in one turn of the loop.
 pub const PER_TURN: u64 = 16;
 
-/// Chains x8 to x15; returns the chains' ends.
+/// Chains x8 to x15; returns the final values of the chains.
 macro_rules! integers {
     ($turns:ident, $start:expr, $instruction:literal, $list:literal, $constant:expr) => {{
         let (a, b, c, d, e, f, g, h): (u64, u64, u64, u64, u64, u64, u64, u64);
@@ -60,11 +60,11 @@ macro_rules! integers {
     }};
 }
 
-/// Chains in vector registers 0 to 7, register 16 holding the constant 1.0 everywhere.
+/// Chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 16.
 macro_rules! floats {
     ($turns:ident, $instruction:literal, $list:literal) => {{
         let mut ends = [0f64; 8];
-        // SAFETY: writes the 64 bytes of `ends`; the vector registers are named as changed.
+        // SAFETY: writes the 64 bytes of `ends`; the vector registers are declared as changed.
         unsafe {
             asm!(
                 "dup v16.2d, {one}",
@@ -121,8 +121,8 @@ macro_rules! by_vector_chains {
     };
 }
 
-/// Whole vectors: their names end in `.2d`, which the assembler would take for a part of the
-/// parameter's name inside two nested repetitions.
+/// Whole vectors: their names end in `.2d`, which inside two nested repetitions the assembler would parse as
+/// part of the parameter's name.
 macro_rules! by_whole_vectors {
     ($chains:ident, ($($before:tt)*)) => {
         match $chains {
@@ -136,9 +136,9 @@ macro_rules! by_whole_vectors {
     };
 }
 
-/// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable end of each chain:
-/// a count for the additions, 3 to the power of the count for the multiplication, the loaded
-/// word for the load. `chains` must be one of [`CHAINS`]; other numbers run as 8.
+/// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable final value of each chain: a
+/// count for the additions, 3 to the power of the count for the multiplication, the loaded word for the load.
+/// `chains` must be one of [`CHAINS`]; other numbers run as 8.
 pub fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
     let turns = turns.max(1);
     let word = 7u64;

@@ -1,14 +1,14 @@
 //! Machine code for x86-64.
 //!
-//! Inline assembly, because each loop is a claim about instructions: a compiler may reassociate
-//! the chain of additions, turn the branch into a conditional move, or address the chase with an
-//! extra cycle, and the figure would be of another loop than the one that is described.
+//! Inline assembly, because each loop is a claim about instructions: a compiler may reassociate the chain of
+//! additions, turn the branch into a conditional move, or address the chase with an extra cycle, and the
+//! figure would describe a different loop.
 
 use std::arch::asm;
 
-/// Runs `iterations` x 256 additions, each needing the one before: one cycle each.
+/// Runs `iterations` x 256 dependent additions: one cycle each.
 ///
-/// `add r, r` and not `add r, 1`: recent cores fold additions of constants at renaming.
+/// Uses `add r, r` and not `add r, 1`, because recent cores fold additions of constants during renaming.
 /// Returns the number of additions.
 pub(crate) fn dependent_adds(iterations: u64) -> u64 {
     let mut sum = 0u64;
@@ -30,13 +30,13 @@ pub(crate) fn dependent_adds(iterations: u64) -> u64 {
     sum
 }
 
-/// Follows `rounds` x 16 pointers from `start` and returns where that ends.
+/// Follows `rounds` x 16 pointers from `start` and returns the last one.
 ///
 /// # Safety
 /// `start` must point to a cell that holds a pointer to such a cell, and so on.
 pub(crate) unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     let mut at = start;
-    // SAFETY: the caller promises that every cell that is reached holds a valid pointer.
+    // SAFETY: the caller promises that every cell reached holds a valid pointer.
     unsafe {
         asm!(
             "2:",
@@ -53,21 +53,21 @@ pub(crate) unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     at
 }
 
-/// The time-stamp counter, in ticks of its own rate, not in cycles.
+/// Returns the time-stamp counter, in ticks of its own rate, not in cycles.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
-    // SAFETY: reads a counter that Linux leaves readable for everybody.
+    // SAFETY: reads a counter that Linux makes readable for everyone.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
-/// Ticks that one load of the byte at `at` takes, with everything before it finished.
+/// Returns the ticks of one load of the byte at `at`, after everything before it has completed.
 ///
 /// # Safety
 /// `at` must be readable.
 #[inline(always)]
 pub(crate) unsafe fn timed_load(at: *const u8) -> u64 {
     let (before, after): (u64, u64);
-    // SAFETY: the caller promises that `at` is readable; rdx and rax are named as changed.
+    // SAFETY: the caller promises that `at` is readable; rdx and rax are declared as changed.
     unsafe {
         asm!(
             "mfence",
@@ -93,7 +93,7 @@ pub(crate) unsafe fn timed_load(at: *const u8) -> u64 {
     after.wrapping_sub(before)
 }
 
-/// Loads one byte and waits until it is there.
+/// Loads one byte and waits for it.
 ///
 /// # Safety
 /// `at` must be readable.
@@ -111,11 +111,11 @@ pub(crate) unsafe fn fenced_load(at: *const u8) {
     }
 }
 
-/// Runs `count` branches on bit 17 of a xorshift stream; returns how often it was one.
+/// Runs `count` branches on bit 17 of a xorshift stream; returns how often the bit was one.
 ///
-/// With `mask` 1 the outcome is random and never repeats, because `state` goes on from call to
-/// call: predictors learn tens of thousands of outcomes of a stream that starts again. With
-/// `mask` 0 the same instructions run and the branch always goes the same way.
+/// With `mask` 1 the outcome is random and never repeats, because `state` continues from call to call:
+/// predictors learn tens of thousands of outcomes of a stream that restarts. With `mask` 0 the same
+/// instructions run and the branch always goes the same way.
 pub(crate) fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
     let mut ones = 0u64;
     let mut x = *state;
@@ -178,7 +178,7 @@ pub(crate) fn pattern_branches(pattern: &[u8]) -> u64 {
     ones
 }
 
-/// `dst[i] = dst[i-1] + src[i]`, the sum carried through memory: each store feeds the next load.
+/// Computes `dst[i] = dst[i-1] + src[i]` with the sum carried through memory: each store feeds the next load.
 ///
 /// `dst` must be as long as `src`, and the length a multiple of 8; the first sum starts from 0.
 pub(crate) fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
@@ -205,10 +205,10 @@ pub(crate) fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// The same sums with the running sum in a register.
+/// Computes the same sums with the running sum in a register.
 pub(crate) fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
-    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements of a turn.
+    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per turn.
     unsafe {
         asm!(
             "2:",
@@ -229,7 +229,7 @@ pub(crate) fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// `dst[i] = src[i+1] - src[i]`: as much memory traffic, but no element waits for another.
+/// Computes `dst[i] = src[i+1] - src[i]`: the same memory traffic, but no element waits for another.
 ///
 /// `src` must be one longer than `dst`, whose length must be a multiple of 8.
 pub(crate) fn differences(src: &[u64], dst: &mut [u64]) {
@@ -256,7 +256,7 @@ pub(crate) fn differences(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// Asks the processor for its name, which a hypervisor has to answer in its place.
+/// Queries the processor's name, which a hypervisor has to emulate.
 pub(crate) fn identify() -> Option<u32> {
     Some(std::arch::x86_64::__cpuid(0).eax)
 }

@@ -1,9 +1,9 @@
-//! Independent chains of one instruction for x86-64: operations per cycle rise with the number
-//! of chains until the core can start no more.
+//! Independent chains of one instruction for x86-64: operations per cycle rise with the number of chains up
+//! to the core's limit.
 
 use std::arch::asm;
 
-/// Operations that the throughput probe knows.
+/// Operations of the throughput probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     /// 64-bit integer addition.
@@ -14,11 +14,11 @@ pub(crate) enum Operation {
     Load,
     /// Double-precision addition, one value at a time.
     FloatAdd,
-    /// Double-precision fused multiply-add of the widest vectors that are used here.
+    /// Double-precision fused multiply-add of the widest vectors used here.
     FusedMultiplyAdd,
 }
 
-/// Whether this processor has the operation.
+/// Returns whether this processor has the operation.
 pub(crate) fn available(operation: Operation) -> bool {
     match operation {
         Operation::FusedMultiplyAdd => {
@@ -29,16 +29,16 @@ pub(crate) fn available(operation: Operation) -> bool {
     }
 }
 
-/// Doubles in one vector of [`Operation::FusedMultiplyAdd`].
+/// Number of doubles in one vector of [`Operation::FusedMultiplyAdd`].
 pub(crate) const VECTOR_DOUBLES: u64 = 4;
 
-/// Numbers of chains that [`run`] knows.
+/// Numbers of chains that [`run`] supports.
 pub(crate) const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
-/// Instructions of each chain in one turn of the loop.
+/// Instructions per chain in one turn of the loop.
 pub(crate) const PER_TURN: u64 = 16;
 
-/// Chains r8 to r15; returns the wrapping sum of the chains' ends.
+/// Chains r8 to r15; returns the wrapping sum of the chains' final values.
 macro_rules! integers {
     ($turns:ident, $start:expr, $instruction:literal, $list:literal, $constant:expr) => {{
         let (a, b, c, d, e, f, g, h): (u64, u64, u64, u64, u64, u64, u64, u64);
@@ -66,11 +66,11 @@ macro_rules! integers {
     }};
 }
 
-/// Chains in vector registers 0 to 7, register 15 holding the constant 1.0 everywhere.
+/// Chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 15.
 macro_rules! floats {
     ($turns:ident, $instruction:literal, $list:literal, $spread:literal, $end:literal) => {{
         let mut ends = [0f64; 8];
-        // SAFETY: writes the 64 bytes of `ends`; the vector registers are named as changed.
+        // SAFETY: writes the 64 bytes of `ends`; the vector registers are declared as changed.
         unsafe {
             asm!(
                 "movq xmm15, {one}",
@@ -129,9 +129,9 @@ macro_rules! by_vector_chains {
     };
 }
 
-/// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable end of each chain:
-/// a count for the additions, 3 to the power of the count for the multiplication, the loaded
-/// word for the load. `chains` must be one of [`CHAINS`]; other numbers run as 8.
+/// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable final value of each chain: a
+/// count for the additions, 3 to the power of the count for the multiplication, the loaded word for the load.
+/// `chains` must be one of [`CHAINS`]; other numbers run as 8.
 pub(crate) fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
     let turns = turns.max(1);
     let word = 7u64;

@@ -1,8 +1,8 @@
-//! Sequential memory traffic for x86-64: 256 bytes a turn, with 32-byte accesses where the
-//! processor has AVX2 and 16-byte ones elsewhere.
+//! Sequential memory traffic for x86-64: 256 bytes per turn, with 32-byte accesses if the processor has AVX2
+//! and 16-byte ones otherwise.
 //!
-//! Inline assembly, because compilers replace such loops by `memset` and `memcpy`, which switch
-//! between plain and non-temporal stores by size: the figure must say which one it is of.
+//! Inline assembly, because compilers replace such loops by `memset` and `memcpy`, which switch between plain
+//! and non-temporal stores by size: the figure must state which one it measures.
 
 use std::arch::asm;
 use std::sync::OnceLock;
@@ -78,10 +78,10 @@ pub(crate) unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
 }
 
-/// Reads the first of each four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
+/// Reads the first of every four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
 ///
-/// Each turn has a sum of its own, as lmbench's have: where all additions wait for the one before,
-/// what waits fills the core's scheduler, and fewer lines are under way (11.5 instead of 13.0 GB/s,
+/// Each turn has a separate sum, as in lmbench: if every addition depended on the one before, waiting
+/// additions would fill the core's scheduler, and fewer lines would be in flight (11.5 instead of 13.0 GB/s,
 /// Intel of 2023).
 ///
 /// # Safety
@@ -119,7 +119,7 @@ pub(crate) unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
 pub(crate) unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
-    // SAFETY: handed on from the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { fill::<false>(at, bytes, value) }
 }
 
@@ -128,7 +128,7 @@ pub(crate) unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
 pub(crate) unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
-    // SAFETY: handed on from the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { fill::<true>(at, bytes, value) }
 }
 

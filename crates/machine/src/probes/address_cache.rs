@@ -1,10 +1,10 @@
-//! How many pages the core can address quickly, and what huge pages win.
+//! How many pages the core can address quickly, and the gain from huge pages.
 
 use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::ruler::Ruler;
@@ -23,29 +23,29 @@ const GAIN: Heading = Heading {
     id: "huge_page_gain",
     title: "huge pages, gain per load",
     unit: "ns",
-    method: "the chase of memory latency in pages of 4 KiB less that in huge pages of 2 MiB, in turn; the \
-             median of the differences.",
+    method: "the chase of memory latency in pages of 4 KiB minus that in huge pages of 2 MiB, alternating; the median \
+         of the differences.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[REACH, GAIN];
 
-/// Pages tried for the reach: six an octave around common sizes.
+/// Page counts tried for the reach: six per octave around common sizes.
 const PAGES: [usize; 22] = [
     16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 256, 512, 1024, 1536, 2048, 3072,
     4096, 6144,
 ];
 
-/// A gain below this part of what a load takes is none.
+/// A gain below this fraction of a load's duration counts as none.
 const NO_GAIN: f64 = 0.03;
 
-/// Both figures.
+/// Measures both figures.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     vec![reach(), gain(context)]
 }
 
-/// What a load takes over `slots` slots in `layout`, in small pages, by what `time` says of a load
-/// in so many rounds of 16.
+/// Returns the duration of a load over `slots` slots in `layout`, in small pages; `time` measures a load in
+/// the given number of rounds of 16.
 fn latency(
     slots: usize,
     layout: Layout,
@@ -74,7 +74,7 @@ fn reach() -> ProbeResult {
     let pairs: Vec<(f64, [f64; 2])> = PAGES
         .iter()
         .filter_map(|pages| {
-            // A second measurement where another program may have emptied the address cache.
+            // Measure again, because another program may have evicted the address cache.
             let a = latency(*pages, layout, &mut cycles)?;
             let b = latency(*pages, layout, &mut cycles)?;
             Some((*pages as f64, [a, b]))
@@ -83,7 +83,7 @@ fn reach() -> ProbeResult {
     knee_of(&pairs)
 }
 
-/// By the better of each pair; the spread is how much the two alone would differ.
+/// Returns the knee of the better of each pair; the spread is how much the two would differ alone.
 fn knee_of(pairs: &[(f64, [f64; 2])]) -> ProbeResult {
     let by = |cost: &dyn Fn([f64; 2]) -> f64| {
         knee(
@@ -101,8 +101,8 @@ fn knee_of(pairs: &[(f64, [f64; 2])]) -> ProbeResult {
     result
 }
 
-/// The last number of pages before the cost rises by 3 cycles, while all lines still fit the
-/// first-level cache of data (they do up to some 500 lines).
+/// Returns the last number of pages before the cost rises by 3 cycles, while all lines still fit the
+/// first-level data cache (up to about 500 lines).
 fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
     let mut result = REACH.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
@@ -132,12 +132,12 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
     result
 }
 
-/// One pass: pairs of chunks, in small pages and in huge ones, in turn, so that whatever else is at
-/// work on the memory is at work on both.
+/// One pass: pairs of chunks in small and in huge pages, in turn, so that any other use of the memory affects
+/// both.
 struct Pass {
-    /// Small less huge of each pair, ns a load.
+    /// Small minus huge for each pair, in ns per load.
     gains: Samples,
-    /// Median of a load in huge pages, ns.
+    /// Median load in huge pages, in ns.
     huge: f64,
 }
 
@@ -155,7 +155,7 @@ fn gain(context: &Context) -> ProbeResult {
     let (Ok(mut small), Ok(mut huge)) = (chase(Pages::Small), chase(Pages::Huge)) else {
         return GAIN.not_measurable("no memory");
     };
-    // The kernel's own account says whether the huge pages really came.
+    // The kernel's own accounting tells whether huge pages were used.
     if huge.mapping().huge_bytes().unwrap_or(0) < bytes / 4 * 3 {
         return GAIN.not_measurable("the system granted no huge pages");
     }
@@ -163,7 +163,7 @@ fn gain(context: &Context) -> ProbeResult {
 }
 
 fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
-    // 480 loads: some 60 us.
+    // 480 loads: about 60 us.
     const ROUNDS: u64 = 30;
     let mut of_huge = Vec::new();
     let mut chunk = || {
@@ -178,13 +178,12 @@ fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
     }
 }
 
-/// Two passes must agree, within three tenths of the gain or a part of what a load takes, whichever
-/// is more.
+/// Two passes must agree within 30 % of the gain or a fraction of a load's duration, whichever is more.
 fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     let [Some(a), Some(b)] =
         [&passes[0], &passes[1]].map(|pass| pass.gains.estimate(Estimator::Median))
     else {
-        return GAIN.no_answer("the CPU was not had for long enough");
+        return GAIN.no_answer("the CPU was not available for long enough");
     };
     let all: Vec<f64> = passes
         .iter()
@@ -210,7 +209,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     if (a - b).abs() > nothing.max(0.3 * a.max(b)) {
         result.withdraw(
             ProbeVerdict::Disturbed,
-            format!("two passes lie too far apart ({a:.1} and {b:.1} ns)"),
+            format!("two passes differ too much ({a:.1} and {b:.1} ns)"),
         );
     }
     result
@@ -255,7 +254,7 @@ mod tests {
             (differing.value, differing.verdict),
             (None, ProbeVerdict::Disturbed)
         );
-        // Next to nothing twice is an answer, however large the ratio.
+        // Two gains close to zero are a valid result, however large their ratio.
         let none = gain_of([pass(110.2, 110.0), pass(111.0, 110.0)]);
         assert_eq!(none.verdict, ProbeVerdict::Ok);
         assert!(none.note.is_some_and(|note| note.contains("no clear gain")));

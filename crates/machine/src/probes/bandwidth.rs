@@ -1,8 +1,8 @@
 //! How fast the cores together read, write and copy memory, by number of threads.
 //!
-//! Every thread notes when each of its pieces began and ended; afterwards the windows in which all
-//! of them ran are added up. Adding up each thread's own best would count times at which they did
-//! not overlap, and a main thread that reads counters disturbs one of them.
+//! Every thread notes the beginning and end of each of its pieces; afterwards, the windows in which all
+//! threads ran are added up. Adding up each thread's own best would count times at which they did not
+//! overlap, and a main thread that reads counters would disturb one of them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::context::{Context, NO_MEMORY_SET};
+use crate::cpu_gate;
 use crate::deadline;
-use crate::gate;
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
 use crate::probes::common_window::{Piece, together};
@@ -23,9 +23,8 @@ const READ: Heading = Heading {
     id: "bandwidth_read",
     title: "reading memory, all cores",
     unit: "GB/s",
-    method: "pinned threads sum their own written buffers; bytes of all in common \
-             windows of 0.5 ms in which all ran; their mean. By number of threads. \
-             Pages are those that a program gets that asks for none.",
+    method: "pinned threads sum their own written buffers; the bytes of all threads in common windows of 0.5 ms in \
+         which all ran; their mean. By number of threads. Pages are those that a program gets by default.",
 };
 
 const WRITE: Heading = Heading {
@@ -39,40 +38,40 @@ const AROUND: Heading = Heading {
     id: "bandwidth_write_around",
     title: "writing around caches, all cores",
     unit: "GB/s",
-    method: "the same with non-temporal stores, which fetch nothing.",
+    method: "the same with non-temporal stores, which fetch no lines.",
 };
 
 const COPY: Heading = Heading {
     id: "bandwidth_copy",
     title: "copying memory, all cores",
     unit: "GB/s",
-    method: "the same with plain loads and stores; read and written bytes both count, as in \
-             STREAM; the target lies 2 KiB away from the source within a page.",
+    method: "the same with plain loads and stores; read and written bytes both count, as in STREAM; the target is 2 KiB \
+         away from the source within a page.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
 
 const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
-/// Bytes of one piece between two reads of the orders: 20 to 60 us.
+/// Bytes of one piece between two checks for orders: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
-/// How far the target of a copy lies from its source within a page. At the same place a load waits
-/// for the last store there, of which the processor compares only the lowest 12 bits of the
-/// address: 16.9 instead of 21.5 GB/s here.
+/// Offset of the target of a copy from its source within a page. At the same offset, a load waits for the
+/// last store there, because the processor compares only the lowest 12 bits of the address: 16.9 instead of
+/// 21.5 GB/s here.
 const APART: usize = 2 << 10;
 
-/// Time of one pass.
+/// Duration of one pass.
 const PASS: Duration = Duration::from_millis(50);
 
-/// Passes are repeated up to this often until [`ENOUGH`] windows counted.
+/// Maximum number of repetitions of a pass until [`ENOUGH`] windows counted.
 const REPEATS: usize = 4;
 
-/// Windows with which a pass is good enough.
+/// Number of windows that is sufficient for a pass.
 const ENOUGH: usize = 20;
 
-/// Most CPUs are tried in powers of two up to this many threads, then all.
+/// Returns the thread counts to try: powers of two, then all CPUs.
 fn counts(cpus: usize) -> Vec<usize> {
     let mut counts: Vec<usize> = std::iter::successors(Some(1), |n| Some(n * 2))
         .take_while(|n| *n < cpus)
@@ -81,14 +80,14 @@ fn counts(cpus: usize) -> Vec<usize> {
     counts
 }
 
-/// Bytes of each of the two buffers of one thread; `None` if there is too little memory.
+/// Returns the size in bytes of each of the two buffers of one thread; `None` if there is too little memory.
 fn buffer_bytes(context: &Context, threads: usize) -> Option<usize> {
     let wanted = (context.memory_set() / threads).max(16 << 20);
     let bytes = wanted.min(context.memory_budget / (2 * threads)) / HUGE * HUGE;
     (bytes * threads >= context.last_level_bytes() * 2).then_some(bytes)
 }
 
-/// A thread that streams on command, and answers with its pieces.
+/// A thread that streams on command, and returns its pieces.
 struct Worker {
     orders: Sender<usize>,
     pieces: Receiver<Vec<Piece>>,
@@ -108,7 +107,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
         let Some(bytes) = buffer_bytes(context, threads) else {
             return KINDS.map(|kind| kind.not_measurable(NO_MEMORY_SET)).into();
         };
-        // Begin with the CPU of the other probes, so that one thread means the same core.
+        // Begin with the CPU of the other probes, so that one thread uses the same core.
         let start = cpus.iter().position(|cpu| *cpu == context.cpu).unwrap_or(0);
         let epoch = Instant::now();
         let workers: Vec<Worker> = (0..threads)
@@ -135,7 +134,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
         .collect()
 }
 
-/// Starts a thread that streams [`PASS`] of each kind that it is sent, until the orders end.
+/// Starts a thread that streams for [`PASS`] for each kind that it receives, until the channel closes.
 fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
     let (orders, kinds) = channel::<usize>();
     let (log, pieces) = channel();
@@ -143,7 +142,7 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
     let thread = std::thread::spawn(move || {
         deadline::adopt(until);
         let _pinned = Pinned::to(cpu);
-        // First touch by the thread itself: on several nodes the memory is then its own node's.
+        // First touched by the thread itself: on several nodes, the memory is then on its own node.
         let source = Mapping::touched(bytes, Pages::Given);
         let sink = Mapping::touched(bytes + APART, Pages::Given);
         let (Ok(source), Ok(sink)) = (source, sink) else {
@@ -151,7 +150,7 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
         };
         let mut at = 0;
         for kind in kinds {
-            // Room for pieces of 5 us: nothing is allocated while the pass runs.
+            // Room for pieces of 5 us: nothing is allocated during the pass.
             let mut log_of_pass: Vec<Piece> = Vec::with_capacity(10_000);
             let begin = Instant::now();
             let mut start = epoch.elapsed().as_nanos() as u64;
@@ -176,12 +175,12 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
     }
 }
 
-/// One piece of the kind at this place of [`KINDS`].
+/// Streams one piece of the kind at this index of [`KINDS`].
 ///
 /// # Safety
 /// Both places must be aligned to 32 and valid for [`PIECE`] bytes, and not overlap.
 unsafe fn stream(kind: usize, from: *mut u8, to: *mut u8) {
-    // SAFETY: handed on from the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match kind {
             0 => {
@@ -194,11 +193,11 @@ unsafe fn stream(kind: usize, from: *mut u8, to: *mut u8) {
     }
 }
 
-/// GB/s of all workers together, window by window, where all had their CPU.
+/// Returns the GB/s of all workers together, for each window in which all had their CPU.
 fn pass(workers: &[Worker], kind: usize) -> Samples {
     let bytes = if kind == 3 { 2 * PIECE } else { PIECE };
     let mut samples = Samples::default();
-    let (steal, switches) = (gate::steal_ns(), gate::involuntary_switches());
+    let (steal, switches) = (cpu_gate::steal_ns(), cpu_gate::involuntary_switches());
     for _ in 0..REPEATS {
         if deadline::passed() {
             break;
@@ -222,8 +221,8 @@ fn pass(workers: &[Worker], kind: usize) -> Samples {
     }
     let windows = samples.values.len() + samples.rejected;
     samples.share = (windows > 0).then(|| samples.values.len() as f64 / windows as f64);
-    samples.steal_ns = gate::steal_ns().saturating_sub(steal);
-    samples.involuntary_switches = gate::involuntary_switches().saturating_sub(switches);
+    samples.steal_ns = cpu_gate::steal_ns().saturating_sub(steal);
+    samples.involuntary_switches = cpu_gate::involuntary_switches().saturating_sub(switches);
     samples
 }
 
@@ -264,7 +263,7 @@ fn answer(
         ));
         let ratio = before.max(after) / before.min(after);
         if ratio > 2.0 && by_threads.len() > 1 && result.value.is_some() {
-            let why = "the cores moved closer or farther apart meanwhile";
+            let why = "the cores moved closer together or farther apart meanwhile";
             result.withdraw(crate::result::ProbeVerdict::Disturbed, why);
         }
     }

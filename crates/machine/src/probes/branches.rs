@@ -1,9 +1,9 @@
-//! What a mispredicted branch costs, and how many outcomes the predictor learns.
+//! The cost of a mispredicted branch, and how many outcomes the predictor learns.
 
 use std::time::Duration;
 
 use crate::chase::Xorshift;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::kernels;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference_if_both};
 use crate::ruler::Ruler;
@@ -14,8 +14,8 @@ const COST: Heading = Heading {
     id: "misprediction",
     title: "mispredicted branch",
     unit: "cycles",
-    method: "a loop that branches on a bit of a random stream that never repeats, less the same \
-             loop with the bit masked out, over the half of the branches that go wrong.",
+    method: "a loop that branches on a bit of a random stream that never repeats, minus the same loop with the bit \
+         masked out, over the half of the branches that are mispredicted.",
 };
 
 const LEARNT: Heading = Heading {
@@ -26,13 +26,13 @@ const LEARNT: Heading = Heading {
              that costs less than a tenth of the full penalty; two patterns.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[COST, LEARNT];
 
-/// Branches of one chunk: 2000 x 20 cycles are 12 us.
+/// Branches per chunk: 2000 x 20 cycles are 12 us.
 const COUNT: u64 = 2000;
 
-/// Both figures.
+/// Measures both figures.
 pub(crate) fn run() -> Vec<ProbeResult> {
     let cost = alone(cost());
     let learnt = match cost.value {
@@ -57,7 +57,7 @@ fn cost() -> Track {
         };
         let (steady, _) = time(0);
         let (random, ones) = time(1);
-        // Wrong guesses: a stream of fair bits can't be guessed better than by half.
+        // Mispredictions: a stream of fair bits can't be predicted better than by half.
         if !(COUNT / 3..=COUNT * 2 / 3).contains(&ones) {
             return f64::NAN;
         }
@@ -65,13 +65,13 @@ fn cost() -> Track {
     })
 }
 
-/// Pattern lengths: three an octave.
+/// Pattern lengths: three per octave.
 const LENGTHS: [usize; 19] = [
     1024, 2048, 4096, 5120, 6144, 8192, 10240, 12288, 16384, 20480, 24576, 32768, 40960, 49152,
     65536, 81920, 98304, 131_072, 196_608,
 ];
 
-/// Branches of one timed piece: 8192 x 3 to 13 cycles are 8 to 33 us.
+/// Branches per timed piece: 8192 x 3 to 13 cycles are 8 to 33 us.
 const PIECE: usize = 8192;
 
 fn learnt(penalty: f64) -> ProbeResult {
@@ -82,8 +82,8 @@ fn learnt(penalty: f64) -> ProbeResult {
     capacity_of(&pairs, penalty)
 }
 
-/// By the better of two patterns: another program's branches can only worsen it. How far apart each
-/// for itself would have put it.
+/// Returns the capacity by the better of two patterns: another program's branches can only worsen it. The
+/// spread is how much the two would differ alone.
 fn capacity_of(pairs: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     let by = |cost: &dyn Fn([Option<f64>; 2]) -> Option<f64>| {
         let points = pairs
@@ -99,11 +99,11 @@ fn capacity_of(pairs: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     result
 }
 
-/// Cycles a branch of a random pattern of `length`, once learnt.
+/// Returns the cycles per branch of a random pattern of `length`, once learnt.
 fn pattern(length: usize, seed: u64) -> Option<f64> {
     let mut random = Xorshift::new(seed * 0x9e37_79b9);
     let pattern: Vec<u8> = (0..length).map(|_| (random.next() >> 63) as u8).collect();
-    // Learning takes some laps; more than 12 change nothing up to the lengths that are tried.
+    // Learning takes several laps; more than 12 change nothing for the lengths tried.
     for _ in 0..12 {
         std::hint::black_box(kernels::pattern_branches(&pattern));
     }
@@ -125,7 +125,7 @@ fn pattern(length: usize, seed: u64) -> Option<f64> {
 fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
     let mut result = LEARNT.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
-    // Half of the branches of an unlearnt pattern go wrong: a tenth of that is the limit.
+    // Half of the branches of an unlearnt pattern are mispredicted: a tenth of that is the limit.
     let base = points
         .iter()
         .map(|(_, cycles)| *cycles)
@@ -138,7 +138,7 @@ fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
     if points.len() < LENGTHS.len() {
         result.add_note("some lengths did not have the CPU for long enough");
     } else if known == 0 || known == points.len() {
-        result.add_note("no knee among the lengths that were tried");
+        result.add_note("no knee among the tried lengths");
     } else {
         result.value = Some(points[known - 1].0);
         result.verdict = ProbeVerdict::Ok;

@@ -1,10 +1,10 @@
-//! Sizes of the caches past the first level from the curve of load latency over working-set size.
+//! Sizes of the caches beyond the first level, from the curve of load latency over working-set size.
 
 use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::probes::first_level;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, of_two};
@@ -31,20 +31,20 @@ const LAST: Heading = Heading {
     id: "last_level_effective",
     title: "last-level cache, effective",
     unit: "B",
-    method: "where the curve has climbed half of the way (of its logarithm) from the second level \
-             to memory; what neighbours use of a shared cache is missing here.",
+    method: "where the curve has climbed half of the way (of its logarithm) from the second level to memory; the part \
+         of a shared cache that neighbours use is missing here.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[first_level::HEADING, CURVE, SECOND, LAST];
 
-/// Slots are this far apart in bytes.
+/// Distance between slots in bytes.
 const SPACING: usize = 64;
 
-/// The curve and what it says of the levels.
+/// Measures the curve and derives the levels.
 ///
-/// `addresses` are the results of the address-cache probe: where its reach ends near a level, the
-/// level's size is the address cache's.
+/// `addresses` are the results of the address-cache probe: if its reach ends near a level, the apparent size
+/// of the level is caused by the address cache.
 pub(crate) fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResult> {
     let most = context.memory_set();
     let Ok(mut cycle) = Cycle::new(most / SPACING, Layout::every(SPACING), Pages::Huge, 0xcac4e)
@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResu
     results
 }
 
-/// Working sets: four an octave from 4 KiB to `most` bytes.
+/// Returns the working sets: four per octave from 4 KiB to `most` bytes.
 fn sizes(most: usize) -> Vec<usize> {
     let mut sizes = Vec::new();
     let mut octave = 4096;
@@ -110,16 +110,16 @@ fn sizes(most: usize) -> Vec<usize> {
     sizes
 }
 
-/// ns a load over `bytes`; the lowest tenth, which is the least for small sets (they have no
-/// other users) and not a lucky chunk for large ones.
+/// Returns ns per load over `bytes`: the lowest tenth, which for small sets is the minimum (they have no
+/// other users) and for large ones avoids lucky chunks.
 fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
     let slots = bytes / SPACING;
     cycle.grow(slots);
-    // One lap warms what can be warmed; more than 2^18 slots can't be in any cache that matters.
+    // One lap warms the caches; more than 2^18 slots don't fit into any relevant cache.
     cycle.walk((slots.min(1 << 18) / 16) as u64 + 1);
     // Chunks of 20 to 40 us: 8000 loads of 4 cycles, or 250 of 130 ns.
     let (rounds, time) = match bytes {
-        // Whole laps: the least of a part of a lap is a lucky part.
+        // Whole laps: the minimum over parts of a lap would be a lucky part.
         b if b <= 512 << 10 => (
             (slots / 16).max(1) as u64 * (400 * 16 / slots).max(1) as u64,
             5,
@@ -136,20 +136,20 @@ fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
         .flatten()
 }
 
-/// Judges the curve: effective sizes of the levels past the first.
+/// Derives the effective sizes of the levels beyond the first from the curve.
 fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<ProbeResult> {
     let rising = isotonic(points);
     let reported = |level| context.cache_bytes(level).map(|bytes| bytes as f64);
     let first_bytes = first.value.or(first.reported).unwrap_or(32768.0);
     let mut second = SECOND.no_answer("too few sizes had the CPU for long enough");
     let mut last = LAST.no_answer("no step between the second level and memory was seen");
-    // From 1.5 times the first level on, the curve is the second level's.
+    // From 1.5 times the first level on, the curve shows the second level.
     let past: Vec<(f64, f64)> = rising
         .iter()
         .copied()
         .filter(|(bytes, _)| *bytes >= first_bytes * 1.5)
         .collect();
-    // Sizes that had no CPU are missing: without the one next to the first level, the lowest
+    // Sizes measured without a CPU are missing: without the size closest to the first level, the lowest
     // latency is not the second level's.
     if let (Some((near, low)), Some((_, high))) = (past.first(), past.last())
         && *near <= first_bytes * 2.0
@@ -169,7 +169,7 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
             && at > 0
         {
             last = derived(LAST, past[at - 1].0, past.len());
-            last.add_note("what neighbours leave of it now; it drifts");
+            last.add_note("the part that neighbours leave now; it drifts");
         }
     }
     second.reported = reported(2);
@@ -193,8 +193,8 @@ fn derived(heading: Heading, value: f64, n: usize) -> ProbeResult {
     result
 }
 
-/// The nearest rising curve (pool adjacent violators on the logarithm): latency can only grow
-/// with the set, so what falls is noise.
+/// Returns the nearest rising curve (pool adjacent violators on the logarithm): latency can only grow with
+/// the set, so any decrease is noise.
 fn isotonic(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for (_, ns) in points {

@@ -1,4 +1,4 @@
-//! How long a cache line is, by three methods of which two must agree.
+//! The length of a cache line, by three methods of which two must agree.
 
 use crate::context::Context;
 use crate::probes::{line_distance, line_sharing, line_slots};
@@ -12,10 +12,10 @@ const HEADING: Heading = Heading {
              missing load, slots that fit the first level, and two cores writing close by.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// The line, after the methods that it rests on.
+/// Returns the line length, after the results of the methods it rests on.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let mut results = line_distance::run(context);
     results.push(line_slots::run());
@@ -36,7 +36,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     results
 }
 
-/// The length on which at least two methods agree and no majority speaks against.
+/// Returns the length on which at least two methods agree and no majority disagrees.
 fn decide(answers: &[f64]) -> ProbeResult {
     let agreeing = |value: f64| answers.iter().filter(|answer| **answer == value).count();
     let best = answers.iter().copied().max_by_key(|value| agreeing(*value));

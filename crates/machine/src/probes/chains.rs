@@ -1,4 +1,4 @@
-//! What a chain of dependences costs against the same work without one.
+//! The cost of a chain of dependencies, compared with the same work without one.
 
 use std::time::Duration;
 
@@ -28,25 +28,25 @@ const FREE: Heading = Heading {
     id: "differences",
     title: "differences, no chain",
     unit: "cycles",
-    method: "dst[i] = src[i+1] - src[i]: as many loads and stores, no element waits for another; \
-             per element, the fastest chunk.",
+    method: "dst[i] = src[i+1] - src[i]: as many loads and stores, but no element waits for another; per element, the \
+         fastest chunk.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[MEMORY, REGISTER, FREE];
 
-/// Elements: source and destination, 18 KiB together, lie in the first level.
+/// Number of elements: source and destination, 18 KiB together, fit the first-level cache.
 const ELEMENTS: usize = 1024;
 
-/// Words from the source to the destination: 8 KiB and half a page. At a distance near a multiple
-/// of 4096 bytes, loads wait for stores that only look like the same address: the prefix sum
-/// through a register took 1.85 cycles an element instead of 1.
+/// Words from the source to the destination: 8 KiB and half a page. At a distance near a multiple of 4096
+/// bytes, loads wait for stores that only seem to have the same address: the prefix sum through a register
+/// took 1.85 cycles per element instead of 1.
 const SINK: usize = ELEMENTS + 256;
 
-/// Times that a chunk goes over the elements.
+/// Number of passes of a chunk over the elements.
 const LAPS: usize = 8;
 
-/// The three figures.
+/// Measures the three figures.
 pub(crate) fn run() -> Vec<ProbeResult> {
     let tracks = vec![
         track(MEMORY, |src, dst| {
@@ -61,7 +61,7 @@ pub(crate) fn run() -> Vec<ProbeResult> {
 }
 
 fn track(heading: Heading, work: fn(&[u64], &mut [u64])) -> Track {
-    // A mapping and not a vector: the low bits of the addresses are the same in every process.
+    // A mapping and not a vector, so that the low bits of the addresses are the same in every process.
     let memory = Mapping::touched((SINK + ELEMENTS) * 8, Pages::Small);
     let mut words = memory.ok();
     let mut ruler = Ruler::new();
@@ -73,7 +73,7 @@ fn track(heading: Heading, work: fn(&[u64], &mut [u64])) -> Track {
         let Some(memory) = &mut words else {
             return f64::NAN;
         };
-        // SAFETY: the mapping is aligned, written, as long as this, and borrowed alone.
+        // SAFETY: the mapping is aligned, written, long enough, and borrowed exclusively.
         let words =
             unsafe { std::slice::from_raw_parts_mut(memory.base().cast::<u64>(), SINK + ELEMENTS) };
         let (source, sink) = words.split_at_mut(SINK);

@@ -1,28 +1,28 @@
-//! Rates of several threads together, from the times at which each was really running: pure.
+//! Combined rates of several threads, from the times at which each really ran. Pure computation.
 
-/// One piece of work: when it began and ended, in ns of one clock for all threads.
+/// One piece of work: its beginning and end, in ns of one clock for all threads.
 pub(crate) type Piece = (u64, u64);
 
-/// A window in ns. Both CPUs of a machine at load 8 were had together for some 0.5 ms at a time,
+/// Length of a window in ns. At a load of 8, both CPUs of a machine were available together for about 0.5 ms,
 /// and never for 4.
 const WINDOW_NS: u64 = 500_000;
 
-/// A piece that took more than this times the quick ones of its thread was interrupted.
+/// A piece longer than this multiple of its thread's fast ones was interrupted.
 const INTERRUPTED: u64 = 3;
 
-/// What all threads did together.
+/// The combined work of all threads.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Together {
     /// Bytes per ns of all threads, one value for each window in which all of them ran.
     pub rates: Vec<f64>,
-    /// Windows in which at least one of them did not run for a part.
+    /// Number of windows in which a thread was interrupted.
     pub rejected: usize,
 }
 
-/// Cuts the time in which all threads had begun and none had ended into windows of 0.5 ms, and
-/// adds up what all threads moved in those in which none was interrupted.
+/// Divides the time after all threads began and before any ended into windows of 0.5 ms, and adds up the
+/// bytes of all threads in windows without an interruption.
 ///
-/// `logs` has one list of pieces a thread, in order; every piece moved `bytes`.
+/// `logs` has one list of pieces per thread, in order; every piece moved `bytes`.
 pub(crate) fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
     let mut result = Together::default();
     let from = logs
@@ -52,19 +52,19 @@ pub(crate) fn together(logs: &[Vec<Piece>], bytes: usize) -> Together {
     result
 }
 
-/// Whether all of `logs` moved bytes without an interruption from `from` to `to`.
+/// Returns whether all of `logs` moved bytes from `from` to `to` without an interruption.
 pub(crate) fn all_ran(logs: &[Vec<Piece>], limits: &[u64], from: u64, to: u64) -> bool {
     logs.iter()
         .zip(limits)
         .all(|(log, limit)| moved(log, from, to, *limit, 1).is_some())
 }
 
-/// Longest time of a piece of each log that was not interrupted.
+/// Returns the longest duration of an uninterrupted piece for each log.
 pub(crate) fn limits(logs: &[Vec<Piece>]) -> Vec<u64> {
     logs.iter().map(|log| limit(log)).collect()
 }
 
-/// Longest time of a piece that was not interrupted: from the lower quartile.
+/// Returns the longest duration of an uninterrupted piece, derived from the lower quartile.
 fn limit(log: &[Piece]) -> u64 {
     let mut times: Vec<u64> = log.iter().map(|(start, end)| end - start).collect();
     times.sort_unstable();
@@ -73,7 +73,7 @@ fn limit(log: &[Piece]) -> u64 {
         .map_or(0, |quick| quick * INTERRUPTED)
 }
 
-/// Bytes that one thread moved in the window; `None` if it was interrupted in it.
+/// Returns the bytes that one thread moved in the window; `None` if it was interrupted in it.
 fn moved(log: &[Piece], from: u64, to: u64, limit: u64, bytes: usize) -> Option<f64> {
     let first = log.partition_point(|(_, end)| *end <= from);
     let mut sum = 0.0;
@@ -82,7 +82,7 @@ fn moved(log: &[Piece], from: u64, to: u64, limit: u64, bytes: usize) -> Option<
         if start >= to {
             break;
         }
-        // Between two pieces lie some 50 ns; more is an interruption like a long piece.
+        // Two pieces are about 50 ns apart; a longer gap is an interruption, as is a long piece.
         if end - start > limit || start > covered.saturating_add(limit) {
             return None;
         }
@@ -97,7 +97,7 @@ fn moved(log: &[Piece], from: u64, to: u64, limit: u64, bytes: usize) -> Option<
 mod tests {
     use super::*;
 
-    /// Pieces of 20 us one after the other.
+    /// Returns consecutive pieces of 20 us.
     fn steady(from: u64, count: u64) -> Vec<Piece> {
         (0..count)
             .map(|i| (from + i * 20_000, from + (i + 1) * 20_000))
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn windows_in_which_one_was_interrupted_do_not_count() {
         let mut late = steady(0, 30);
-        // Nothing for 3 ms, then on.
+        // A gap of 3 ms, then on.
         late.push((600_000, 3_600_000));
         late.extend(steady(3_600_000, 100));
         let found = together(&[steady(0, 300), late], 200_000);

@@ -1,4 +1,4 @@
-//! How fast the core's clock runs, without counters.
+//! The clock speed of the core, measured without counters.
 
 use std::time::Duration;
 
@@ -12,26 +12,25 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_clock",
     title: "core clock",
     unit: "GHz",
-    method: "256 additions that each need the one before take 256 cycles; chunks of 50 us, the \
-             fastest. Neither the time-stamp counter nor cpuinfo's MHz is the core's clock.",
+    method: "256 dependent additions take 256 cycles; chunks of 50 us, the fastest. Neither the time-stamp counter nor \
+         cpuinfo's MHz is the core's clock.",
 };
 
 const BESIDE_VECTORS: Heading = Heading {
     id: "core_clock_vectors",
     title: "core clock beside wide vectors",
     unit: "GHz",
-    method: "the same additions (10 us) right after 80 us of vector multiply-adds on all ports, \
-             again and again: a core that lowers its clock for wide vectors keeps it low for \
-             longer than that.",
+    method: "the same additions (10 us) right after 80 us of vector multiply-adds on all ports, repeatedly: a core that \
+         lowers its clock for wide vectors keeps it low for longer than that.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[BESIDE_VECTORS];
 
 /// Turns of 256 additions in one chunk: 47 us at 3.5 GHz.
 const TURNS: u64 = 640;
 
-/// The probe.
+/// Returns the probe.
 pub(crate) fn track() -> Track {
     // The minimum is of time per cycle; `invert` turns the result into GHz.
     let agreement = Agreement {
@@ -44,15 +43,15 @@ pub(crate) fn track() -> Track {
     .inverted()
 }
 
-/// Turns of 256 additions after each stretch of vectors: 10 us at 3.5 GHz.
+/// Turns of 256 additions after each sequence of vectors: 10 us at 3.5 GHz.
 const TURNS_BETWEEN: u64 = 140;
 
-/// Turns of 8 chains of 16 multiply-adds: some 80 us at two a cycle.
+/// Turns of 8 chains of 16 multiply-adds: about 80 us at two per cycle.
 const VECTOR_TURNS: u64 = 4000;
 
-/// The clock while wide vectors are busy, with the plain clock beside it. The first chunks of a
-/// pass fall into the time that a core needs to lower its clock (up to some 20 us) and the
-/// minimum would pick them; the tenth percentile of some 400 chunks does not.
+/// Measures the clock while wide vectors are busy, together with the plain clock. The first chunks of a pass
+/// are in the time that a core needs to lower its clock (up to about 20 us). The minimum would pick them; the
+/// tenth percentile of about 400 chunks doesn't.
 pub(crate) fn beside_vectors() -> ProbeResult {
     let operation = chains::Operation::FusedMultiplyAdd;
     if !chains::available(operation) {
@@ -72,7 +71,7 @@ pub(crate) fn beside_vectors() -> ProbeResult {
             ns_per_cycle(TURNS_BETWEEN)
         },
     );
-    // Before the vectors: they lower the clock for longer than one piece of work.
+    // Before the vectors, because they lower the clock for longer than one piece of work.
     let plain = Ruler::new().ghz();
     let mut result = alone(track.inverted());
     if let Some(beside) = result.value {

@@ -1,9 +1,9 @@
-//! For what part of the time something else is at work on the core's other hardware thread.
+//! The fraction of the time in which the core's other hardware thread is busy.
 
 use std::time::Duration;
 
 use crate::core_width::CoreWidth;
-use crate::gate::{CpuOf, Stretch};
+use crate::cpu_gate::{CpuOf, Stretch};
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference};
 use crate::ruler::Ruler;
 
@@ -11,21 +11,20 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_shared",
     title: "core shared with its other thread",
     unit: "%",
-    method: "additions that don't need each other, in cycles each: part of the time in which they took \
-             4 % longer than the quickest hundredth. What takes a part of the core is not among stolen \
-             time, and nobody waits for a CPU.",
+    method: "independent additions, in cycles each: the share of the time in which they took 4 % longer than the \
+         quickest hundredth. Sharing a core is not stolen time, and no thread waits for a CPU.",
 };
 
-/// Part of a time in which the core was shared, 0 to 1.
+/// Fraction of a duration in which the core was shared, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shared {
-    /// Of all of it.
+    /// Over the whole duration.
     pub part: f64,
-    /// Of its first and of its second half.
+    /// Over its first and second half.
     pub halves: [f64; 2],
 }
 
-/// How long the core was shared within `time`.
+/// Returns how long the core was shared within `time`.
 pub(crate) fn spin(time: Duration) -> Shared {
     let (mut width, mut ruler) = (CoreWidth::default(), Ruler::new());
     let clock = Stretch::begin(CpuOf::Nobody);
@@ -38,7 +37,7 @@ pub(crate) fn spin(time: Duration) -> Shared {
     }
 }
 
-/// What [`spin`] found as a figure.
+/// Returns the finding of [`spin`] as a figure.
 pub(crate) fn result(shared: Shared) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(shared.part * 100.0);
@@ -50,12 +49,12 @@ pub(crate) fn result(shared: Shared) -> ProbeResult {
     result
 }
 
-/// From this part on it is reported.
+/// Fraction from which it is reported.
 pub(crate) const SHARED_FROM: f64 = 0.05;
 
-/// What it does to results.
-pub(crate) const MEANING: &str = "programs take 10 to 25 % longer meanwhile, with nothing stolen and nobody waiting; \
-                                  in a virtual machine it may be another one's work";
+/// Its effect on results.
+pub(crate) const MEANING: &str = "programs take 10 to 25 % longer meanwhile, although nothing is stolen and no thread waits; in a virtual \
+     machine another one may cause it";
 
 #[cfg(test)]
 mod tests {

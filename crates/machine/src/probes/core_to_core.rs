@@ -1,8 +1,8 @@
-//! How long a line takes from one core to another.
+//! The time for a cache line to move from one core to another.
 //!
-//! On some virtual machines it flips between "near" and "far" within seconds, and the bandwidth
-//! of two threads with it (33 against 64 GB/s was measured): it is taken right before and right
-//! after every figure of several threads and stored with it.
+//! On some virtual machines it flips between "near" and "far" within seconds, and the bandwidth of two
+//! threads with it (33 and 64 GB/s were measured). It is therefore measured immediately before and after
+//! every figure of several threads and stored with it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,23 +17,23 @@ const HEADING: Heading = Heading {
     id: "core_to_core",
     title: "one core to another",
     unit: "ns",
-    method: "two pinned threads hand a line back and forth; one way is half a round trip; bursts of 50 \
-             trips over 16 lines in turn; of each line the tenth percentile, of the lines the median. \
-             With more than two CPUs, the first against each.",
+    method: "two pinned threads hand a line back and forth; one way is half a round trip; bursts of 50 trips over 16 \
+         lines in turn; the tenth percentile of each line, the median of the lines. With more than two CPUs, the \
+         first against each.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Round trips of one burst.
+/// Round trips per burst.
 const TRIPS: u64 = 50;
 
-/// Lines that are handed over in turn. Where cores and pieces of the last level sit on a mesh, a
-/// line's address decides over which of them it goes: 50 to 76 ns from line to line, the same for
-/// as long as the page stays (Intel of 2023).
+/// Number of lines that are handed over in turn. If cores and slices of the last-level cache are on a mesh, a
+/// line's address determines its route: 50 to 76 ns from line to line, constant while the page stays (Intel
+/// of 2023).
 const LINES: usize = 16;
 
-/// Most partners that are tried.
+/// Maximum number of partners to try.
 const MOST_PARTNERS: usize = 32;
 
 const STOP: u64 = u64::MAX;
@@ -47,27 +47,27 @@ struct Bursts {
 }
 
 impl Bursts {
-    /// Too few say nothing.
+    /// Minimum number of bursts for a result.
     const ENOUGH: usize = 20;
 
     fn all(&self) -> impl Iterator<Item = f64> + '_ {
         self.of_line.iter().flatten().copied()
     }
 
-    /// The tenth percentile of each line.
+    /// Returns the tenth percentile of each line.
     fn lowest(&self) -> Vec<f64> {
         let lines = self.of_line.iter();
         lines.filter_map(|times| quantile(times, 0.1)).collect()
     }
 
-    /// Of the lines the median; `None` of too few bursts.
+    /// Returns the median over the lines; `None` with too few bursts.
     fn typical(&self) -> Option<f64> {
         let enough = self.all().count() >= Bursts::ENOUGH;
         enough.then(|| quantile(&self.lowest(), 0.5)).flatten()
     }
 }
 
-/// Bursts between the calling thread, which must be pinned, and `other`.
+/// Measures bursts between the calling thread, which must be pinned, and `other`.
 fn bursts(other: usize, time: Duration) -> Bursts {
     let balls: Arc<[Ball; LINES]> = Arc::new(std::array::from_fn(|_| Ball(AtomicU64::new(0))));
     let theirs = Arc::clone(&balls);
@@ -104,7 +104,7 @@ fn bursts(other: usize, time: Duration) -> Bursts {
             while ball.0.load(Ordering::Acquire) != at + 2 {
                 std::hint::spin_loop();
                 spins += 1;
-                // A partner that does not run must not hold the probe.
+                // A partner that doesn't run must not block the probe.
                 if spins.is_multiple_of(4096) && start.elapsed() > time * 8 {
                     break 'all;
                 }
@@ -114,7 +114,7 @@ fn bursts(other: usize, time: Duration) -> Bursts {
         of_line[count % LINES].push(burst.elapsed().as_nanos() as f64 / (2 * TRIPS) as f64);
         count += 1;
     }
-    // The partner may answer once more before it sees the stop: keep storing until it ends.
+    // The partner may answer once more before it sees the stop flag: keep storing until it ends.
     while !partner.is_finished() {
         for ball in balls.iter() {
             ball.0.store(STOP, Ordering::Release);
@@ -125,8 +125,8 @@ fn bursts(other: usize, time: Duration) -> Bursts {
     Bursts { of_line }
 }
 
-/// One quick sample (5 ms) of the state between the context's CPU and the next; `None` with one
-/// CPU or a partner that did not run.
+/// Takes one quick sample (5 ms) of the state between the context's CPU and the next; `None` with one CPU or
+/// a partner that didn't run.
 pub(crate) fn state(context: &Context) -> Option<f64> {
     let other = context
         .cpus
@@ -136,7 +136,7 @@ pub(crate) fn state(context: &Context) -> Option<f64> {
     bursts(other, Duration::from_millis(5)).typical()
 }
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run(context: &Context) -> ProbeResult {
     let others: Vec<usize> = context
         .cpus
@@ -148,7 +148,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     if others.is_empty() {
         return HEADING.not_measurable("only one CPU may be used");
     }
-    // Three passes over all pairs: a pair that moves between its states gives no figure.
+    // Three passes over all pairs: a pair that changes its state gives no figure.
     let each = Duration::from_millis(20);
     let mut points: Vec<(f64, f64)> = Vec::new();
     let mut passes: [Vec<Bursts>; 3] = Default::default();
@@ -164,7 +164,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     answer(points, &passes)
 }
 
-/// The answer of passes over all pairs.
+/// Returns the result of passes over all pairs.
 fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
     let agreement = Agreement {
         estimator: Estimator::Median,
@@ -185,7 +185,7 @@ fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
         ));
     }
     if result.verdict == ProbeVerdict::Disturbed {
-        result.add_note("the pair moved between two states, or other programs ran in between");
+        result.add_note("the pair switched between two states, or other programs ran in between");
     }
     result.set_points("(CPU)", "ns", points);
     result
@@ -195,7 +195,7 @@ fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
 mod tests {
     use super::*;
 
-    /// So many bursts of each line in both states.
+    /// Returns this many bursts of each line in both states.
     fn pass(near: usize, far: usize) -> Vec<Bursts> {
         let mut times = vec![30.0; near];
         times.extend(vec![150.0; far]);

@@ -1,17 +1,17 @@
-//! A process that sends each byte back: the other side of a round trip between processes.
+//! A process that sends each byte back, for round trips between processes.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// Sends each byte back until its end of the pipe closes; it ends with this one.
+/// Sends each byte back until its end of the pipe closes; the process ends when this value is dropped.
 pub(crate) struct EchoProcess {
     pid: libc::pid_t,
     /// CPU clock of the process.
     pub clock: libc::clockid_t,
-    /// Where its answers come from.
+    /// Pipe from the process.
     pub reader: File,
-    /// Where it is sent to; closed first, so that it ends.
+    /// Pipe to the process; closed first, so that the process exits.
     pub writer: Option<File>,
 }
 
@@ -19,7 +19,7 @@ impl EchoProcess {
     /// Starts it on the CPU of the caller.
     ///
     /// # Errors
-    /// When there are no pipes or no process.
+    /// If pipes or a process can't be created.
     pub(crate) fn start() -> io::Result<EchoProcess> {
         let (their_reader, writer) = io::pipe()?;
         let (reader, their_writer) = io::pipe()?;
@@ -49,11 +49,12 @@ impl EchoProcess {
 }
 
 fn owned(end: impl std::os::fd::IntoRawFd) -> File {
-    // SAFETY: the descriptor is open and belongs to nobody else now.
+    // SAFETY: the descriptor is open and now has no other owner.
     unsafe { File::from_raw_fd(end.into_raw_fd()) }
 }
 
-/// The child: system calls only, because another thread may have held any lock at the fork.
+/// The child's loop. It only makes system calls, because another thread may have held any lock during the
+/// fork.
 ///
 /// # Safety
 /// Only in a child right after fork.
@@ -61,8 +62,8 @@ unsafe fn echo([from, to]: [i32; 2]) -> ! {
     // SAFETY: plain system calls on open descriptors and a byte of this stack.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // A pipe whose writing end this process held would never end for those who wait for that:
-        // the partner threads of the other round trips hung so.
+        // If this process kept the writing end of another pipe open, its readers would never see the end of
+        // input: the partner threads of the other round trips hung for this reason.
         for other in (0..1024).filter(|other| *other != from && *other != to) {
             libc::close(other);
         }
@@ -76,8 +77,8 @@ unsafe fn echo([from, to]: [i32; 2]) -> ! {
 impl Drop for EchoProcess {
     fn drop(&mut self) {
         self.writer = None;
-        // SAFETY: the child is ours and not reaped yet; the kill is for a child that another
-        // one, forked meanwhile, keeps from seeing the pipe's end.
+        // SAFETY: the child is ours and not reaped yet; the kill is for a child that can't see the pipe's end
+        // because another child, forked in the meantime, holds it open.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
             libc::waitpid(self.pid, std::ptr::null_mut(), 0);
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(byte, [42]);
         let pid = process.pid;
         drop(process);
-        // SAFETY: asks only.
+        // SAFETY: only queries.
         assert_eq!(unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) }, -1);
     }
 }

@@ -1,4 +1,4 @@
-//! What a spinning core draws, where the processor counts energy.
+//! The power of a spinning core, if the processor counts energy.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,23 +10,23 @@ const HEADING: Heading = Heading {
     id: "energy_spinning",
     title: "power, one core spinning",
     unit: "W",
-    method: "the package's energy counter (RAPL, through powercap) over 0.3 s of additions on one \
-             core, less the same time asleep.",
+    method: "the package's energy counter (RAPL, through powercap) over 0.3 s of additions on one core, minus the same \
+         time asleep.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Why the counter gives nothing.
+/// Why the counter can't be used.
 #[derive(Debug, PartialEq, Eq)]
 enum Missing {
-    /// The system shows no counter.
+    /// The system has no counter.
     Absent,
-    /// There is one, for root only.
+    /// The counter is for root only.
     Forbidden(PathBuf),
 }
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run() -> ProbeResult {
     let counter = match counter(Path::new("/")) {
         Ok(counter) => counter,
@@ -34,7 +34,7 @@ pub(crate) fn run() -> ProbeResult {
             return HEADING.not_measurable("no energy counter on this machine");
         }
         Err(Missing::Forbidden(path)) => {
-            let why = format!("{} can be read by root only", path.display());
+            let why = format!("only root can read {}", path.display());
             return HEADING.not_measurable(why);
         }
     };
@@ -60,7 +60,7 @@ pub(crate) fn run() -> ProbeResult {
     }
 }
 
-/// The first package's counter.
+/// Returns the first package's counter.
 fn counter(root: &Path) -> Result<PathBuf, Missing> {
     let Ok(zones) = std::fs::read_dir(root.join("sys/class/powercap")) else {
         return Err(Missing::Absent);
@@ -77,7 +77,7 @@ fn counter(root: &Path) -> Result<PathBuf, Missing> {
     }
 }
 
-/// Power while `work` runs; `None` if the counter wrapped.
+/// Returns the power in watts while `work` runs; `None` if the counter wrapped.
 fn watts(counter: &Path, work: impl FnOnce()) -> Option<f64> {
     let read = || {
         std::fs::read_to_string(counter)

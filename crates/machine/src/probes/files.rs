@@ -1,4 +1,4 @@
-//! How fast a file is read from memory and from the device, and what making it safe costs.
+//! How fast a file is read from memory and from the device, and the cost of a sync.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::{Agreement, judge};
 use crate::track::{Track, alone, sample};
@@ -35,13 +35,13 @@ const SYNC: Heading = Heading {
     method: "4 KiB written over the start of the file, then fsync; the median.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[WARM, COLD, SYNC];
 
 const FILE_BYTES: usize = 32 << 20;
 
-/// Parts of the file that are read cold, one figure each. Single pieces would not do: the system
-/// reads ahead, and most pieces would look as quick as memory.
+/// Number of parts of the file that are read cold, one figure each. Individual pieces would not work: the
+/// system reads ahead, so most pieces would seem as fast as memory.
 const COLD_PARTS: usize = 8;
 
 /// A file that is deleted when dropped.
@@ -59,7 +59,7 @@ impl Scratch {
             .create_new(true)
             .open(&path)?;
         let scratch = Scratch { file, path };
-        // Numbers that no file system compresses or leaves out as a hole.
+        // Numbers that no file system compresses or stores as a hole.
         let mut random = crate::chase::Xorshift::new(0xf11e);
         let piece: Vec<u8> = (0..1 << 17)
             .flat_map(|_| random.next().to_le_bytes())
@@ -74,9 +74,9 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Drops the file's pages; true if none is left in memory.
+    /// Drops the file's pages; returns true if none is left in memory.
     fn evict(&self) -> bool {
-        // Pages that are still being read ahead, or wait in a CPU's own list, stay: ask again.
+        // Pages that are still being read ahead, or are in a CPU's local list, stay: try again.
         (0..20).any(|_| {
             let fd = self.file.as_raw_fd();
             // SAFETY: the descriptor is open.
@@ -88,7 +88,7 @@ impl Scratch {
         })
     }
 
-    /// Pages of the file that are in memory (`mincore`).
+    /// Returns the number of the file's pages that are in memory (`mincore`).
     fn resident(&self) -> Option<usize> {
         // SAFETY: maps the open file for reading; the length is the file's.
         let map = unsafe {
@@ -119,7 +119,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The three figures, of a file in the context's directory.
+/// Measures the three figures with a file in the context's directory.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let scratch = match Scratch::new(&context.directory) {
         Ok(scratch) => scratch,

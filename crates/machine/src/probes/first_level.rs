@@ -1,10 +1,10 @@
-//! How large the first level of the data cache is, by two methods that must agree.
+//! The size of the first-level data cache, by two methods that must agree.
 
 use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
@@ -14,28 +14,27 @@ pub(super) const HEADING: Heading = Heading {
     id: "l1_size",
     title: "first-level cache, size",
     unit: "B",
-    method: "two methods must agree: the largest working set whose random chase runs at \
-             first-level speed, in eighths of an octave; and how many lines at page distance \
-             stay, times that distance.",
+    method: "two methods must agree: the largest working set whose random chase runs at first-level speed, in eighths \
+         of an octave; and the number of lines at page distance that stay, times that distance.",
 };
 
-/// Slots of the working set are this far apart in bytes.
+/// Distance between slots of the working set in bytes.
 const SPACING: usize = 64;
 
-/// Larger first levels are not looked for.
+/// Largest first-level cache that is searched for.
 const MOST: usize = 512 << 10;
 
-/// Most passes of a method.
+/// Maximum number of passes per method.
 const MOST_PASSES: usize = 12;
 
-/// The size, or why there is none.
+/// Returns the size, or why there is none.
 pub(super) fn run(context: &Context) -> ProbeResult {
     let mut result = measured(by_working_set, || by_conflicts(most_without_conflict));
     result.reported = context.cache_bytes(1).map(|bytes| bytes as f64);
     result
 }
 
-/// The size by passes of both methods, until they agree.
+/// Makes passes of both methods until they agree on the size.
 fn measured(
     working_set: impl Fn() -> Option<usize>,
     conflicts: impl Fn() -> Option<usize>,
@@ -53,11 +52,10 @@ fn measured(
     result
 }
 
-/// The size on which both methods agree.
+/// Returns the size on which both methods agree.
 ///
-/// What disturbs takes lines away and never adds any, so the largest of the passes counts. The
-/// lines at page distance are few and are hurt less: two passes must agree on the largest of
-/// these.
+/// Disturbances evict lines and never add any, so the largest of the passes counts. The lines at page
+/// distance are few and suffer less: two passes must agree on the largest of these.
 fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     let disturbed = |note: String| {
         let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Disturbed);
@@ -65,7 +63,7 @@ fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
         result
     };
     let Some(most) = working_set.iter().max() else {
-        let why = "no knee below 512 KiB, or the CPU was not had";
+        let why = "no knee below 512 KiB, or the CPU was not available";
         return HEADING.no_answer(why);
     };
     let Some(by_conflicts) = conflicts.iter().max() else {
@@ -74,7 +72,7 @@ fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
         ));
     };
     if most != by_conflicts {
-        // A neighbour on the other thread of the core holds a part of every set.
+        // A neighbour on the core's other thread occupies a part of every set.
         return disturbed(format!(
             "{most} bytes stay, and lines at page distance say {by_conflicts}"
         ));
@@ -89,7 +87,7 @@ fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     result
 }
 
-/// The largest working set at first-level speed.
+/// Returns the largest working set at first-level speed.
 fn by_working_set() -> Option<usize> {
     let mut cycle = Cycle::new(MOST / SPACING, Layout::every(SPACING), Pages::Huge, 0x11).ok()?;
     let mut base = None;
@@ -100,7 +98,8 @@ fn by_working_set() -> Option<usize> {
             let bytes = octave / 8 * eighths;
             let ns = lap_time(&mut cycle, bytes / SPACING)?;
             let base = *base.get_or_insert(ns);
-            // One line too many makes the loads of one set miss: 9 of 512 loads at 8 ways, 4 %.
+            // One line too many makes the loads of one set miss: 9 of 512 loads with 8 ways, an increase of 4
+            // %.
             if ns > base * 1.1 {
                 return largest;
             }
@@ -111,10 +110,11 @@ fn by_working_set() -> Option<usize> {
     None
 }
 
-/// The size by the lines that share a set, from `most`: how many lines at a distance (bytes) stay.
+/// Returns the size by the lines that share a set. `most` returns how many lines at a distance (bytes) stay
+/// cached.
 ///
-/// At a distance beyond what the sets span, lines share one set wherever the distance leads, and
-/// the product is too large: it shrinks with the distance until they spread over several sets.
+/// At a distance beyond the span of the sets, all lines share one set at any distance, and the product is too
+/// large: it shrinks with the distance until they spread over several sets.
 fn by_conflicts(most: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut least: Option<usize> = None;
     for distance in [4096, 2048, 1024] {
@@ -127,13 +127,13 @@ fn by_conflicts(most: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     least
 }
 
-/// The most lines at `distance` bytes of each other that are all loaded at first-level speed.
+/// Returns the largest number of lines `distance` bytes apart that are all loaded at first-level speed.
 fn most_without_conflict(distance: usize) -> Option<usize> {
     let most = MOST / distance;
     let mut cycle = Cycle::new(most, Layout::every(distance), Pages::Huge, 0x5e7).ok()?;
     let base = lap_time(&mut cycle, 2)?;
     for lines in 3..=most {
-        // One line more than a set has ways: the next to be loaded is the one that was just lost.
+        // One line more than the ways of a set: the next line to load is always the one just evicted.
         if lap_time(&mut cycle, lines)? > base * 1.3 {
             return Some(lines - 1);
         }
@@ -141,7 +141,7 @@ fn most_without_conflict(distance: usize) -> Option<usize> {
     None
 }
 
-/// The least time a load over whole laps of `slots`.
+/// Returns the shortest time per load over whole laps of `slots`.
 fn lap_time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
     cycle.grow(slots);
     let rounds = (slots * (8192 / slots).max(1) / 16) as u64;
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(calls.get(), MOST_PASSES);
     }
 
-    /// Lines at `distance` that stay in a cache of `sets` sets of `ways` lines of 64 bytes.
+    /// Returns how many lines at `distance` stay in a cache of `sets` sets of `ways` lines of 64 bytes.
     fn stay(sets: usize, ways: usize, distance: usize) -> usize {
         let used = (sets * 64 / distance).max(1);
         used * ways

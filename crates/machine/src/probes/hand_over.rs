@@ -1,4 +1,4 @@
-//! What it costs to hand work to another thread: creation, switches, pipes, a local socket.
+//! The cost of handing work to another thread: creation, switches, pipes, a local socket.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::affinity::Pinned;
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::probes::echo_process::EchoProcess;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::{Agreement, quantile};
@@ -40,8 +40,7 @@ const SWITCH: Heading = Heading {
     id: "context_switch",
     title: "context switch between threads",
     unit: "us",
-    method: "(round trip on one CPU - 2 x write and read back) / 2: what is left of the round \
-             trip are two switches.",
+    method: "(round trip on one CPU - 2 x write and read back) / 2: the rest of the round trip is two switches.",
 };
 
 const SAME_PROCESSES: Heading = Heading {
@@ -62,8 +61,8 @@ const OTHER: Heading = Heading {
     id: "pipe_round_trip_far",
     title: "pipe round trip, other CPU",
     unit: "us",
-    method: "the same with the threads on two CPUs, which adds waking an idle CPU; the lowest \
-             tenth, with the median beside it because it has several modes.",
+    method: "the same with the threads on two CPUs, which includes waking an idle CPU; the lowest tenth, shown with the \
+         median because it has several modes.",
 };
 
 const FLOW: Heading = Heading {
@@ -82,7 +81,7 @@ const SOCKET: Heading = Heading {
              one CPU; the lowest tenth.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[
     SAME_PROCESSES,
     SWITCH_PROCESSES,
@@ -95,7 +94,7 @@ pub(crate) const HEADINGS: &[Heading] = &[
     SOCKET,
 ];
 
-/// All of them.
+/// Measures all of them.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let lowest = Agreement {
         estimator: Estimator::P10,
@@ -159,7 +158,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     results
 }
 
-/// The round trip to another process on this CPU.
+/// Measures the round trip to another process on this CPU.
 fn between_processes(agreement: Agreement, pass: Duration) -> io::Result<Track> {
     let mut process = EchoProcess::start()?;
     let clock = process.clock;
@@ -183,7 +182,7 @@ fn own_pipe() -> io::Result<(PipeReader, PipeWriter)> {
     io::pipe()
 }
 
-/// One byte in and out again.
+/// Writes and reads one byte.
 fn bounce(reader: &mut impl Read, writer: &mut impl Write) -> io::Result<u8> {
     let mut byte = [0];
     writer.write_all(&[42])?;
@@ -198,7 +197,7 @@ struct Partner {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Sends back what comes until the other end closes.
+/// Sends input back until the other end closes.
 fn echo(mut reader: impl Read, mut writer: impl Write) {
     let mut byte = [0];
     while reader.read_exact(&mut byte).is_ok() && writer.write_all(&byte).is_ok() {}
@@ -234,7 +233,7 @@ impl Partner {
         })
     }
 
-    /// us a round trip, of `trips` in a row.
+    /// Returns us per round trip, over `trips` in a row.
     fn round_trips(&mut self, trips: u32) -> f64 {
         let (Some(reader), Some(writer)) = (&mut self.reader, &mut self.writer) else {
             return f64::NAN;
@@ -249,7 +248,7 @@ impl Partner {
     }
 }
 
-/// A socket whose writing half ends when dropped, although the reading half is still open.
+/// A socket whose writing half is shut down when dropped, even if the reading half is still open.
 struct Closing(TcpStream);
 
 impl Write for Closing {
@@ -278,7 +277,7 @@ impl Drop for Partner {
     }
 }
 
-/// The switch from the round `trip` and the calls in it.
+/// Derives the switch from the round `trip` and the system calls in it.
 fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResult {
     let of = |heading: Heading| {
         let found = results.iter().find(|result| result.id == heading.id)?;
@@ -289,19 +288,19 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
             let mut result = heading.blank(Estimator::Derived, ProbeVerdict::Ok);
             let value = (round - 2.0 * calls) / 2.0;
             result.value = Some(value);
-            // As far apart as those of both may lie.
+            // The combined spread of both.
             let wide = round * round_spread + 2.0 * calls * calls_spread;
             result.spread = Some(wide / 2.0 / value);
             result.n = 2;
             result
         }
         Some(_) => heading.no_answer("the round trip is not longer than its calls"),
-        None => heading.no_answer("the figures that it rests on are missing"),
+        None => heading.no_answer("the figures that it depends on are missing"),
     }
 }
 
-/// The round trip between two CPUs. Nobody's CPU time can be held against the wall time here:
-/// both threads sleep by design.
+/// Measures the round trip between two CPUs. CPU time can't be compared with wall time here: both threads
+/// sleep by design.
 fn other(context: &Context) -> ProbeResult {
     let Some(cpu) = context.cpus.iter().copied().find(|cpu| *cpu != context.cpu) else {
         return OTHER.not_measurable("only one CPU may be used");
@@ -344,7 +343,7 @@ fn flow() -> ProbeResult {
         Duration::from_millis(30),
         move || {
             let start = Instant::now();
-            // 64 KiB is what a pipe holds by default: the write never waits.
+            // 64 KiB is the default capacity of a pipe: the write never blocks.
             let done = writer
                 .write_all(&buffer)
                 .and_then(|()| reader.read_exact(&mut buffer));

@@ -1,4 +1,4 @@
-//! What the hypervisor answers for each caller: the cost of CPUID.
+//! The cost of CPUID, which the hypervisor emulates for each caller.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +11,17 @@ const HEADING: Heading = Heading {
     id: "cpuid",
     title: "CPUID",
     unit: "ns",
-    method: "10 CPUID instructions in a row, per instruction, the fastest chunk; a hypervisor has \
-             to answer each (1 to 4 us), bare metal takes some 20 to 100 ns.",
+    method: "10 CPUID instructions in a row, per instruction, the fastest chunk; a hypervisor has to handle each (1 to \
+         4 us), bare metal takes some 20 to 100 ns.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run() -> ProbeResult {
     if kernels::identify().is_none() {
-        let why = "this architecture has no instruction that a hypervisor must answer";
+        let why = "this architecture has no instruction that a hypervisor must handle";
         return HEADING.not_measurable(why);
     }
     let agreement = Agreement {

@@ -1,11 +1,11 @@
 //! Line length and prefetching from hits at random signed distances.
 //!
-//! A load at a random place of a large buffer misses. A second load at distance d from it hits
-//! if it falls into the line that the first one brought. With a random place within the line,
-//! P(hit at -d) = 1 - d/L, so that the area under P is (L - 1)/2 whatever the costs are. Distances
-//! must be random: with a fixed one, prefetchers learn the pair, and strided copies answer 64, 128
-//! or 256 on the same processor. A prefetcher that fetches the next line widens one side only; the
-//! narrower side gives the line, and the excess of the other side is the prefetcher's reach.
+//! A load at a random place of a large buffer misses. A second load at distance d from it hits if it is in
+//! the line that the first one fetched. With a random place within the line, P(hit at -d) = 1 - d/L, so that
+//! the area under P is (L - 1)/2, regardless of the costs. Distances must be random: with a fixed one,
+//! prefetchers learn the pair, and strided copies give 64, 128 or 256 on the same processor. A prefetcher
+//! that fetches the next line widens one side only; the narrower side gives the line, and the excess of the
+//! other side is the prefetcher's reach.
 
 use std::time::{Duration, Instant};
 
@@ -27,12 +27,12 @@ const LINE: Heading = Heading {
 
 const PREFETCH: Heading = Heading {
     id: "next_line_prefetch",
-    title: "prefetch beside a missed line",
+    title: "prefetch next to a missed line",
     unit: "lines",
     method: "the excess of hits on the wider side of the same test, in lines.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[LINE, PREFETCH];
 
 /// Largest distance tested, in bytes.
@@ -41,13 +41,13 @@ const REACH: usize = 384;
 /// One pair of loads: signed distance in bytes and whether the second one hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
-    /// From the first load to the second, in bytes; never 0.
+    /// Distance from the first load to the second, in bytes; never 0.
     pub distance: i32,
-    /// Whether the second was as quick as a hit.
+    /// Whether the second load was as fast as a hit.
     pub hit: bool,
 }
 
-/// The line and the prefetch.
+/// Measures the line and the prefetch.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let refuse = |why: &str| vec![LINE.not_measurable(why), PREFETCH.not_measurable(why)];
     let Ok(buffer) = Mapping::touched(context.memory_set(), Pages::Huge) else {
@@ -61,13 +61,13 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     answer(&pairs)
 }
 
-/// A random address that leaves `REACH` on both sides within its 4 KiB page.
+/// Returns a random address with a margin of `REACH` on both sides within its 4 KiB page.
 fn place(buffer: &Mapping, random: &mut Xorshift) -> usize {
     let page = random.below(buffer.bytes() as u64 / 4096) as usize * 4096;
     page + REACH + random.below((4096 - 2 * REACH) as u64) as usize
 }
 
-/// Ticks between a known hit and a known miss; `None` if they overlap.
+/// Returns a threshold in ticks between a known hit and a known miss; `None` if they overlap.
 fn threshold(buffer: &Mapping, random: &mut Xorshift) -> Option<u64> {
     let (mut hits, mut misses) = (Vec::new(), Vec::new());
     for _ in 0..2000 {
@@ -76,8 +76,8 @@ fn threshold(buffer: &Mapping, random: &mut Xorshift) -> Option<u64> {
         unsafe {
             kernels::fenced_load(buffer.base().add(first));
             hits.push(kernels::timed_load(buffer.base().add(first)) as f64);
-            // Another byte of the second's page first, so that a miss is not one of addresses:
-            // the far half of the page, which no prefetch of a neighbour reaches.
+            // First touch another byte of the second load's page, so that a miss isn't an address-cache miss:
+            // a byte in the far half of the page, which no neighbour's prefetch reaches.
             kernels::fenced_load(buffer.base().add((second & !4095) + (second + 2048) % 4096));
             misses.push(kernels::timed_load(buffer.base().add(second)) as f64);
         }
@@ -106,7 +106,7 @@ fn collect(buffer: &Mapping, threshold: u64, random: &mut Xorshift, time: Durati
     pairs
 }
 
-/// What one side of the test says.
+/// The results of one side of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Side {
     /// Area under the share of hits above the floor, in bytes.
@@ -162,7 +162,7 @@ fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
     let mut prefetch = PREFETCH.no_answer("without a line length");
     if let Some(length) = line.value {
         line.verdict = ProbeVerdict::Ok;
-        // Each further line that is always fetched adds L to the area of its side.
+        // Each additional line that is always fetched adds L to the area of its side.
         let excess = (wide.area - narrow.area) / length;
         prefetch = PREFETCH.blank(Estimator::Derived, ProbeVerdict::Ok);
         prefetch.n = pairs.len();
@@ -185,8 +185,8 @@ fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
 mod tests {
     use super::*;
 
-    /// Pairs on a machine with lines of `line` bytes that fetches `ahead` further lines, and where
-    /// `noise` of 1000 loads hit by chance.
+    /// Returns pairs on a machine with lines of `line` bytes that fetches `ahead` additional lines, with
+    /// `noise` of 1000 loads that hit by chance.
     fn pairs(line: i32, ahead: i32, noise: u64) -> Vec<Pair> {
         let mut random = Xorshift::new(1);
         (0..300_000)

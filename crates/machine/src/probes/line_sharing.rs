@@ -1,8 +1,8 @@
 //! Line length from two cores that write close to each other.
 //!
-//! Two pinned threads add to counters d bytes apart. In one line, each addition waits for the
-//! other core. Only chunks in which the partner's counter moved count: without that filter, a
-//! partner that was not running makes every distance look free.
+//! Two pinned threads add to counters d bytes apart. Within one line, each addition waits for the other core.
+//! Only chunks in which the partner's counter moved count: without that filter, a partner that isn't running
+//! makes every distance look unshared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,19 +16,19 @@ use crate::samples::quantile;
 
 const HEADING: Heading = Heading {
     id: "cache_line_by_sharing",
-    title: "  by two cores writing close by",
+    title: "  by two cores writing close together",
     unit: "B",
-    method: "two pinned threads add to counters at growing distance; only chunks in which both \
-             ran count; the first distance at which nobody waits.",
+    method: "two pinned threads add to counters at growing distance; only chunks in which both ran count; the first \
+         distance at which neither waits.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Distances in bytes.
+/// Distances tried, in bytes.
 const DISTANCES: [usize; 8] = [8, 16, 24, 56, 64, 128, 256, 512];
 
-/// The probe; needs two CPUs.
+/// Runs the probe; needs two CPUs.
 pub(crate) fn run(context: &Context) -> ProbeResult {
     let Some(other) = context.cpus.iter().copied().find(|cpu| *cpu != context.cpu) else {
         return HEADING.not_measurable("only one CPU may be used");
@@ -45,11 +45,11 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
 }
 
 fn counter(memory: &Mapping, at: usize) -> &AtomicU64 {
-    // SAFETY: `at` is a multiple of 8 inside the mapping, which is written through atomics only.
+    // SAFETY: `at` is a multiple of 8 inside the mapping, which is only written through atomics.
     unsafe { &*memory.base().add(at).cast::<AtomicU64>() }
 }
 
-/// ns an addition while the partner adds `distance` bytes away; `None` if they never overlapped.
+/// Returns ns per addition while the partner adds `distance` bytes away; `None` if they never overlapped.
 fn contended(memory: &Arc<Mapping>, distance: usize, other: usize) -> Option<f64> {
     let stop = Arc::new(AtomicBool::new(false));
     let (theirs, halt) = (Arc::clone(memory), Arc::clone(&stop));
@@ -73,7 +73,7 @@ fn contended(memory: &Arc<Mapping>, distance: usize, other: usize) -> Option<f64
             mine.fetch_add(1, Ordering::Relaxed);
         }
         let ns = chunk.elapsed().as_nanos() as f64 / 2000.0;
-        // The partner must have been running for most of the chunk, not at one end of it.
+        // The partner must have run for most of the chunk, not only at one end of it.
         if seen.load(Ordering::Relaxed).wrapping_sub(before) > 200 {
             chunks.push(ns);
         }
@@ -92,7 +92,7 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
         result.add_note("the two threads did not run at the same time often enough");
         return result;
     }
-    // Free is what the farthest pair costs; close pairs must cost clearly more.
+    // The farthest pair gives the unshared cost; close pairs must cost clearly more.
     let free = points[points.len() - 1].1;
     let shared = |ns: f64| ns > free * 2.0;
     let first_free = points
@@ -101,7 +101,7 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
         .unwrap_or(points.len());
     let clean = first_free > 0 && points[first_free..].iter().all(|(_, ns)| !shared(*ns));
     match points.get(first_free) {
-        // Distances step from 56 to 64 to 128: a knee at 8 to 24 says that nothing was shared.
+        // Distances step from 56 to 64 to 128: a knee at 8 to 24 means that nothing was shared.
         Some((distance, _)) if clean && *distance >= 64.0 => {
             result.value = Some(*distance);
             result.verdict = ProbeVerdict::Ok;

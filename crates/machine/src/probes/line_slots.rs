@@ -1,13 +1,13 @@
-//! Line length from how many slots of a given spacing stay in the first level.
+//! Line length from how many slots of a given spacing stay in the first-level cache.
 //!
-//! Below a line's length, wider spacing means fewer slots; above it, the number no longer falls,
-//! because each slot has a line for itself. No prefetcher is involved. The spacings are odd
-//! multiples of 8: powers of two fall into the same sets, and the number halves for that reason.
+//! Below a line's length, wider spacing means fewer slots; above it, the number no longer falls, because each
+//! slot has its own line. No prefetcher is involved. The spacings are odd multiples of 8: powers of two map
+//! to the same sets, and the number would halve for that reason.
 
 use std::time::Duration;
 
 use crate::chase::{Cycle, Layout};
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::samples::quantile;
@@ -21,24 +21,24 @@ const HEADING: Heading = Heading {
              covered below a line's length over lines held above it.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Spacings below any line of 64 bytes or more, and above any of 128 or less.
+/// Spacings below any line of 64 bytes or more; the wide ones are above any of 128 or less.
 const NARROW: [usize; 3] = [8, 24, 40];
 const WIDE: [usize; 3] = [136, 152, 168];
 
-/// Slower than this times the first-level latency counts as no longer held: one miss to the
-/// second level in some 20 loads.
+/// Factor of the first-level latency above which slots no longer count as held: one miss to the second level
+/// in about 20 loads.
 const HELD: f64 = 1.12;
 
-/// Most bytes covered: no first level is larger than 256 KiB.
+/// Maximum number of bytes covered: no first level is larger than 256 KiB.
 const MOST: usize = 1 << 20;
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run() -> ProbeResult {
     let Some(base) = latency(8, 512).filter(|ns| *ns > 0.0) else {
-        return HEADING.no_answer("the CPU was not had for long enough");
+        return HEADING.no_answer("the CPU was not available for long enough");
     };
     let count = |spacing| held(spacing, base).map(|slots| slots as f64);
     let narrow: Vec<(f64, f64)> = NARROW
@@ -50,12 +50,12 @@ pub(crate) fn run() -> ProbeResult {
         .filter_map(|s| Some((*s as f64, count(*s)?)))
         .collect();
     if narrow.len() < NARROW.len() || wide.len() < WIDE.len() {
-        return HEADING.no_answer("the CPU was not had for long enough");
+        return HEADING.no_answer("the CPU was not available for long enough");
     }
     answer(&narrow, &wide)
 }
 
-/// The line from (spacing, slots held) below and above it.
+/// Returns the line length from (spacing, slots held) below and above it.
 fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     let covered: Vec<f64> = narrow
@@ -69,7 +69,7 @@ fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
         "slots",
         narrow.iter().chain(wide).copied().collect(),
     );
-    // The largest of each: a visitor in the cache can only take slots away.
+    // The largest of each: other users of the cache can only evict slots.
     let (Some(bytes), Some(lines)) = (quantile(&covered, 1.0), quantile(&slots, 1.0)) else {
         return result;
     };
@@ -85,7 +85,7 @@ fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
     result
 }
 
-/// ns a load over `slots` slots at `spacing`; the least of the chunks.
+/// Returns ns per load over `slots` slots at `spacing`; the minimum of the chunks.
 fn latency(spacing: usize, slots: usize) -> Option<f64> {
     let mut cycle = Cycle::new(slots, Layout::every(spacing), Pages::Huge, 11).ok()?;
     cycle.grow(slots);
@@ -93,7 +93,7 @@ fn latency(spacing: usize, slots: usize) -> Option<f64> {
 }
 
 fn time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
-    // Whole laps: a part of a lap may miss the slots that do not fit.
+    // Whole laps: a part of a lap may skip the slots that don't fit.
     let rounds = (slots * (8000 / slots + 1)) as u64 / 16 + 1;
     cycle.walk(rounds);
     let samples = sample(CpuOf::Thread, Duration::from_micros(700), &mut || {
@@ -102,12 +102,12 @@ fn time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
     quantile(&samples.values, 0.0)
 }
 
-/// The largest number of slots that run at first-level speed, by halving.
+/// Returns the largest number of slots that run at first-level speed, by bisection.
 fn held(spacing: usize, base: f64) -> Option<usize> {
     let (mut low, mut high) = (32, MOST / spacing);
     while high - low > (low / 64).max(1) {
         let middle = (low + high) / 2;
-        // Another program's visit looks like slots that do not fit: ask again before believing it.
+        // Another program's activity looks like slots that don't fit: measure again before believing it.
         let tries: Vec<f64> = (0..2).filter_map(|_| latency(spacing, middle)).collect();
         if quantile(&tries, 0.0)? <= base * HELD {
             low = middle;
@@ -118,7 +118,7 @@ fn held(spacing: usize, base: f64) -> Option<usize> {
     Some(low)
 }
 
-/// The power of two next to `value`, if it is near: within a factor of 1.25.
+/// Returns the power of two closest to `value`, if within a factor of 1.25.
 pub(crate) fn near_power_of_two(value: f64) -> Option<f64> {
     if !(8.0..=4096.0).contains(&value) {
         return None;

@@ -1,4 +1,4 @@
-//! How long a load takes that hits the first level, the second level, or memory.
+//! The latency of a load from the first-level cache, the second level, or memory.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ pub(crate) const FIRST: Heading = Heading {
     id: "l1_latency",
     title: "load, first-level cache",
     unit: "ns",
-    method: "a random cycle of pointers over 8 KiB, one per 64 bytes; each load needs the one \
-             before; the fastest chunk.",
+    method: "a random cycle of pointers over 8 KiB, one per 64 bytes; each load depends on the previous one; the \
+         fastest chunk.",
 };
 
 pub(crate) const SECOND: Heading = Heading {
@@ -29,34 +29,34 @@ pub(crate) const LAST: Heading = Heading {
     id: "l3_latency",
     title: "load, third-level cache",
     unit: "ns",
-    method: "the same over twice the second level, with huge pages where granted; the median of the chunks of \
-             the best pass; passes of ten times the second level's are memory's and don't count.",
+    method: "the same over twice the second level, with huge pages where granted; the median of the chunks of the best \
+         pass; passes of ten times the second level's latency come from memory and don't count.",
 };
 
 pub(crate) const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
     unit: "ns",
-    method: "the same over four times the last-level cache (64 to 256 MiB; three times where that is too little) with huge pages where \
-             granted; the median of the chunks of the best pass, as the faster ones are lucky ones.",
+    method: "the same over four times the last-level cache (64 to 256 MiB; three times where that is too little) with \
+         huge pages where granted; the median of the chunks of the best pass, because faster chunks are luck.",
 };
 
-/// Slots are this far apart in bytes: the line of most processors, and on those with lines of
-/// 128 bytes two slots share one, which a random order hides but for half of the loads.
+/// Distance between slots in bytes: the line of most processors. With lines of 128 bytes, two slots share a
+/// line, which a random order hides except for half of the loads.
 const SPACING: usize = 64;
 
-/// Chunk of a chase over `bytes`, in rounds of 16 loads.
+/// Returns a chunk of a chase over a cycle, in rounds of 16 loads.
 fn chunk(mut cycle: Cycle, rounds: u64) -> impl FnMut() -> f64 {
     move || cycle.load_ns(rounds)
 }
 
-/// The set for the second level: past the first, within the address caches.
+/// Returns the set for the second level: beyond the first level, within the address caches.
 fn second_set(context: &Context) -> usize {
     let first = context.cache_bytes(1).unwrap_or(32 << 10);
     (first * 4).max(128 << 10)
 }
 
-/// First-level latency.
+/// Returns the probe of the first-level latency.
 pub(crate) fn first() -> Result<Track, Box<ProbeResult>> {
     // 1500 rounds are 24000 loads, 27 us at 4 cycles.
     let least = Agreement {
@@ -66,9 +66,9 @@ pub(crate) fn first() -> Result<Track, Box<ProbeResult>> {
     small(FIRST, 8 << 10, least, 1500)
 }
 
-/// Second-level latency.
+/// Returns the probe of the second-level latency.
 pub(crate) fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
-    // Physical placement differs from pass to pass but not within one: 3 % still holds.
+    // Physical placement differs between passes but not within one: 3 % is still appropriate.
     let least = Agreement {
         estimator: Estimator::Minimum,
         tolerance: 0.03,
@@ -76,10 +76,10 @@ pub(crate) fn second(context: &Context) -> Result<Track, Box<ProbeResult>> {
     small(SECOND, second_set(context), least, 800)
 }
 
-/// Third-level latency. The set is small beside the level, because neighbours that are not seen
-/// leave only a part of it: of 32 MiB less than 4 on one host here, where a set of 4 MiB took 15 ns
-/// a load for a second and then 130 for the next one, as memory does. The second kind of pass is
-/// not this level's.
+/// Returns the probe of the third-level latency. The set is small compared with the level, because invisible
+/// neighbours leave only a part of it: less than 4 of 32 MiB on one host here, where a set of 4 MiB took 15
+/// ns per load for a second and then 130 for the next, like memory. The second kind of pass doesn't measure
+/// this level.
 pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let (Some(second), Some(third)) = (context.cache_bytes(2), context.cache_bytes(3)) else {
         let why = "the kernel reports no third-level cache";
@@ -90,8 +90,8 @@ pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let within = latency_over(&mut cycle, second_set(context).min(second));
     cycle.grow(bytes / SPACING);
     cycle.walk((bytes / SPACING / 16) as u64 + 1);
-    // The second level answers for more of the set in a tenth of some passes' chunks (28 ns, the
-    // others 33 to 34), so the fastest ones are lucky.
+    // In a tenth of the chunks of some passes, the second level serves more of the set (28 ns, the others 33
+    // to 34), so the fastest chunks are lucky.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,
@@ -105,18 +105,18 @@ pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     .shared()
     .below(
         10.0 * within,
-        "neighbours left nothing of it: loads came from memory",
+        "neighbours used all of it: loads came from memory",
     ))
 }
 
-/// Twice the second level, or half of the third where that is less. The second level still answers
-/// a part of the loads then (10.6 ns, where a set of four times took 14.5), but neighbours often
-/// leave no room for more.
+/// Returns twice the second level, or half of the third if that is less. The second level then still serves a
+/// part of the loads (10.6 ns, where a set of four times took 14.5), but neighbours often leave no room for
+/// more.
 fn third_set(second: usize, third: usize) -> usize {
     (second * 2).min(third / 2)
 }
 
-/// ns a load over a cycle that grows to `bytes`: the tenth percentile of some chunks.
+/// Returns ns per load over a cycle that grows to `bytes`: the tenth percentile of several chunks.
 fn latency_over(cycle: &mut Cycle, bytes: usize) -> f64 {
     let slots = bytes / SPACING;
     cycle.grow(slots);
@@ -133,7 +133,7 @@ fn small(
 ) -> Result<Track, Box<ProbeResult>> {
     let mut cycle = cycle(heading, bytes)?;
     cycle.grow(bytes / SPACING);
-    // One lap before the first chunk: the set is in the cache then.
+    // One lap before the first chunk loads the set into the cache.
     cycle.walk((bytes / SPACING / 16) as u64 + 1);
     Ok(Track::new(
         heading,
@@ -144,7 +144,7 @@ fn small(
     .in_cycles())
 }
 
-/// Memory latency; the time to build the cycle (some 0.1 s) comes on top of the passes.
+/// Returns the probe of the memory latency; building the cycle (about 0.1 s) comes on top of the passes.
 pub(crate) fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     let bytes = context.memory_set();
     if !context.memory_set_is_memory() {
@@ -152,8 +152,7 @@ pub(crate) fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     }
     let mut cycle = cycle(MEMORY, bytes)?;
     cycle.grow(bytes / SPACING);
-    // Refreshes and neighbours scatter the chunks by a tenth: all of a program's loads have to do
-    // with that.
+    // Refreshes and neighbours scatter the chunks by a tenth, which affects all loads of a program too.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,

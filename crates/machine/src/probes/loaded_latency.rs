@@ -1,4 +1,4 @@
-//! How long a load from memory takes while other cores read memory as fast as they can.
+//! The latency of a load from memory while other cores read memory as fast as they can.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::affinity::Pinned;
 use crate::chase::{Cycle, Layout};
 use crate::context::{Context, NO_MEMORY_SET};
-use crate::gate::{CpuOf, Stretch};
+use crate::cpu_gate::{CpuOf, Stretch};
 use crate::kernels::streams;
 use crate::mapping::{HUGE, Mapping, Pages};
 use crate::probes::common_window::{Piece, all_ran, limits};
@@ -19,32 +19,32 @@ const HEADING: Heading = Heading {
     id: "loaded_latency",
     title: "load, memory, others reading",
     unit: "ns",
-    method: "the chase of memory latency on one CPU while each other CPU streams through a buffer of its \
-             own; only chunks during which all of them ran; the median. By number of readers.",
+    method: "the chase of memory latency on one CPU while each other CPU streams through its own buffer; only chunks \
+         during which all of them ran; the median. By number of readers.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Bytes between two reads of the clock of a reader: 20 to 60 us.
+/// Bytes between two clock readings of a reader: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
-/// Time of one pass.
+/// Duration of one pass.
 const PASS: Duration = Duration::from_millis(60);
 
-/// Passes are repeated up to this often until [`ENOUGH`] chunks counted.
+/// Maximum number of repetitions of a pass until [`ENOUGH`] chunks counted.
 const REPEATS: usize = 4;
 
-/// Chunks with which a pass is good enough.
+/// Number of chunks that is sufficient for a pass.
 const ENOUGH: usize = 40;
 
-/// Distance of the slots in bytes.
+/// Distance between slots in bytes.
 const SPACING: usize = 64;
 
-/// Loads of one chunk / 16: 480 loads are some 60 us.
+/// Loads per chunk / 16: 480 loads are about 60 us.
 const ROUNDS: u64 = 30;
 
-/// Numbers of readers: none, 1, 2, 4 ... all other CPUs.
+/// Returns the numbers of readers: none, 1, 2, 4 ... all other CPUs.
 fn counts(others: usize) -> Vec<usize> {
     let mut counts = vec![0];
     counts.extend(std::iter::successors(Some(1), |n| Some(n * 2)).take_while(|n| *n < others));
@@ -54,12 +54,12 @@ fn counts(others: usize) -> Vec<usize> {
     counts
 }
 
-/// A thread that reads until asked to stop, and answers with its pieces.
+/// A thread that reads until stopped, and returns its pieces.
 struct Reader {
     thread: JoinHandle<Option<Vec<Piece>>>,
 }
 
-/// Readers that end when dropped.
+/// Readers that are stopped when dropped.
 struct Readers {
     stop: Arc<AtomicBool>,
     readers: Vec<Reader>,
@@ -75,7 +75,7 @@ impl Readers {
         Readers { stop, readers }
     }
 
-    /// The pieces of each; `None` if one had no memory.
+    /// Stops the readers and returns the pieces of each; `None` if one had no memory.
     fn finish(mut self) -> Option<Vec<Vec<Piece>>> {
         self.stop.store(true, Ordering::Relaxed);
         std::mem::take(&mut self.readers)
@@ -113,7 +113,7 @@ fn reader(cpu: usize, bytes: usize, epoch: Instant, stop: Arc<AtomicBool>) -> Re
     Reader { thread }
 }
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run(context: &Context) -> ProbeResult {
     let others: Vec<usize> = context
         .cpus
@@ -146,7 +146,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     answer(by_readers)
 }
 
-/// Chunks of the chase with the readers on `cpus` beside it.
+/// Measures chunks of the chase with readers running on `cpus`.
 fn pass(cycle: &mut Cycle, cpus: &[usize], bytes: usize) -> Samples {
     let mut samples = Samples::default();
     let mut windows = 0;
@@ -174,8 +174,8 @@ fn pass(cycle: &mut Cycle, cpus: &[usize], bytes: usize) -> Samples {
     samples
 }
 
-/// Begin, end and ns a load of the chunks in batches that had the CPU. With readers it goes on
-/// until they had time for first touch, which takes longer than a pass.
+/// Returns beginning, end and ns per load of the chunks in batches that had the CPU. With readers it
+/// continues until they had time for their first touch, which takes longer than a pass.
 fn chase(cycle: &mut Cycle, epoch: Instant, alone: bool) -> Vec<(u64, u64, f64)> {
     let mut chunks = Vec::with_capacity(20_000);
     let length = if alone { PASS } else { PASS * 4 };
@@ -214,14 +214,15 @@ fn answer(by_readers: Vec<(usize, [Samples; 2])>) -> ProbeResult {
     };
     let mut result = result;
     if result.value.is_none() && result.verdict == ProbeVerdict::NoAnswer {
-        result.add_note("the readers did not run while this core did");
+        result.add_note("the readers did not run at the same time as this core");
     }
     if let (Some(loaded), Some((_, idle))) = (result.value, points.first())
         && points.len() > 1
     {
         let plural = if most == 1 { "" } else { "s" };
         result.add_note(format!(
-            "{:.2} times the {idle:.0} ns without, beside {most} reader{plural}; `memory_latency` is that of its best pass",
+            "{:.2} times the {idle:.0} ns without load, with {most} reader{plural}; `memory_latency` is the value \
+             of its best pass",
             loaded / idle
         ));
     }

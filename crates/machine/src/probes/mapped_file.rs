@@ -1,4 +1,4 @@
-//! What it costs to reach a page of a file that is in memory already, through a mapping.
+//! The cost of accessing a page of a file that is already in memory, through a mapping.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,29 +15,29 @@ const WHOLE: Heading = Heading {
     id: "page_fault_file",
     title: "page of a mapped file, in memory",
     unit: "ns",
-    method: "a file of 1 MiB, written at once, is mapped anew, one byte of each of its pages of \
-             4 KiB read in random order, and unmapped, per page, the lowest tenth; what mapping and \
-             unmapping take that nothing was read of is taken off. The kernel maps neighbours with \
-             each fault, so most of these pages do not fault.",
+    method: "a file of 1 MiB, written in one call, is mapped again; one byte of each of its pages of 4 KiB is read in \
+         random order; then the file is unmapped. Per page, the lowest tenth; the cost of mapping and unmapping \
+         without reading is subtracted. The kernel maps neighbours with each fault, so most of these pages do not \
+         fault.",
 };
 
 const IN_PAGES: Heading = Heading {
     id: "page_fault_file_small",
     title: "  of a file written in small pieces",
     unit: "ns",
-    method: "the same of a file that was written 4 KiB at a time: the system keeps it in pieces as \
-             small as those, and a fault has to look each of them up.",
+    method: "the same for a file that was written 4 KiB at a time: the system keeps it in equally small pieces, and a \
+         fault has to look each of them up.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[WHOLE, IN_PAGES];
 
 const PAGE: usize = 4096;
 
-/// 256 pages: at some 0.3 us each a chunk is 80 us.
+/// 256 pages: at about 0.3 us each a chunk is 80 us.
 const PAGES: usize = 256;
 
-/// A file without a name, written `piece` bytes at a time: gone when closed, however this ends.
+/// Creates an unnamed file, written `piece` bytes at a time; it disappears when closed, even after a crash.
 fn nameless(directory: &Path, piece: usize) -> io::Result<File> {
     let path = directory.join(format!("fathom-mapped-{}.tmp", std::process::id()));
     let mut file = File::options()
@@ -52,7 +52,7 @@ fn nameless(directory: &Path, piece: usize) -> io::Result<File> {
     Ok(file)
 }
 
-/// Page numbers in random order.
+/// Returns page numbers in random order.
 fn order() -> Vec<usize> {
     let mut order: Vec<usize> = (0..PAGES).collect();
     let mut random = Xorshift::new(0xfa17);
@@ -62,10 +62,10 @@ fn order() -> Vec<usize> {
     order
 }
 
-/// ns for each page of a new mapping of `file`, giving it back included; NaN if it can't be mapped.
+/// Returns ns per page of a new mapping of `file`, including the unmapping; NaN if it can't be mapped.
 fn touch(file: &File, order: &[usize]) -> f64 {
-    // What disturbs a mapping that nothing is read of would make the pages look quick: the least of
-    // three counts.
+    // A disturbance of a mapping that isn't read would make the pages look faster: use the minimum of three
+    // counts.
     let unread = (0..3)
         .filter_map(|_| mapped(file, &[]))
         .min_by(f64::total_cmp);
@@ -75,10 +75,10 @@ fn touch(file: &File, order: &[usize]) -> f64 {
     }
 }
 
-/// ns to read one byte of each of these pages of a new mapping and to unmap it; `None` if it can't
-/// be mapped or the bytes are others.
+/// Returns ns to read one byte of each of these pages of a new mapping and to unmap it; `None` if it can't be
+/// mapped or the bytes differ.
 fn mapped(file: &File, pages: &[usize]) -> Option<f64> {
-    // SAFETY: a new shared mapping of an open file for reading touches no memory that exists.
+    // SAFETY: a new shared read-only mapping of an open file doesn't touch existing memory.
     let map = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -96,17 +96,17 @@ fn mapped(file: &File, pages: &[usize]) -> Option<f64> {
     let start = Instant::now();
     let mut sum = 0u64;
     for page in pages {
-        // SAFETY: the page lies inside the mapping, and the file is as long as it: nobody else
-        // has its descriptor, so nobody shortens it.
+        // SAFETY: the page lies inside the mapping, and the file is as long as the mapping: no other process
+        // has its descriptor, so none can truncate it.
         sum += u64::from(unsafe { base.add(page * PAGE).read_volatile() });
     }
-    // SAFETY: unmaps what was mapped above; no pointer into it is kept.
+    // SAFETY: unmaps the mapping from above; no pointer into it is kept.
     unsafe { libc::munmap(map, PAGES * PAGE) };
     let ns = start.elapsed().as_nanos() as f64;
     (sum == 7 * pages.len() as u64).then_some(ns)
 }
 
-/// The probes, with files in `directory`.
+/// Runs the probes, with files in `directory`.
 pub(crate) fn run(directory: &Path) -> Vec<ProbeResult> {
     let mut tracks = Vec::new();
     for (heading, piece) in [(WHOLE, PAGES * PAGE), (IN_PAGES, PAGE)] {
@@ -152,7 +152,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = nameless(folder.path(), PAGE).unwrap();
         assert!(touch(&file, &order()) > 0.0);
-        // Another content is noticed: nothing was optimised away.
+        // Changed content is noticed: nothing was optimised away.
         use std::os::unix::fs::FileExt;
         file.write_all_at(&[8], 0).unwrap();
         assert!(touch(&file, &order()).is_nan());

@@ -1,4 +1,4 @@
-//! Memory nodes, and how much farther the others' memory is.
+//! Memory nodes, and how much slower the memory of other nodes is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::affinity::Pinned;
 use crate::chase::{Cycle, Layout};
 use crate::context::Context;
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::reported::parse_cpu_list;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
@@ -21,10 +21,10 @@ const HEADING: Heading = Heading {
              random chase from this CPU through memory that each node's CPU touched first.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run(context: &Context) -> ProbeResult {
     let nodes = nodes(Path::new("/"));
     if nodes.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     result.value = Some(nodes.len() as f64);
     result.n = nodes.len();
     if nodes.len() == 1 {
-        result.add_note("as the kernel reports it; there is nothing to compare");
+        result.add_note("as reported by the kernel; there is nothing to compare");
         return result;
     }
     let points: Vec<(f64, f64)> = nodes
@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     result
 }
 
-/// ns a load through memory that `cpu` touched first.
+/// Returns ns per load through memory that `cpu` touched first.
 fn latency(context: &Context, cpu: usize) -> Option<f64> {
     let slots = context.memory_set() / 64;
     let mut cycle = std::thread::spawn(move || {
@@ -73,7 +73,7 @@ fn latency(context: &Context, cpu: usize) -> Option<f64> {
         .flatten()
 }
 
-/// Nodes with their CPUs, as sysfs lists them.
+/// Returns the nodes with their CPUs, as listed by sysfs.
 fn nodes(root: &Path) -> Vec<(usize, Vec<usize>)> {
     let Ok(entries) = std::fs::read_dir(root.join("sys/devices/system/node")) else {
         return Vec::new();

@@ -1,11 +1,11 @@
-//! What the machine takes from a core that only spins.
+//! The time that the machine takes away from a core that only spins.
 
 use std::time::{Duration, Instant};
 
 use fathom_model::Gaps;
 use fathom_model::quantity::{Nanoseconds, Ratio, short_time};
 
-use crate::gate;
+use crate::cpu_gate;
 use crate::kernels;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, difference};
 use crate::samples::quantile;
@@ -14,24 +14,23 @@ pub(crate) const HEADING: Heading = Heading {
     id: "noise_lost",
     title: "time lost to others",
     unit: "%",
-    method: "a spinning core reads the counter without pause; what is missing in gaps above 1 us \
-             belongs to interrupts, the scheduler, the hypervisor or the firmware.",
+    method: "a spinning core reads the counter without pause; the time in gaps above 1 us belongs to interrupts, the \
+         scheduler, the hypervisor or the firmware.",
 };
 
-/// Least gap that counts, in ns: reading the counter takes some 10 to 30.
+/// Smallest gap that counts, in ns: reading the counter takes about 10 to 30.
 const LEAST_GAP_NS: f64 = 1000.0;
 
-/// Most gaps that are kept; more than 1 in 10 us are not expected even of a busy machine.
+/// Maximum number of gaps kept; more than 1 in 10 us are not expected even on a busy machine.
 const MOST_GAPS: usize = 1 << 18;
 
-/// Spins for `time` on the CPU on which the caller is pinned (`cpu`).
+/// Spins for `time` on the CPU to which the caller is pinned (`cpu`).
 pub(crate) fn spin(time: Duration, cpu: usize) -> Gaps {
-    // Writing to each page now keeps page faults out of the gaps; zeros would come as pages that
-    // are not there yet.
+    // Writing to each page now keeps page faults out of the gaps; zeros would be pages that don't exist yet.
     let mut gaps = vec![(1u64, 1u64); MOST_GAPS];
     gaps.clear();
     let interrupts = interrupts(cpu);
-    let (switches, steal) = (gate::involuntary_switches(), gate::steal_ns());
+    let (switches, steal) = (cpu_gate::involuntary_switches(), cpu_gate::steal_ns());
     let threshold = (LEAST_GAP_NS / rough_ns_per_tick()) as u64;
     let clock = Instant::now();
     let first = kernels::ticks();
@@ -60,8 +59,8 @@ pub(crate) fn spin(time: Duration, cpu: usize) -> Gaps {
     summarise(
         gaps_ns.split_at(of_first),
         wall_ns,
-        gate::involuntary_switches().saturating_sub(switches),
-        gate::steal_ns().saturating_sub(steal),
+        cpu_gate::involuntary_switches().saturating_sub(switches),
+        cpu_gate::steal_ns().saturating_sub(steal),
         interrupts
             .zip(self::interrupts(cpu))
             .map(|(before, after)| after.saturating_sub(before)),
@@ -76,7 +75,7 @@ fn rough_ns_per_tick() -> f64 {
     clock.elapsed().as_nanos() as f64 / kernels::ticks().wrapping_sub(first).max(1) as f64
 }
 
-/// `by_half`: the gaps of the first and of the second half, in ns.
+/// Summarises the gaps. `by_half` has the gaps of the first and of the second half, in ns.
 fn summarise(
     by_half: (&[f64], &[f64]),
     wall_ns: f64,
@@ -103,7 +102,7 @@ fn summarise(
     }
 }
 
-/// Interrupts that `cpu` has taken since boot (`/proc/interrupts`).
+/// Returns the number of interrupts that `cpu` has handled since boot (`/proc/interrupts`).
 fn interrupts(cpu: usize) -> Option<u64> {
     parse_interrupts(&std::fs::read_to_string("/proc/interrupts").ok()?, cpu)
 }
@@ -122,7 +121,7 @@ pub(crate) fn parse_interrupts(text: &str, cpu: usize) -> Option<u64> {
     )
 }
 
-/// The gaps as a probe result.
+/// Returns the gaps as a probe result.
 pub(crate) fn result(gaps: &Gaps) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.n = gaps.count;

@@ -1,4 +1,4 @@
-//! What the first touch of a page costs.
+//! The cost of the first touch of a page.
 
 use std::time::{Duration, Instant};
 
@@ -13,25 +13,24 @@ const SMALL: Heading = Heading {
     id: "page_fault",
     title: "first touch of a page of 4 KiB",
     unit: "ns",
-    method: "first writes to 64 fresh pages in a row, per page, the lowest tenth; giving the \
-             pages back is not in it.",
+    method: "first writes to 64 new pages in a row, per page, the lowest tenth; returning the pages is not included.",
 };
 
 const HUGE_PAGE: Heading = Heading {
     id: "page_fault_huge",
     title: "first touch of a huge page",
     unit: "us",
-    method: "one write to a fresh, aligned 2 MiB that asks for a huge page, the lowest tenth; \
-             clearing the page is in it.",
+    method: "one write to a new, aligned 2 MiB that asks for a huge page, the lowest tenth; clearing the page is \
+         included.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[SMALL, HUGE_PAGE];
 
-/// Pages touched in one chunk: 64 x 0.5 to 1.2 us are 30 to 80 us.
+/// Pages touched per chunk: 64 x 0.5 to 1.2 us are 30 to 80 us.
 const TOUCHED: usize = 64;
 
-/// All figures.
+/// Measures all figures.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let agreement = Agreement {
         estimator: Estimator::P10,
@@ -46,7 +45,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
         results.extend(mapped_file::run(&context.directory));
         return results;
     };
-    // The kernel's own account says whether a huge page comes at all.
+    // The kernel's own accounting tells whether a huge page was used.
     touch(&huge, 1);
     let granted = huge.huge_bytes().unwrap_or(0) > 0;
     let mut tracks = vec![Track::new(

@@ -1,10 +1,10 @@
-//! How many loads from memory one core has under way at a time.
+//! How many loads from memory one core can have in flight.
 
 use std::time::{Duration, Instant};
 
 use crate::chase::{Cycle, Layout};
 use crate::context::{Context, NO_MEMORY_SET};
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::mapping::Pages;
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict, of_two};
 use crate::samples::quantile;
@@ -18,16 +18,16 @@ const HEADING: Heading = Heading {
              it; latency of one walk over the least time per load (Little's law); p10 of chunks.",
 };
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Numbers of lanes.
+/// Numbers of lanes tried.
 const LANES: [usize; 14] = [1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32, 40];
 
-/// Steps that every lane takes in one chunk: 64 x 130 ns is 8 us, and up to 30 us at 40 lanes.
+/// Steps of every lane in one chunk: 64 x 130 ns is 8 us, and up to 30 us at 40 lanes.
 const STEPS: usize = 64;
 
-/// The probe.
+/// Runs the probe.
 pub(crate) fn run(context: &Context) -> ProbeResult {
     if !context.memory_set_is_memory() {
         return HEADING.not_measurable(NO_MEMORY_SET);
@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
         return HEADING.not_measurable("no memory");
     };
     cycle.grow(slots);
-    // The starts for the most lanes serve fewer of them too: any subset lies as far apart.
+    // The starts for the most lanes also serve fewer lanes: any subset is as far apart.
     let (starts, distance) = cycle.starts(40);
     if distance < slots / 40 || starts.len() < 40 {
         return HEADING.no_answer("the lanes do not start apart");
@@ -68,7 +68,7 @@ fn pass(starts: &[*const u8]) -> ProbeResult {
 
 /// Every lane takes [`STEPS`] steps, all lanes in turn.
 fn step(at: &mut [*const u8]) {
-    /// Lanes in registers or at least at fixed places of the stack.
+    /// Keeps the lanes in registers, or at least at fixed places of the stack.
     fn fixed<const N: usize>(at: &mut [*const u8]) {
         let Ok(lanes) = <&mut [*const u8; N]>::try_from(at) else {
             return;
@@ -100,7 +100,7 @@ fn step(at: &mut [*const u8]) {
     }
 }
 
-/// Concurrency: the latency of one lane over the best time per load of many.
+/// Returns the concurrency: the latency of one lane over the best time per load of many.
 fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();

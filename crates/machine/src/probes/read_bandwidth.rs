@@ -21,33 +21,32 @@ const WORDS: Heading = Heading {
     id: "read_bandwidth_words",
     title: "reading memory, by words",
     unit: "GB/s",
-    method: "the same, but with loads of 4 bytes, one in each 16 bytes, as code that compilers \
-             don't turn into vectors reads (and lmbench), with a sum of its own for each 256: the more loads a line \
-             takes, the fewer lines are under way.",
+    method: "the same, but with loads of 4 bytes, one in each 16 bytes, as in code that compilers don't vectorise (and \
+         in lmbench), with a separate sum for each 256: the more loads a line takes, the fewer lines are in flight.",
 };
 
-/// What is measured here beside the fingerprint.
+/// The figures measured here in addition to the fingerprint.
 pub(crate) const HEADINGS: &[Heading] = &[WORDS];
 
-/// Bytes of one chunk: 100 us at 10 GB/s.
+/// Bytes per chunk: 100 us at 10 GB/s.
 const PIECE: usize = 1 << 20;
 
-/// The probe.
+/// Returns the probe.
 pub(crate) fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
-    // SAFETY: `reading` hands over pieces of its mapping only.
+    // SAFETY: `reading` only passes pieces of its mapping.
     reading(HEADING, context, |at| unsafe { streams::read(at, PIECE) })
 }
 
-/// The same by words.
+/// Measures the same by words.
 pub(crate) fn by_words(context: &Context) -> ProbeResult {
-    // SAFETY: `reading` hands over pieces of its mapping only.
+    // SAFETY: `reading` only passes pieces of its mapping.
     let track = reading(WORDS, context, |at| unsafe {
         streams::read_words(at, PIECE)
     });
     track.map_or_else(|result| *result, alone)
 }
 
-/// A track that reads memory piece by piece with `read`.
+/// Returns a track that reads memory in pieces with `read`.
 fn reading(
     heading: Heading,
     context: &Context,

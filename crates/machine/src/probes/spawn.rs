@@ -1,8 +1,8 @@
-//! The floor under every command: starting and reaping a program that does nothing.
+//! The lower bound of every command: starting and reaping a program that does nothing.
 
 use std::time::{Duration, Instant};
 
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::result::{Estimator, Heading, ProbeResult};
 use crate::samples::Agreement;
 use crate::track::Track;
@@ -15,7 +15,7 @@ pub(crate) const HEADING: Heading = Heading {
              held in memory, on the same CPU; the fastest.",
 };
 
-/// The probe.
+/// Returns the probe.
 pub(crate) fn track() -> Result<Track, Box<ProbeResult>> {
     let floor = linux::Floor::new().map_err(|why| Box::new(HEADING.not_measurable(why)))?;
     let agreement = Agreement {
@@ -39,7 +39,7 @@ mod linux {
     use std::io::Write;
     use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
-    /// exit(0) and the ELF machine number.
+    /// Code of exit(0), and the ELF machine number.
     #[cfg(target_arch = "x86_64")]
     const PROGRAM: (&[u8], u16) = (&[0xb8, 0x3c, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05], 62);
     #[cfg(target_arch = "aarch64")]
@@ -50,7 +50,7 @@ mod linux {
         183,
     );
 
-    /// A program of one page without libraries: header, one segment, code.
+    /// Returns a program of one page without libraries: header, one segment, code.
     fn elf(code: &[u8], machine: u16) -> Vec<u8> {
         const BASE: u64 = 0x40_0000;
         let entry = BASE + 120;
@@ -78,9 +78,9 @@ mod linux {
         file
     }
 
-    /// What the child does: executes the file behind `file` with neither arguments nor environment.
+    /// The child's code: executes the file behind `file` without arguments or environment.
     extern "C" fn execute(file: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the parent, which stands still, holds the file open behind this pointer.
+        // SAFETY: the parent, which is suspended, holds the file open behind this pointer.
         let file = unsafe { &*file.cast::<File>() };
         let none: [*const libc::c_char; 1] = [std::ptr::null()];
         // SAFETY: an empty path with AT_EMPTY_PATH names the descriptor; both lists end with null.
@@ -93,32 +93,32 @@ mod linux {
                 none.as_ptr(),
                 libc::AT_EMPTY_PATH,
             );
-            // The memory is the parent's: leave it without running anything of the parent's.
+            // The memory is the parent's: exit without running any of the parent's code.
             libc::_exit(127)
         }
     }
 
-    /// The program, ready to be started.
+    /// The program, ready to start.
     pub(super) struct Floor {
         file: File,
     }
 
     impl Floor {
-        /// Puts the program into memory; no file is left behind.
+        /// Loads the program into memory; no file is left behind.
         pub(super) fn new() -> Result<Floor, String> {
             let (code, machine) = PROGRAM;
             let io = |error: std::io::Error| format!("no file in memory: {error}");
             let name = c"floor".as_ptr();
-            // SAFETY: the name is a valid string. As a call of the kernel: glibc has it since 2.27.
+            // SAFETY: the name is a valid string. Called directly, because glibc only has it since 2.27.
             let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name, libc::MFD_CLOEXEC) };
             let fd = fd as RawFd;
             if fd < 0 {
                 return Err(io(std::io::Error::last_os_error()));
             }
-            // SAFETY: the descriptor was just made and belongs to nobody else.
+            // SAFETY: the descriptor was just created and has no other owner.
             let mut writer = unsafe { File::from_raw_fd(fd) };
             writer.write_all(&elf(code, machine)).map_err(io)?;
-            // A file that is open for writing can't be executed: go on with a reader.
+            // A file that is open for writing can't be executed, so continue with a reader.
             let file = File::open(format!("/proc/self/fd/{fd}")).map_err(io)?;
             drop(writer);
             let floor = Floor { file };
@@ -129,19 +129,18 @@ mod linux {
             }
         }
 
-        /// Starts it and waits; true if it ended with 0.
+        /// Starts it and waits; returns true if it exited with 0.
         ///
-        /// Not by posix_spawn: its child first asks for and resets all 64 signals, which made 151
-        /// us of
-        /// 105. Nor by the file's path below /proc, whose look-up takes 18 us.
+        /// It doesn't use posix_spawn, whose child first queries and resets all 64 signals, which turned 105
+        /// us into 151. Nor does it use the file's path below /proc, whose lookup takes 18 us.
         pub(super) fn run(&self) -> bool {
             let mut stack = [0u64; 512];
             let top = stack.as_mut_ptr_range().end.cast();
             let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
             let file: *const File = &raw const self.file;
-            // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding
-            // and outlives it: CLONE_VFORK holds this thread until the child executes or ends. It
-            // only makes system calls.
+            // SAFETY: the child runs on `stack`, which is aligned to 16 after clone's own rounding and
+            // outlives it: CLONE_VFORK suspends this thread until the child executes or exits. It only makes
+            // system calls.
             let pid = unsafe { libc::clone(execute, top, flags, file.cast_mut().cast()) };
             if pid < 0 {
                 return false;

@@ -1,4 +1,4 @@
-//! What a system call costs that does next to nothing.
+//! The cost of a system call that does almost nothing.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ pub(crate) const HEADING: Heading = Heading {
     id: "system_call",
     title: "system call (getppid)",
     unit: "ns",
-    method: "100 raw getppid calls per chunk, per call, the fastest of the chunks that had the core for \
-             themselves (its other hardware thread idle, told by additions side by side before and \
-             after); mitigations, seccomp and the hypervisor are in it.",
+    method: "100 raw getppid calls per chunk, per call, the fastest of the chunks that had the core to themselves (its \
+         other hardware thread idle, as shown by independent additions before and after); mitigations, seccomp and \
+         the hypervisor are included.",
 };
 
-/// The probe.
+/// Returns the probe.
 pub(crate) fn track() -> Track {
     let agreement = Agreement {
         estimator: Estimator::Minimum,

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::gate::CpuOf;
+use crate::cpu_gate::CpuOf;
 use crate::kernels::chains::{self, CHAINS, Operation, PER_TURN};
 use crate::result::{Estimator, Heading, ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
 
-const METHOD: &str = "1 to 8 independent chains of the instruction; operations per cycle where \
-                      more chains no longer help; the fastest chunks of two passes.";
+const METHOD: &str = "1 to 8 independent chains of the instruction; operations per cycle once more chains no longer help; the \
+     fastest chunks of two passes.";
 
 const PROBES: [(Operation, Heading); 5] = [
     (
@@ -35,7 +35,7 @@ const PROBES: [(Operation, Heading); 5] = [
     ),
 ];
 
-/// What is measured here.
+/// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[
     PROBES[0].1,
     PROBES[1].1,
@@ -53,12 +53,12 @@ const fn heading(id: &'static str, title: &'static str) -> Heading {
     }
 }
 
-/// Turns of the loop in one chunk at `chains` chains: some 12000 operations.
+/// Returns the turns of the loop in one chunk with `chains` chains: about 12000 operations.
 fn turns(chains: usize) -> u64 {
     12_000 / (chains as u64 * PER_TURN)
 }
 
-/// One figure for each operation.
+/// Measures one figure for each operation.
 pub(crate) fn run() -> Vec<ProbeResult> {
     PROBES
         .iter()
@@ -73,7 +73,7 @@ pub(crate) fn run() -> Vec<ProbeResult> {
         .collect()
 }
 
-/// Operations per cycle by number of chains.
+/// Returns operations per cycle by number of chains.
 fn pass(operation: Operation) -> Vec<(f64, f64)> {
     let mut ruler = Ruler::new();
     let mut rate = |chains: usize| {
@@ -97,14 +97,14 @@ fn answer(
     result.n = first.len() + second.len();
     result.set_points("chains", "/cycle", second.to_vec());
     if first.len() < CHAINS.len() || second.len() < CHAINS.len() {
-        result.add_note("the CPU was not had for long enough");
+        result.add_note("the CPU was not available for long enough");
         return result;
     }
     let high = a.max(b);
     result.spread = Some((a - b).abs() / high);
     if (a - b).abs() > high * 0.05 {
         result.verdict = ProbeVerdict::Disturbed;
-        result.add_note(format!("two passes said {a:.2} and {b:.2}"));
+        result.add_note(format!("two passes gave {a:.2} and {b:.2}"));
         return result;
     }
     result.value = Some((high * 100.0).round() / 100.0);
@@ -117,7 +117,7 @@ fn answer(
     if operation == Operation::FusedMultiplyAdd {
         let doubles = chains::VECTOR_DOUBLES;
         result.add_note(format!(
-            "of {doubles} doubles each: {:.0} floating operations per cycle",
+            "of {doubles} doubles each: {:.0} floating-point operations per cycle",
             high * doubles as f64 * 2.0
         ));
     }

@@ -1,4 +1,4 @@
-//! What reading the time costs, and in which steps time moves.
+//! The cost of reading the time, and the steps in which time advances.
 
 use std::time::{Duration, Instant};
 
@@ -31,10 +31,10 @@ const TICK: Heading = Heading {
              counter; a common divisor of all differences would be fooled by rare odd ones.",
 };
 
-/// In which steps time moves.
+/// The figures of the steps in which time advances.
 pub(crate) const STEPS: &[Heading] = &[STEP, TICK];
 
-/// What one read costs.
+/// Returns the probe of one clock reading.
 pub(crate) fn cost() -> Track {
     let agreement = Agreement {
         estimator: Estimator::Minimum,
@@ -49,7 +49,7 @@ pub(crate) fn cost() -> Track {
     })
 }
 
-/// In which steps the clock and the counter move.
+/// Measures the steps in which the clock and the counter advance.
 pub(crate) fn steps() -> Vec<ProbeResult> {
     let mut clock = Vec::with_capacity(20_000);
     let mut last = Instant::now();
@@ -109,7 +109,7 @@ mod tests {
         deltas.extend([1.0, 77.0].repeat(10));
         let result = step(TICK, &deltas);
         assert_eq!((result.value, result.n), (Some(26.0), 110));
-        // Another one in the second half: 26 and 52.
+        // Different values in the second half: 26 and 52.
         assert_eq!(result.spread, Some(0.5));
     }
 

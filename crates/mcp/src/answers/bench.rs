@@ -1,4 +1,4 @@
-//! Which command is faster?
+//! Answers which command is faster.
 
 use fathom_model::quantity::counted;
 use fathom_model::{BenchRecord, Metric, StopReason, Verdict};
@@ -9,16 +9,16 @@ use serde::Serialize;
 use super::{Answer, Interval, record, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
-/// What `bench` found.
+/// The result of `bench`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Bench {
-    /// The answer in a sentence, with the commands by their numbers from 1.
+    /// The answer in one sentence, with the commands by their numbers from 1.
     answer: String,
-    /// What to do next.
+    /// The recommended next step.
     next: Option<String>,
-    /// The commands, as they were asked for.
+    /// The commands, as requested.
     commands: Vec<Command>,
-    /// Each command but the first against the first.
+    /// Each other command compared with the first.
     comparisons: Vec<Compared>,
     warnings: Vec<String>,
 }
@@ -27,9 +27,9 @@ pub(crate) struct Bench {
 struct Command {
     command: String,
     runs: usize,
-    /// Runs that did not end well.
+    /// Number of failed runs.
     failed: usize,
-    /// The metric of the answer: `wall`, or `cpu_wait_free` where other programs wanted the CPUs.
+    /// The metric of the answer: `wall`, or `cpu_wait_free` if other programs competed for the CPUs.
     metric: String,
     /// `seconds`, `bytes` or `count`.
     unit: String,
@@ -43,19 +43,19 @@ struct Compared {
     /// Number of the command that it is compared with, from 1.
     than: usize,
     metric: String,
-    /// `faster`, `slower`, `same` (any difference is within the margin) or `undecided`. Of other metrics than
-    /// time `faster` is less.
+    /// `faster`, `slower`, `same` (any difference is within the margin) or `undecided`. For metrics other
+    /// than time, `faster` means less.
     verdict: String,
-    /// How many times as much as the other takes.
+    /// Factor relative to the other command.
     ratio: Interval,
-    /// The difference that counts as none, as a share.
+    /// The largest difference that counts as none, as a fraction.
     margin: f64,
 }
 
-/// The answer from a record.
+/// Builds the answer from a record.
 ///
 /// # Errors
-/// When the bytes are not such a record.
+/// If the bytes are not such a record.
 pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
     let record: BenchRecord = record(bytes)?;
     let outcome = record.outcome.as_ref().ok_or("nothing was measured")?;
@@ -130,7 +130,7 @@ pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
     )
 }
 
-/// By which one command alone is timed.
+/// Returns the metric for a single command.
 fn clock(record: &BenchRecord) -> Metric {
     record
         .conditions
@@ -158,10 +158,10 @@ fn next(record: &BenchRecord) -> Option<String> {
                 _ => (one.reference + 1, one.subject + 1),
             };
             Some(format!(
-                "why with command {more} as command and {less} as compared_with says what it takes more"
+                "why with command {more} as command and {less} as compared_with shows what takes longer"
             ))
         }
-        (None, true) => Some("why says where its time goes".to_owned()),
+        (None, true) => Some("why shows where its time goes".to_owned()),
         (None, false) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! What changed between two sides that were measured before?
+//! Answers what changed between two sides that were measured earlier.
 
 use fathom_model::quantity::{format_bytes, format_count, short_time};
 use fathom_model::{CompareRecord, Verdict};
@@ -9,21 +9,21 @@ use serde::Serialize;
 use super::{Answer, Interval, record, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
-/// Comparisons in an answer, those that differ first.
+/// Maximum number of comparisons in an answer, those that differ first.
 const MOST: usize = 20;
-/// Reasons why something was not compared.
+/// Maximum number of reasons why something was not compared.
 const REASONS: usize = 3;
 
-/// What `compare` found.
+/// The result of `compare`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Compare {
-    /// The answer in a sentence.
+    /// The answer in one sentence.
     answer: String,
-    /// What to do next.
+    /// The recommended next step.
     next: Option<String>,
-    /// Those that differ first, then undecided ones, then those that are the same.
+    /// The comparisons: those that differ first, then undecided ones, then equal ones.
     comparisons: Vec<Compared>,
-    /// Comparisons that are not listed.
+    /// Number of comparisons that are not listed.
     more: usize,
     /// What was not compared, and why.
     left_out: Vec<String>,
@@ -37,18 +37,18 @@ struct Compared {
     unit: String,
     base: f64,
     head: f64,
-    /// Head / base, with what separate measurements differ by allowed for.
+    /// Head / base, with an allowance for the variation between separate measurements.
     ratio: Interval,
-    /// `faster`, `slower`, `same`, `undecided`; `more` or `less` where it isn't known which is better.
+    /// `faster`, `slower`, `same`, `undecided`; `more` or `less` if it is unknown which is better.
     verdict: String,
     /// The command that would decide it.
     together: Option<String>,
 }
 
-/// The answer from a record.
+/// Builds the answer from a record.
 ///
 /// # Errors
-/// When the bytes are not such a record.
+/// If the bytes are not such a record.
 pub(crate) fn compare(bytes: &[u8]) -> Result<Answer, String> {
     let record: CompareRecord = record(bytes)?;
     let rank = |verdict| match verdict {
@@ -92,7 +92,7 @@ pub(crate) fn compare(bytes: &[u8]) -> Result<Answer, String> {
                 .to_owned(),
         ),
         (None, Some(first)) if first.verdict == Verdict::Slower => {
-            Some("why with the old and the new command says what takes more".to_owned())
+            Some("why with the old and the new command shows what takes longer".to_owned())
         }
         _ => None,
     };
@@ -118,7 +118,7 @@ pub(crate) fn compare(bytes: &[u8]) -> Result<Answer, String> {
     Answer::new(text, &structured)
 }
 
-/// A value of the store, whose units are words.
+/// Formats a value of the store, where units are words.
 pub(super) fn in_unit(value: f64, unit: &str) -> String {
     match unit {
         "seconds" => short_time(value),

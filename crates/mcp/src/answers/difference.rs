@@ -1,4 +1,4 @@
-//! What does one command take more than another?
+//! Answers what one command takes beyond another.
 
 use fathom_model::DifferenceRecord;
 use fathom_report::{difference_parts, difference_sentence};
@@ -9,40 +9,40 @@ use super::why::Cause;
 use super::{Interval, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
-/// Parts in an answer.
+/// Maximum number of parts in an answer.
 const PARTS: usize = 12;
-/// Of them in the text.
+/// Maximum number of parts in the text.
 const TOLD: usize = 5;
 const FINDINGS: usize = 3;
 
-/// What B takes more than A, in milliseconds.
+/// The time that B takes beyond A, in milliseconds.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Difference {
-    /// The whole.
+    /// The total difference.
     ms: f64,
     low_ms: f64,
     high_ms: f64,
     /// How many times as long B takes.
     ratio: Interval,
-    /// The largest parts; those of `wall` add up to the whole, with what is not explained.
+    /// The largest parts; those of `wall`, with the unexplained rest, add up to the total.
     parts: Vec<Part>,
     not_explained_ms: f64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct Part {
-    /// What the time was spent on: a part of the account, a program, a call or a function.
+    /// The use of the time: a part of the account, a program, a call or a function.
     part: String,
-    /// `wall`, or the part that this is a part of.
+    /// `wall`, or the part that contains this one.
     of: String,
     ms: f64,
     low_ms: f64,
     high_ms: f64,
-    /// The file that most of it is on.
+    /// The file that accounts for most of it.
     file: Option<String>,
 }
 
-/// What `why` says of two.
+/// The result of `why` for two commands.
 pub(super) struct Found {
     pub text: String,
     pub answer: String,

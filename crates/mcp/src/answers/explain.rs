@@ -1,4 +1,4 @@
-//! What does a word mean?
+//! Answers what a word means.
 
 use fathom_report::{explain_word, known_words, similar_words};
 use rmcp::schemars::{self, JsonSchema};
@@ -7,28 +7,28 @@ use serde::Serialize;
 use super::Answer;
 use crate::bounded::{bare_name, name, text};
 
-/// Columns, more than any line has.
+/// Number of columns, more than any line has.
 const WIDTH: usize = 10_000;
-/// Words that are listed where there is none of that name.
+/// Maximum number of words listed if the name is unknown.
 const LISTED: usize = 200;
-/// Of them in the text.
+/// Maximum number of words in the text.
 const TOLD: usize = 60;
 
-/// What `explain` found.
+/// The result of `explain`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Explain {
-    /// What the word means; where it is not one of Fathom's, that.
+    /// The meaning of the word, or a message that it is not one of Fathom's.
     answer: String,
     /// Whether it is one of Fathom's words.
     known: bool,
-    /// Words that were probably meant; all words where none is similar. Empty where it is known.
+    /// Words that were probably meant; all words if none is similar. Empty if the word is known.
     words: Vec<String>,
 }
 
-/// The answer to a word.
+/// Returns the answer to a word.
 ///
 /// # Errors
-/// Never: only what can't be written.
+/// Never, except if the answer can't be written.
 pub(crate) fn explain(word: &str) -> Result<Answer, String> {
     let entry = explain_word(word, WIDTH);
     let words = match (&entry, similar_words(word)) {

@@ -1,19 +1,19 @@
-//! There is no record: why not?
+//! Explains why there is no record.
 
 use crate::bounded::{end_of, sentence, text};
 
-/// Lines of standard error.
+/// Maximum number of lines of standard error.
 const LINES: usize = 8;
 
-/// What a verb said that ended without a record, with its exit code.
+/// Describes a verb that ended without a record, with its exit code and output.
 pub(crate) fn failure(code: Option<i32>, stderr: &str) -> String {
     let said = stderr.lines().find_map(|line| line.strip_prefix("error: "));
     let said = said.map_or_else(|| "Fathom ended without an answer".to_owned(), sentence);
     let (what, next) = match code {
-        Some(2) => ("The question can't be answered as it is asked", ""),
+        Some(2) => ("The question can't be answered in this form", ""),
         Some(3) => (
             "The measured command failed",
-            "a command that fails has no speed, so mend that first; one that takes longer is given more time by timeout_s",
+            "a command that fails has no speed, so fix that first; timeout_s gives a slow one more time",
         ),
         Some(4) => ("The measurement can't be made or trusted", ""),
         Some(130) => ("It was cut short", ""),

@@ -1,4 +1,4 @@
-//! How did measurements go over time?
+//! Answers how measurements changed over time.
 
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries};
@@ -9,20 +9,20 @@ use super::compare::in_unit;
 use super::{Answer, record};
 use crate::bounded::{bare_name, name, text};
 
-/// Series and points of each in an answer.
+/// Maximum number of series, and of points of each, in an answer.
 const SERIES: usize = 10;
 const POINTS: usize = 20;
 
-/// What `history` found.
+/// The result of `history`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct History {
-    /// The answer in a sentence.
+    /// The answer in one sentence.
     answer: String,
-    /// What to do next.
+    /// The recommended next step.
     next: Option<String>,
-    /// Those that were measured last first.
+    /// The series, most recently measured first.
     series: Vec<Series>,
-    /// Series that are not listed.
+    /// Number of series that are not listed.
     more: usize,
 }
 
@@ -31,9 +31,9 @@ struct Series {
     benchmark: String,
     metric: String,
     unit: String,
-    /// The newest, oldest of them first.
+    /// The newest points, in ascending order of time.
     points: Vec<Point>,
-    /// Older points that are not listed.
+    /// Number of older points that are not listed.
     older: usize,
 }
 
@@ -46,24 +46,22 @@ struct Point {
     low: f64,
     high: f64,
     runs: u32,
-    /// Only points of one environment may be compared.
+    /// The environment; only points of the same environment may be compared.
     environment: String,
     /// Id of the record, for `compare`.
     record: String,
 }
 
-/// The answer from a record.
+/// Builds the answer from a record.
 ///
 /// # Errors
-/// When the bytes are not such a record.
+/// If the bytes are not such a record.
 pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
     let record: HistoryRecord = record(bytes)?;
     let shown = || record.series.iter().take(SERIES);
     let answer = match record.series.len() {
-        0 => "Nothing was saved of that.".to_owned(),
-        count => {
-            counted(count as u64, "series", "series") + ", those that were measured last first."
-        }
+        0 => "Nothing was saved under that name.".to_owned(),
+        count => counted(count as u64, "series", "series") + ", the most recently measured first.",
     };
     let mut lines = vec![answer.clone()];
     lines.extend(shown().map(in_a_line));
@@ -84,7 +82,7 @@ pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
     Answer::new(text, &structured)
 }
 
-/// The newest points, newest first.
+/// Returns the newest points in one line, newest first.
 fn in_a_line(series: &HistorySeries) -> String {
     let newest = series.points.iter().rev().take(4).map(|point| {
         let side = match (point.labels.first(), &point.revision) {

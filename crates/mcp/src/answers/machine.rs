@@ -1,4 +1,4 @@
-//! Is this machine fit to measure on?
+//! Answers whether this machine is fit to measure on.
 
 use fathom_model::{CheckReport, CheckState, Fitness};
 use fathom_report::machine_check_sentence;
@@ -8,21 +8,21 @@ use serde::Serialize;
 use super::{Answer, record};
 use crate::bounded::{sentence, text};
 
-/// Checks in an answer.
+/// Maximum number of checks in an answer.
 const ITEMS: usize = 10;
 
-/// What `machine_check` found.
+/// The result of `machine_check`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Machine {
-    /// The answer in a sentence.
+    /// The answer in one sentence.
     answer: String,
-    /// What to do next.
+    /// The recommended next step.
     next: Option<String>,
     /// `quiet`, `usable` or `unfit`.
     fitness: String,
-    /// The smallest difference that `bench` finds here, as a share; null where none was found.
+    /// The smallest difference that `bench` can detect here, as a fraction; null if none was found.
     smallest_difference: Option<f64>,
-    /// What is not as it should be, the gravest first.
+    /// The items that need attention, most serious first.
     items: Vec<Item>,
 }
 
@@ -36,10 +36,10 @@ struct Item {
     remedy: Option<String>,
 }
 
-/// The answer from a record.
+/// Builds the answer from a record.
 ///
 /// # Errors
-/// When the bytes are not such a record.
+/// If the bytes are not such a record.
 pub(crate) fn machine(bytes: &[u8]) -> Result<Answer, String> {
     let report: CheckReport = record(bytes)?;
     let mut items: Vec<_> = report
@@ -79,7 +79,7 @@ pub(crate) fn machine(bytes: &[u8]) -> Result<Answer, String> {
         Fitness::Unfit => (
             "unfit",
             Some(
-                "tell the user that times of now are worth nothing, with the gravest item; measure later",
+                "tell the user that current timings are worthless, with the most serious item; measure later",
             ),
         ),
     };

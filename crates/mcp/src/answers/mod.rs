@@ -1,6 +1,6 @@
-//! What is answered: the sentence that was asked for first, then what it rests on, then the next step; and
-//! the same as a structure, bounded. Whatever is from outside is escaped, cut, and stands as a name
-//! between quotes or behind a mark.
+//! The answers: first the sentence that answers the question, then its basis, then the next step; and the
+//! same as a bounded structure. All text from outside is escaped, truncated, and appears as a name in quotes
+//! or after a marker.
 
 mod bench;
 mod compare;
@@ -27,10 +27,10 @@ pub(crate) use why::{Why, why};
 
 use crate::bounded::sentence;
 
-/// Warnings in an answer.
+/// Maximum number of warnings in an answer.
 const WARNINGS: usize = 5;
 
-/// A text, and the same as a structure.
+/// A text, and the same content as a structure.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub text: String,
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// A value with its interval, in the unit that its key says.
+/// A value with its interval, in the unit given by its key.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Interval {
     value: f64,
@@ -68,12 +68,12 @@ impl From<&fathom_model::Estimate> for Interval {
     }
 }
 
-/// A record of a verb.
+/// Parses a record of a verb.
 fn record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     serde_json::from_slice(bytes).map_err(unreadable)
 }
 
-/// The same of one that was looked into.
+/// Parses a record that was already read as JSON.
 fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(unreadable)
 }
@@ -82,12 +82,12 @@ fn unreadable(error: serde_json::Error) -> String {
     format!("the record can't be read: {error}")
 }
 
-/// Warnings as sentences.
+/// Returns warnings as sentences.
 fn warnings<'a>(all: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     all.into_iter().take(WARNINGS).map(sentence).collect()
 }
 
-/// As lines of the text.
+/// Returns warnings as lines of the text.
 fn warned(warnings: &[String]) -> impl Iterator<Item = String> {
     warnings.iter().map(|warning| format!("Warning: {warning}"))
 }

@@ -1,4 +1,4 @@
-//! Where in the source, as an agent opens it.
+//! A place in the source, as an agent opens it.
 
 use fathom_model::CodePlace;
 use rmcp::schemars::{self, JsonSchema};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::bounded::{bare_name, name};
 
-/// A place in a program's code. All texts are the program's.
+/// A place in a program's code. All texts come from the program.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Place {
     pub function: Option<String>,
@@ -24,7 +24,7 @@ impl From<&CodePlace> for Place {
     }
 }
 
-/// `"parse" (src/p.c:7) <- "main" (src/m.c:3)`: the function, and who called it, as far as it is known.
+/// Returns `"parse" (src/p.c:7) <- "main" (src/m.c:3)`: the function and its callers, as far as known.
 pub(super) fn in_words(place: &CodePlace, callers: &[CodePlace]) -> Option<String> {
     let own = one(place);
     let named = |caller: &&CodePlace| caller.source_file.is_some();

@@ -1,4 +1,4 @@
-//! Why is it slow?
+//! Answers why a command is slow.
 
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{DifferenceRecord, Explanation, Finding, WhereRow};
@@ -12,31 +12,31 @@ use super::place::{Place, in_words};
 use super::{Answer, Interval, read, record, warned, warnings};
 use crate::bounded::{bare_name, name, sentence, text};
 
-/// Findings and places in an answer.
+/// Maximum number of findings and places in an answer.
 const FINDINGS: usize = 5;
 const PLACES: usize = 5;
-/// Findings in the text.
+/// Maximum number of findings in the text.
 const TOLD: usize = 3;
-/// Callers of a place.
+/// Maximum number of callers of a place.
 const CALLERS: usize = 5;
-/// Places below this share of the time are left out.
+/// Places below this share of the time are omitted.
 const MATTERS: f64 = 0.05;
 
-/// What `why` found: of one command, or what differs between two.
+/// The result of `why`: for one command, or the difference between two.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Why {
-    /// The answer in a sentence.
+    /// The answer in one sentence.
     answer: String,
-    /// What to do next.
+    /// The recommended next step.
     next: Option<String>,
-    /// Median wall time of the untraced runs, in seconds; of two commands that of `command`.
+    /// Median wall time of the untraced runs, in seconds; for two commands, that of `command`.
     wall_s: Option<Interval>,
-    /// Causes, by the time that could be saved; of two commands those that only one of them has.
+    /// Causes, ordered by the time that could be saved; for two commands, those of only one of them.
     findings: Vec<Cause>,
     /// Where the time goes, most first, whether or not a cause is known.
     #[serde(rename = "where")]
     whereabouts: Vec<Row>,
-    /// What `command` takes more than `compared_with`; null of one command.
+    /// The time that `command` takes beyond `compared_with`; null for one command.
     difference: Option<Difference>,
     /// How it was observed: `kernel`, `perf`, `sample` or `stops`.
     tier: String,
@@ -52,30 +52,30 @@ pub(super) struct Cause {
     statement: String,
     /// Share of the wall time, 0 to 1.
     share: f64,
-    /// Wall time that mending it is predicted to save, milliseconds, with its interval.
+    /// Wall time that fixing it is predicted to save, in milliseconds, with its interval.
     saving_ms: Option<f64>,
     saving_low_ms: Option<f64>,
     saving_high_ms: Option<f64>,
-    /// What to change.
+    /// The recommended change.
     change: String,
-    /// What it is on: a file, peer, lock or command.
+    /// The object concerned: a file, peer, lock or command.
     object: Option<String>,
     place: Place,
     callers: Vec<Place>,
-    /// What an experiment said of the prediction, where one was made: its verdict and what it saved.
+    /// The result of an experiment on the prediction, if one was made: its verdict and the time saved.
     proof: Option<Proof>,
 }
 
-/// What an experiment said.
+/// The result of an experiment.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Proof {
     /// `proved`, `refuted`, `undecided`, `void` or `not_possible`.
     verdict: String,
-    /// What was done.
+    /// The intervention.
     intervention: Option<String>,
-    /// What it saved, milliseconds.
+    /// Time saved, in milliseconds.
     saves_ms: Option<f64>,
-    /// Why it says no more.
+    /// Why there is no further result.
     reason: Option<String>,
 }
 
@@ -88,20 +88,21 @@ struct Row {
     kind: String,
     /// The system call.
     call: Option<String>,
-    /// What it is on.
+    /// The object concerned.
     object: Option<String>,
-    /// What several functions of libraries do together, such as `allocation`; `place` is the one with most of the time.
+    /// The common purpose of several library functions, such as `allocation`; `place` is the one with the
+    /// most time.
     group: Option<String>,
     place: Place,
     callers: Vec<Place>,
-    /// Calls, waits or page faults.
+    /// Number of calls, waits or page faults.
     count: Option<u64>,
 }
 
-/// The answer from a record of one command, or of two.
+/// Builds the answer from a record of one command, or of two.
 ///
 /// # Errors
-/// When the bytes are not such a record.
+/// If the bytes are not such a record.
 pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
     let value: Value = record(bytes)?;
     if value["kind"] == "difference" {
@@ -116,7 +117,7 @@ pub(crate) fn why(bytes: &[u8]) -> Result<Answer, String> {
         None => sentence(&explain_sentence(&explanation)),
     };
     let answer = match timed.runs {
-        0 => format!("{command} did not come to its end: {what}"),
+        0 => format!("{command} did not finish: {what}"),
         _ => format!("{command} takes {time}: {what}"),
     };
     let mut lines = vec![answer.clone()];
@@ -186,7 +187,7 @@ impl From<&fathom_model::Proof> for Proof {
     }
 }
 
-/// A value by its name in records.
+/// Returns the name of a value as used in records.
 fn word(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
@@ -231,7 +232,7 @@ impl From<&WhereRow> for Row {
     }
 }
 
-/// A cause in a few lines. The first one's statement is the answer already.
+/// Describes a cause in a few lines. The statement of the first one is already the answer.
 fn in_lines(explanation: &Explanation, finding: &Finding, at: usize) -> Vec<String> {
     let saving = saving_sentence(explanation, finding);
     let saving = saving.unwrap_or_else(|| format!("{:.0} % of the time", 100.0 * finding.share));
@@ -252,7 +253,7 @@ fn in_lines(explanation: &Explanation, finding: &Finding, at: usize) -> Vec<Stri
     lines
 }
 
-/// `48 % sleeping in clock_nanosleep, "main" (a.c:7), 30 times`.
+/// Formats a row: `48 % sleeping in clock_nanosleep, "main" (a.c:7), 30 times`.
 fn of_row(row: &WhereRow) -> String {
     let mut parts = vec![format!(
         "{:.0} % {}",
@@ -273,15 +274,15 @@ fn next(explanation: &Explanation) -> String {
     }
     match explanation.findings.is_empty() {
         true => {
-            "no cause is known; what takes most of the time is the place to look at. A change is \
-                 checked by bench with the old and the new command"
+            "no cause is known; look at the largest part of the time. Check a change with bench, comparing the old \
+             and the new command"
                 .to_owned()
         }
         false if explanation.findings.iter().all(|one| one.proof.is_none()) => {
-            "make change 1, or ask why with prove; then bench with the old and the new command says what it saved"
+            "make change 1, or run why with prove; then bench with the old and the new command shows what it saved"
                 .to_owned()
         }
-        false => "make change 1, then bench with the old and the new command says what it saved"
+        false => "make change 1, then bench with the old and the new command shows what it saved"
             .to_owned(),
     }
 }
@@ -290,7 +291,7 @@ fn next(explanation: &Explanation) -> String {
 mod tests {
     use super::*;
 
-    /// The answer from a recorded explanation, changed.
+    /// Returns the answer from a recorded explanation after a change.
     fn said(change: impl FnOnce(&mut Value)) -> Answer {
         let recorded = include_str!("../../../report/tests/version1/why.json");
         let mut record: Value = serde_json::from_str(recorded).unwrap();

@@ -1,42 +1,43 @@
-//! What the runs of one benchmark show beside their figures, and whether that changes what is to be
-//! believed of them. A hint that comes with every session is read by nobody.
+//! Observations about the runs of one benchmark beyond its figures, and whether they affect how far the
+//! figures can be trusted. A hint that appears in every session is ignored.
 
 use fathom_model::{Metric, Run, Warning};
 
 use super::values;
 
-/// Something about the runs of one benchmark.
+/// An observation about the runs of one benchmark.
 pub(super) struct Observation {
-    /// Whether a reader would believe or do something else for it; the rest is for who asks.
+    /// Whether a reader should draw different conclusions because of it; the others are shown only on
+    /// request.
     pub(super) changes_belief: bool,
-    /// What it is, in words.
+    /// The warning text.
     pub(super) said: Warning,
 }
 
-/// Two groups of runs that are this far from each other: a median between them, or of the larger
-/// one, is not what a user of the program meets. Where a neighbour uses the core's other hyperthread
-/// for a while, the groups are 10 to 25 % from each other.
+/// If two groups of runs are this far apart, a median between them, or of the larger one, isn't what a user
+/// of the program experiences. If another program uses the core's other hyperthread for a while, the groups
+/// are 10 to 25 % apart.
 const FAR_MODES: f64 = 1.3;
-/// The same where a comparison was decided: it is paired by round, so both sides had both modes.
+/// The same for a decided comparison: it is paired by round, so both sides had both modes.
 const FAR_MODES_OF_DECIDED: f64 = 2.0;
-/// From this much between the first and the last third of the runs on, a single median is one of a
-/// moving target.
+/// If the first and the last third of the runs differ by this much, the median describes a moving target.
 const FAR_DRIFT: f64 = 0.1;
-/// From this share of the time on, what the hypervisor gave to others is a part of the result.
+/// From this share of the time on, steal time affects the result.
 const MUCH_STEAL: f64 = 0.05;
-/// A first run this many times as long as the longest of the others did something else.
+/// A first run that takes this many times as long as the longest of the others did something else.
 const FAR_FIRST_RUN: f64 = 3.0;
 
-/// What is to be said of one benchmark. `decided`: all comparisons are, and stand as they are.
+/// Returns the observations about one benchmark. `decided`: all comparisons are decided and stand as they
+/// are.
 pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observation> {
     let mine: Vec<&Run> = runs
         .iter()
         .filter(|run| run.benchmark == benchmark)
         .collect();
-    // Of the runs that succeeded, as the figures are.
+    // Only successful runs, like the figures.
     let wall = values(runs, benchmark, Metric::Wall);
     let undisturbed = values(runs, benchmark, Metric::Undisturbed);
-    // Where waits are known, the shape of the sample is judged without them.
+    // If waits are known, they are excluded when judging the distribution.
     let clean = if undisturbed.len() == wall.len() {
         &undisturbed
     } else {
@@ -55,10 +56,10 @@ pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observati
     found.into_iter().map(observation).collect()
 }
 
-/// Its id, whether it changes what is believed, and the words.
+/// The id, whether it changes conclusions, and the text.
 type Said = (&'static str, bool, String);
 
-/// How the values scatter, and whether that changed.
+/// Describes how the values are distributed, and whether that changed.
 fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
     let mut found = Vec::new();
     let mut say = |id, changes_belief, message| found.push((id, changes_belief, message));
@@ -97,7 +98,7 @@ fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
             "slow_first_run",
             first >= FAR_FIRST_RUN * others,
             format!(
-                "the first run took {}, all others at most {}: with -w 1 it does not count",
+                "the first run took {}, and every later run at most {}: with -w 1 it does not count",
                 time(first),
                 time(others)
             ),
@@ -106,7 +107,7 @@ fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
     found
 }
 
-/// What the machine gave to others, and what the runs left on it.
+/// Describes steal time, and processes that the runs left behind.
 fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
     let mut found = Vec::new();
     let mut say = |id, changes_belief, message| found.push((id, changes_belief, message));
@@ -118,7 +119,7 @@ fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
         say(
             "steal",
             !decided && steal as f64 >= MUCH_STEAL * 1e9 * wall,
-            format!("CPU steal in {hit} {runs}: the hypervisor gave CPU time to others"),
+            format!("CPU steal in {hit} {runs}: the hypervisor gave CPU time to other machines"),
         );
     }
     let left = mine.iter().filter(|run| run.left_behind > 0).count();
@@ -127,7 +128,7 @@ fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
             "left_behind",
             true,
             format!(
-                "{left} of {} runs left processes running; their time is not in the numbers, and they were ended",
+                "{left} of {} runs left processes running; their time is not in the numbers, and Fathom ended them",
                 mine.len()
             ),
         );
@@ -135,7 +136,7 @@ fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
     found
 }
 
-/// By how much the last third of the runs takes longer than the first, as a share.
+/// Returns how much longer the last third of the runs takes than the first, as a share.
 fn drift(values: &[f64]) -> f64 {
     let third = values.len() / 3;
     let median = |part: &[f64]| {
@@ -149,10 +150,10 @@ fn drift(values: &[f64]) -> f64 {
     }
 }
 
-/// The first run, if it is far beyond all that came after, and the longest of those.
+/// Returns the first run and the longest of the others, if the first is far longer.
 fn slow_first_run(values: &[f64]) -> Option<(f64, f64)> {
     let (first, rest) = values.split_first()?;
-    // Of two runs, either may be the unusual one.
+    // With two runs, either may be the unusual one.
     if rest.len() < 2 {
         return None;
     }

@@ -1,14 +1,14 @@
-//! What two programs differ by besides time, and metrics that were asked for and have no ratio.
+//! Differences between two programs in metrics other than time, and requested metrics without a ratio.
 
 use fathom_model::{AskedMetric, Comparison, Metric, Run, Verdict, Warning};
 use fathom_stats::sequential::Allowance;
 
 use super::{Question, compare, values};
 
-/// From this factor on, in either direction and for the whole interval, a metric differs clearly.
+/// A metric differs clearly if its whole interval is beyond this factor, in either direction.
 const CLEARLY: f64 = 1.25;
-/// What somebody pays for besides time, and by how much two programs differ in it at least, in the
-/// metric's unit: the loader's own pages and calls are no difference.
+/// Metrics other than time that have a cost, and the minimum difference between two programs in the metric's
+/// unit: the loader's own pages and calls don't count as a difference.
 const WATCHED: [(Metric, f64); 6] = [
     (Metric::PeakMemory, 1_048_576.0),
     (Metric::Cpu, 0.001),
@@ -18,7 +18,7 @@ const WATCHED: [(Metric, f64); 6] = [
     (Metric::WriteCalls, 100.0),
 ];
 
-/// The same pairs as `comparisons`, in each of the watched metrics that differs clearly.
+/// Returns the same pairs as `comparisons`, in each watched metric that differs clearly.
 pub(super) fn also_differ(
     runs: &[Run],
     question: &Question,
@@ -28,8 +28,8 @@ pub(super) fn also_differ(
     if !question.metrics.is_empty() {
         return Vec::new();
     }
-    // Each for itself: that an interval of identical programs lies beyond such a factor is far rarer than what a
-    // correction for six of them would allow for, and ten rounds could show nothing under it.
+    // Each is tested by itself: an interval of identical programs is beyond such a factor far more rarely
+    // than a correction for six tests assumes, and with that correction ten rounds could show nothing.
     let mut found: Vec<Comparison> = WATCHED
         .iter()
         .flat_map(|(metric, _)| {
@@ -41,7 +41,7 @@ pub(super) fn also_differ(
         })
         .collect();
     found.retain(|one| is_beyond(one, 1.0) && is_much(runs, one));
-    // The CPU time of a program that takes longer is larger, too.
+    // A program that takes longer also uses more CPU time.
     found.retain(|one| {
         let same_pair =
             |other: &&Comparison| (other.reference, other.subject) == (one.reference, one.subject);
@@ -52,7 +52,7 @@ pub(super) fn also_differ(
     found
 }
 
-/// Whether the whole interval lies beyond the factor from `middle`.
+/// Reports whether the whole interval is beyond the factor from `middle`.
 fn is_beyond(one: &Comparison, middle: f64) -> bool {
     let (low, high) = (one.ratio.low / middle, one.ratio.high / middle);
     match one.verdict {
@@ -72,7 +72,7 @@ fn is_much(runs: &[Run], one: &Comparison) -> bool {
     least.is_some_and(|(_, least)| apart >= *least)
 }
 
-/// Metrics that were asked for and can't be compared, with the reason.
+/// Returns the requested metrics that can't be compared, with the reason.
 pub(super) fn without_ratio(
     runs: &[Run],
     question: &Question,
@@ -87,7 +87,7 @@ pub(super) fn without_ratio(
         warnings.extend(unknown.iter().map(|benchmark| Warning {
             id: "metric_not_known".to_owned(),
             benchmark: Some(*benchmark),
-            message: format!("{label} is not known of any run"),
+            message: format!("{label} is not known for any run"),
         }));
         for (references, subject) in question.against.comparisons(question.names.len()) {
             let has_ratio = comparisons

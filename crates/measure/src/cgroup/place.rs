@@ -1,13 +1,13 @@
-//! Where the groups of this process are.
+//! Locates the control groups of this process.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Groups that are searched at most where only its processes show which is the own one.
+/// The maximum number of groups to search if the own group can be identified only by its processes.
 const MOST_SEARCHED: usize = 4096;
 
-/// Folders of the own group and of those above it, as far as they are mounted, of the hierarchy
-/// that has this controller: version 1's, else version 2's.
+/// Returns the folders of the own group and its ancestors, as far as they are mounted, in the hierarchy with
+/// this controller: of version 1 if present, otherwise version 2.
 pub(super) fn own_and_above(root: &Path, controller: &str) -> Option<Vec<PathBuf>> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
@@ -36,7 +36,7 @@ fn has(list: &str, name: &str) -> bool {
 
 /// A line of `mountinfo`.
 struct Mount<'a> {
-    /// What of the file system is mounted: the hierarchy from this group on.
+    /// The root of the mount within the file system: the hierarchy below this group.
     shown: String,
     point: String,
     kind: &'a str,
@@ -47,7 +47,7 @@ impl Mount<'_> {
     fn parse(line: &str) -> Option<Mount<'_>> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
-        // Spaces are written as \040.
+        // Spaces are written as `\040`.
         let mut path = || Some(before.next()?.replace("\\040", " "));
         let (shown, point) = (path()?, path()?);
         let mut after = after.split(' ');
@@ -59,7 +59,7 @@ impl Mount<'_> {
         })
     }
 
-    /// The own group, whose path `/proc/self/cgroup` gives, and those above it.
+    /// Returns the own group, given its path from `/proc/self/cgroup`, and its ancestors.
     fn groups(&self, root: &Path, own: &str) -> Option<Vec<PathBuf>> {
         let point = root.join(self.point.trim_start_matches('/'));
         let folder = own_folder(&point, &self.shown, own)?;
@@ -73,8 +73,8 @@ impl Mount<'_> {
     }
 }
 
-/// Both paths are relative to the root of the namespace of this process, and begin with `..` for
-/// what is above or beside it.
+/// Both paths are relative to the root of this process's namespace, and begin with `..` for groups outside of
+/// it.
 fn own_folder(point: &Path, shown: &str, own: &str) -> Option<PathBuf> {
     let mut shown = parts(shown);
     let mut own = parts(own);
@@ -82,15 +82,15 @@ fn own_folder(point: &Path, shown: &str, own: &str) -> Option<PathBuf> {
     shown.drain(..common);
     own.drain(..common);
     let is_up = |part: &&Component| **part == Component::ParentDir;
-    // The own group is outside of what is mounted, or the mount shows another part.
+    // The own group is outside of the mount, or the mount shows a different part.
     if own.iter().any(|part| is_up(&part)) || !shown.iter().all(|part| is_up(&part)) {
         return None;
     }
     let below: PathBuf = own.iter().collect();
     match shown.len() {
         0 => Some(point.join(below)).filter(|folder| folder.is_dir()),
-        // The mount was made outside of the namespace: it also shows groups above the namespace's
-        // root, whose names nothing says.
+        // The mount was created outside of the namespace: it also shows groups above the namespace's root,
+        // whose names are unknown.
         depth => {
             let mut left = MOST_SEARCHED;
             search(point, depth, &below, &mut left)
@@ -103,7 +103,7 @@ fn parts(path: &str) -> Vec<Component<'_>> {
     parts.filter(|part| *part != Component::RootDir).collect()
 }
 
-/// The group with this process at `below` in some folder that lies `depth` folders down.
+/// Finds the group of this process at `below` in some folder that is `depth` levels down.
 fn search(folder: &Path, depth: usize, below: &Path, left: &mut usize) -> Option<PathBuf> {
     if depth == 0 {
         return Some(folder.join(below)).filter(|group| holds_this_process(group));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A system with these files and folders, which end with a slash.
+/// Creates a system with these files and folders; folder names end with a slash.
 fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for (path, text) in files {
@@ -11,7 +11,7 @@ fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
     root
 }
 
-/// Mounts of both versions as systemd's hybrid set-up has them, with the root that each shows.
+/// Mounts of both versions as in systemd's hybrid setup, with the root that each shows.
 fn hybrid(shown: &str) -> String {
     format!(
         "32 31 0:29 {shown} /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
@@ -60,9 +60,9 @@ fn the_least_limit_on_the_way_up_is_in_force_and_all_throttling_counts() {
         ("sys/fs/cgroup/pod/app/cpu.max", "150000 100000\n"),
         ("sys/fs/cgroup/pod/app/cpu.stat", STAT_2),
         ("sys/fs/cgroup/pod/app/worker/cpu.max", "max 100000\n"),
-        // Beside the way up.
+        // A sibling of the path.
         ("sys/fs/cgroup/pod/other/cpu.max", "1000 100000\n"),
-        // The root of a machine has neither a limit nor counts of throttling.
+        // The root group of a machine has neither a limit nor throttling counts.
         ("sys/fs/cgroup/cpu.stat", "usage_usec 9\n"),
     ]);
     let groups = CpuGroups::of(root.path()).unwrap();
@@ -74,7 +74,7 @@ fn the_least_limit_on_the_way_up_is_in_force_and_all_throttling_counts() {
 
 #[test]
 fn a_container_sees_its_own_group_at_the_mounts_root() {
-    // With a namespace of its own, and without: the mount then shows the container's part.
+    // With its own namespace, and without: then the mount shows the container's part.
     for (own, shown) in [("0::/\n", "/"), ("0::/docker/12ab\n", "/docker/12ab")] {
         let root = system(&[
             ("proc/self/cgroup", own),
@@ -140,7 +140,7 @@ fn without_a_limit_nothing_is_read_around_runs() {
     let root = throttled_usec(0);
     assert_eq!(CpuGroups::of(root.path()).unwrap().limit(), None);
     assert!(ThrottleMeter::open(root.path()).is_none());
-    // A limit that isn't seen from inside a container stopped it before.
+    // A limit that isn't visible from inside a container throttled it before.
     let root = throttled_usec(7);
     assert_eq!(CpuGroups::of(root.path()).unwrap().limit(), None);
     assert_eq!(ThrottleMeter::open(root.path()).unwrap().ns(), 7000);
@@ -194,7 +194,7 @@ fn damage_to_the_files_of_a_group_stops_nobody() {
     let texts: Vec<(&str, &str)> = files.iter().map(|(a, b)| (*a, b.as_str())).collect();
     let root = system(&texts);
     for (path, valid) in texts {
-        // Each takes ten files to read: 4,000 of each took 16 s on a busy machine.
+        // Each variant reads ten files: 4,000 of each took 16 s on a busy machine.
         for text in crate::mutated::mutated_text(valid).step_by(10) {
             fs::write(root.path().join(path), text).unwrap();
             let groups = CpuGroups::of(root.path());

@@ -1,8 +1,8 @@
-//! Where hooks run, and what ends what they leave running.
+//! Runs hooks, and kills what they leave running.
 //!
-//! A launcher of their own makes every process that loses its parent its child, whatever group or
-//! session that one is in, and ends them all when it is asked to, or when Fathom dies. A server that
-//! a hook leaves running serves the runs: it is ended when these are over.
+//! A separate launcher becomes the parent of every orphaned process, whatever its group or session, and kills
+//! them all on request or when Fathom dies. A server that a hook leaves running is used by the runs, and is
+//! killed when they are over.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,41 +15,41 @@ use super::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, Terms, anonymous_file, fd, now_ns};
 use crate::{Iteration, environment, interrupt, lookup};
 
-/// What is kept of the end of standard error.
+/// The number of bytes kept from the end of standard error.
 const KEPT_BYTES: u64 = 4096;
 
 thread_local! {
-    /// A launcher ends with the thread that started it: each has its own.
+    /// A launcher ends with the thread that started it, so each thread has its own.
     static RUNNERS: RefCell<Runners> = const { RefCell::new(Runners { around_all: None, around_one: None }) };
 }
 
 #[derive(Default)]
 struct Runners {
-    /// Of `--setup` and `--cleanup`.
+    /// For `--setup` and `--cleanup`.
     around_all: Option<Runner>,
-    /// Of `--prepare` and `--conclude`: what one round leaves doesn't last into the next.
+    /// For `--prepare` and `--conclude`: processes left by one round don't survive into the next.
     around_one: Option<Runner>,
 }
 
-/// Ends what hooks of this thread have left running.
+/// Kills what hooks of this thread have left running.
 pub fn end() {
-    // Dropped outside, as that waits.
+    // Dropped outside of the borrow, because dropping waits.
     let runners = RUNNERS.with_borrow_mut(std::mem::take);
     drop(runners);
 }
 
-/// How a hook ended.
+/// The result of a hook.
 pub(super) struct Ran {
     pub answer: Answer,
     pub ended: Ended,
-    /// The end of what it wrote to standard error.
+    /// The end of its standard error.
     pub errors: Vec<u8>,
 }
 
-/// Runs it to its end.
+/// Runs the hook until it ends.
 ///
 /// # Errors
-/// When there is no such shell, or nothing can be started.
+/// If there is no such shell, or nothing can be started.
 pub(super) fn run(hook: &Hook, iteration: Option<Iteration>) -> io::Result<Ran> {
     RUNNERS.with_borrow_mut(|runners| {
         let place = match hook.role {
@@ -65,7 +65,7 @@ pub(super) fn run(hook: &Hook, iteration: Option<Iteration>) -> io::Result<Ran> 
         }
         let ran = runner.run(hook, iteration);
         if ran.is_err() {
-            // It may be gone; the next hook gets a new one.
+            // The launcher may be gone; the next hook gets a new one.
             *place = None;
         }
         ran
@@ -74,8 +74,7 @@ pub(super) fn run(hook: &Hook, iteration: Option<Iteration>) -> io::Result<Ran> 
 
 struct Runner {
     launcher: Launcher,
-    /// What hooks write to standard error: a file, so that a server which one leaves running can go
-    /// on writing.
+    /// The hooks' standard error: a file, so that a server left running can go on writing.
     errors: File,
 }
 
@@ -132,7 +131,7 @@ impl Runner {
             longest: Duration::MAX,
             left_before: 0,
             began_ns: now_ns(),
-            // `--cleanup` runs after what stopped the others; another signal ends it.
+            // `--cleanup` runs after the signal that stopped the others; another signal ends it.
             follows_a_stop: interrupt::stopped(),
         };
         let before = self.errors.seek(SeekFrom::End(0))?;

@@ -1,4 +1,4 @@
-//! The memory that is shared with the launcher, and what it says of the run that is on.
+//! The memory shared with the launcher, and its information about the current run.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::SLOTS;
 use fathom_launcher::shared::{PIPELINE, Pipeline, SIZE, Shared};
 
-/// Its place in Fathom. Whoever holds one is gone before [`Memory::unmap`].
+/// A pointer to the mapping in Fathom. All copies must be gone before [`Memory::unmap`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory(NonNull<Shared>);
 
@@ -32,9 +32,9 @@ impl Memory {
     }
 
     /// # Safety
-    /// Nobody uses it any more.
+    /// The mapping must no longer be in use.
     pub(super) unsafe fn unmap(self) {
-        // SAFETY: mapped in `map`; the caller answers for the rest.
+        // SAFETY: mapped in `map`; the caller guarantees the rest.
         unsafe { libc::munmap(self.0.as_ptr().cast(), SIZE) };
     }
 
@@ -42,16 +42,15 @@ impl Memory {
         self.0.as_ptr()
     }
 
-    /// The pipeline, which lies above the jobs.
+    /// Returns the pipeline, which is placed after the jobs.
     pub(super) fn area(self) -> *mut Pipeline {
-        // SAFETY: the mapping is larger than that.
+        // SAFETY: the offset is within the mapping.
         unsafe { self.0.as_ptr().cast::<u8>().add(PIPELINE).cast() }
     }
 
-    /// The job that is on, and when its run began; 0 if it has not.
+    /// Returns the current job, and when its run began; 0 if it hasn't.
     pub(super) fn current(self) -> (usize, u64) {
-        // SAFETY: aligned words in shared memory that the launcher writes meanwhile, hence
-        // volatile.
+        // SAFETY: aligned words in shared memory that the launcher writes concurrently, hence volatile.
         unsafe {
             let shared = self.as_ptr();
             let current = (&raw const (*shared).control.answers).read_volatile() as usize;
@@ -61,10 +60,9 @@ impl Memory {
         }
     }
 
-    /// The processes that a job runs: its own, and a pipeline's stages.
+    /// Returns the processes that a job runs: its own, and a pipeline's stages.
     pub(super) fn processes(self, job: usize) -> impl Iterator<Item = i32> {
-        // SAFETY: an aligned word in shared memory that the launcher writes meanwhile, hence
-        // volatile.
+        // SAFETY: an aligned word in shared memory that the launcher writes concurrently, hence volatile.
         let child = unsafe {
             let shared = self.as_ptr();
             (&raw const (*shared).answers[job].child).read_volatile()
@@ -73,10 +71,10 @@ impl Memory {
         all.filter(|child| *child > 0)
     }
 
-    /// The processes of the stages that run now; 0 for one that wasn't begun.
+    /// Returns the processes of the stages that are running; 0 for one that wasn't started.
     fn stages(self) -> impl Iterator<Item = i32> {
         let area = self.area();
-        // SAFETY: words in shared memory, aligned, within the array.
+        // SAFETY: aligned words in shared memory, within the array.
         let count = unsafe { (*area).count } as usize;
         (0..count).map(move |index| {
             // SAFETY: as above.
@@ -84,16 +82,16 @@ impl Memory {
         })
     }
 
-    /// Ends the run of this job and has no other begun.
+    /// Ends the run of this job, and lets no other one begin.
     pub(super) fn kill_tree(self, job: usize) {
-        // SAFETY: a word in shared memory, aligned; the launcher reads it the same way.
+        // SAFETY: an aligned word in shared memory, which the launcher reads in the same way.
         unsafe {
             let shared = self.as_ptr();
             (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
         }
         for child in self.processes(job) {
-            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, a stage
-            // only after all have ended: they are still theirs.
+            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, and a stage only
+            // after all have ended, so the pids are still theirs.
             unsafe {
                 libc::kill(-child, libc::SIGKILL);
                 libc::kill(child, libc::SIGKILL);

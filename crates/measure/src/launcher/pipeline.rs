@@ -1,4 +1,4 @@
-//! Hands the launcher a pipeline, and takes what came of each stage.
+//! Passes a pipeline to the launcher, and collects the result of each stage.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use fathom_launcher::shared::command;
 /// One stage of a pipeline for the launcher.
 #[derive(Debug, Clone)]
 pub(crate) struct StageOrder<'a> {
-    /// What it runs; `output_fd` may be [`super::fd::NEIGHBOUR`].
+    /// The command to run; `output_fd` may be [`super::fd::NEIGHBOUR`].
     pub order: Order<'a>,
-    /// Descriptor for standard input, used if the order names no file; may be `NEIGHBOUR`.
+    /// The descriptor for standard input, used if the order names no file; may be `NEIGHBOUR`.
     pub input_fd: i32,
-    /// Start it this long after the others.
+    /// How long after the others to start it.
     pub delay: Duration,
-    /// The launcher gives its two descriptors away with the stage: they are for one run.
+    /// Whether the launcher closes its two descriptors after starting the stage: they are for one run.
     pub close_after: bool,
 }
 
-/// What came of a pipeline.
+/// The result of a pipeline.
 pub(crate) struct PipelineAnswer {
-    /// Before the first stage was created; nanoseconds of `CLOCK_MONOTONIC`.
+    /// The time before the first stage was created; nanoseconds of `CLOCK_MONOTONIC`.
     pub start_ns: u64,
-    /// One for each stage.
+    /// One answer for each stage.
     pub stages: Vec<Answer>,
-    /// Processes that are still there.
+    /// The number of processes that still exist.
     pub left_behind: u32,
 }
 
 impl Launcher {
-    /// Runs the stages at once and waits for all. `Err` only if the launcher itself is gone, or if
-    /// arguments and environment do not fit.
+    /// Runs all stages at once and waits for them. `Err` only if the launcher itself is gone, or if arguments
+    /// and environment don't fit.
     pub(crate) fn run_pipeline(
         &mut self,
         stages: &[StageOrder],
@@ -48,10 +48,9 @@ impl Launcher {
         self.directory = PathBuf::new();
         let area = self.memory.area();
         for (index, stage) in stages.iter().enumerate() {
-            // Every stage enters its directory: the one before may have had another.
+            // Every stage changes to its directory, because the one before may have had another.
             let job = strings.job(&stage.order, Path::new(""), &mut known)?;
-            // SAFETY: mapped, within the array; the launcher waits for a command and touches
-            // nothing.
+            // SAFETY: mapped, within the array; the launcher waits for a command and doesn't access it.
             unsafe {
                 let slot = &raw mut (*area).stages[index];
                 (*slot).job = job;
@@ -68,7 +67,7 @@ impl Launcher {
             shared.control.kill_tree = 0;
             shared.control.answers = 0;
             shared.control.early_io = u32::from(self.early_io);
-            // No job is on: what the wait reads says so.
+            // No job is running, and the wait must see that.
             shared.answers[0].child = 0;
             shared.answers[0].start_ns = 0;
         }
@@ -76,7 +75,7 @@ impl Launcher {
         let ended = self
             .wait(timeout, false)?
             .map_or(Ended::ByItself, |(_, ended)| ended);
-        // SAFETY: the launcher has said that it is done and waits for the next command.
+        // SAFETY: the launcher has reported that it is done, and waits for the next command.
         let answer = unsafe {
             PipelineAnswer {
                 start_ns: (*area).start_ns,
@@ -86,7 +85,7 @@ impl Launcher {
                 left_behind: (*area).left_behind,
             }
         };
-        // SAFETY: as above. From now on no number there is a process of ours.
+        // SAFETY: as above. From now on, no pid there is a process of ours.
         unsafe { (*area).count = 0 };
         Ok((answer, ended))
     }

@@ -1,4 +1,4 @@
-//! Starts the launcher without copying Fathom's memory: it is there before Fathom goes on.
+//! Starts the launcher without copying Fathom's memory: it exists before Fathom continues.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
 
-/// Runs the program behind a descriptor, called `name`, with nothing as standard input, output and
-/// error, no environment, and each of `places` (ours, its own). No number of its own may be one of
-/// ours.
+/// Runs the program behind a descriptor under the given `name`, with `/dev/null` as standard input, output
+/// and error, no environment, and each of `places` (our number, its number). None of its numbers may equal
+/// one of ours.
 pub(super) fn spawn(
     program: RawFd,
     name: &CStr,
@@ -29,7 +29,7 @@ pub(super) fn spawn(
     let arguments = [name.as_ptr().cast_mut(), null_mut()];
     let environment = [null_mut()];
     let mut pid = 0;
-    // SAFETY: strings that end with zero, arrays that end with null, attributes that were made.
+    // SAFETY: NUL-terminated strings, null-terminated arrays, initialized attributes.
     check(unsafe {
         libc::posix_spawn(
             &raw mut pid,
@@ -43,8 +43,8 @@ pub(super) fn spawn(
     Ok(pid)
 }
 
-/// What happens between its creation and its program. Signals are as a program expects them: none
-/// is held back, and SIGPIPE, which Rust ignores, and SIGXFSZ, which Fathom does, end it.
+/// Attributes applied between its creation and its exec. Signals have the state that programs expect: none is
+/// blocked, and SIGPIPE, which Rust ignores, and SIGXFSZ, which Fathom ignores, have their default action.
 struct Attributes {
     actions: MaybeUninit<libc::posix_spawn_file_actions_t>,
     attributes: MaybeUninit<libc::posix_spawnattr_t>,
@@ -56,7 +56,7 @@ impl Attributes {
         let mut attributes = MaybeUninit::uninit();
         let mut signals = MaybeUninit::uninit();
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
-        // SAFETY: each call fills what it is given, before another one reads it.
+        // SAFETY: each call initializes its argument before another one reads it.
         unsafe {
             check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
             check(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
@@ -82,17 +82,17 @@ impl Attributes {
         })
     }
 
-    /// Nothing, at this number of its own.
+    /// Opens `/dev/null` at this number in the child.
     fn open(&mut self, place: RawFd, flags: libc::c_int) -> io::Result<()> {
         let (actions, path) = (self.actions.as_mut_ptr(), c"/dev/null");
-        // SAFETY: made in `new`; the path is copied.
+        // SAFETY: created in `new`; the path is copied.
         check(unsafe {
             libc::posix_spawn_file_actions_addopen(actions, place, path.as_ptr(), flags, 0)
         })
     }
 
     fn copy(&mut self, source: RawFd, place: RawFd) -> io::Result<()> {
-        // SAFETY: made in `new`.
+        // SAFETY: created in `new`.
         check(unsafe {
             libc::posix_spawn_file_actions_adddup2(self.actions.as_mut_ptr(), source, place)
         })
@@ -101,7 +101,7 @@ impl Attributes {
 
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, used by nobody any more.
+        // SAFETY: created in `new`, and no longer used.
         unsafe {
             libc::posix_spawn_file_actions_destroy(self.actions.as_mut_ptr());
             libc::posix_spawnattr_destroy(self.attributes.as_mut_ptr());

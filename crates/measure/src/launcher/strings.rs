@@ -1,4 +1,5 @@
-//! Strings and arrays of them, laid out in the shared memory as the launcher's programs take them.
+//! Strings and arrays of strings, laid out in the shared memory in the format that the launcher's programs
+//! get.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -9,21 +10,20 @@ use super::memory::Memory;
 use crate::call_filter::CallFilter;
 use fathom_launcher::shared::{BASE, Job, SIZE};
 
-/// Strings, each ending with a zero byte, laid end to end: written to the shared memory in one
-/// piece.
+/// NUL-terminated strings, stored consecutively: written to the shared memory in one piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
     pub(super) bytes: Vec<u8>,
     pub(super) starts: Vec<usize>,
-    /// So many of [`FILLER`] stand at the end of the last string.
+    /// The number of bytes of [`FILLER`] appended to the last string.
     filled: usize,
 }
 
-/// What strings are made longer with.
+/// The bytes used to lengthen strings.
 static FILLER: [u8; 4096] = [b'X'; 4096];
 
 impl Block {
-    /// No strings.
+    /// A block without strings.
     pub(crate) const EMPTY: Block = Block {
         bytes: Vec::new(),
         starts: Vec::new(),
@@ -40,7 +40,7 @@ impl Block {
         Ok(block)
     }
 
-    /// Adds one string, made of these parts.
+    /// Adds one string, concatenated from these parts.
     ///
     /// # Errors
     /// `InvalidInput` if a part contains a zero byte.
@@ -56,13 +56,13 @@ impl Block {
         Ok(())
     }
 
-    /// Makes the last string, after which none is added, longer by less than [`Block::MOST_FILLED`]
-    /// bytes that say nothing.
+    /// Lengthens the last string, after which none is added, by less than [`Block::MOST_FILLED`] meaningless
+    /// bytes.
     pub(crate) fn fill(&mut self, bytes: usize) {
         self.filled = bytes.min(FILLER.len() - 1);
     }
 
-    /// No string is made longer by as much as this.
+    /// A string is lengthened by less than this.
     pub(crate) const MOST_FILLED: usize = FILLER.len();
 
     pub(crate) fn clear(&mut self) {
@@ -71,27 +71,27 @@ impl Block {
         self.filled = 0;
     }
 
-    /// Size of all strings with their ends.
+    /// Returns the size of all strings, including the added bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() + self.filled
     }
 }
 
-/// Addresses of what all runs of a benchmark share.
+/// Addresses of data that all runs of a benchmark share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Common {
     path: u64,
     argv: u64,
-    /// Of the environment's first string.
+    /// The address of the environment's first string.
     environment: u64,
     filter: u64,
 }
 
-/// Appends to the part of the shared memory that holds strings; yields the launcher's addresses.
+/// Appends to the string area of the shared memory; returns addresses in the launcher.
 pub(super) struct Strings {
     pub(super) memory: Memory,
     pub(super) at: usize,
-    /// The variables of the order before, and where they lie: the runs of a round share theirs.
+    /// The variables of the previous order, and their address: the runs of a round share them.
     pub(super) own: Option<(*const Block, u64)>,
 }
 
@@ -103,7 +103,7 @@ impl Strings {
         Ok(BASE + start as u64)
     }
 
-    /// All strings of a block.
+    /// Appends all strings of a block.
     fn block(&mut self, block: &Block) -> io::Result<u64> {
         let Some((end, all)) = block.bytes.split_last().filter(|_| block.filled > 0) else {
             return self.bytes(&block.bytes);
@@ -120,7 +120,7 @@ impl Strings {
         if end > SIZE {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
-        // SAFETY: start..end lies within the mapping and above the structures.
+        // SAFETY: start..end is within the mapping and after the structures.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
@@ -137,7 +137,7 @@ impl Strings {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let address = self.bytes(bytes)?;
-        // The memory above may hold an earlier job's strings, so the zero is written too.
+        // The memory after it may hold an earlier job's strings, so the zero is written too.
         if self.at >= SIZE {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
@@ -151,7 +151,7 @@ impl Strings {
         path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
     }
 
-    /// Everything of an order. `directory` is where the launcher will be by then.
+    /// Appends all strings of an order. `directory` is the launcher's directory at that time.
     pub(super) fn job(
         &mut self,
         order: &Order,
@@ -215,7 +215,7 @@ impl Strings {
         })
     }
 
-    /// The array that points to the strings of all blocks, which lie at these addresses.
+    /// Appends the array of pointers to the strings of all blocks, which are at these addresses.
     fn array(&mut self, blocks: &[(u64, &Block)]) -> io::Result<u64> {
         let mut pointers =
             Vec::with_capacity(8 * (blocks.iter().map(|(_, b)| b.starts.len()).sum::<usize>() + 1));

@@ -1,22 +1,22 @@
-//! Does the terminal hold a command up?
+//! Detects commands that the terminal has stopped.
 //!
-//! Commands run in groups of their own, so that whole trees can be ended. To the terminal these are
-//! in the background: it stops them when they read from it or change how it works.
+//! Commands run in their own groups, so that whole process trees can be killed. To the terminal, these are
+//! background groups: it stops them when they read from it or change its settings.
 
 use std::fs;
 
-/// Whether this process has a terminal.
+/// Reports whether this process has a terminal.
 pub(super) fn is_there() -> bool {
     fs::File::open("/dev/tty").is_ok()
 }
 
-/// Whether this process is stopped and not in its terminal's foreground.
+/// Reports whether this process is stopped and not in its terminal's foreground.
 pub(super) fn has_stopped(pid: i32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| is_held(&stat))
 }
 
 fn is_held(stat: &str) -> bool {
-    // The name may hold anything, brackets too.
+    // The name may contain any characters, including parentheses.
     let Some((_, fields)) = stat.rsplit_once(") ") else {
         return false;
     };

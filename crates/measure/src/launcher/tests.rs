@@ -1,8 +1,8 @@
-//! The launcher under conditions that no command line makes.
+//! Tests of the launcher under conditions that no command line creates.
 
 use super::*;
 
-/// Runs a shell's script once, after `limit` has been set for the launcher and what it starts.
+/// Runs a shell script once, after `limit` has been set for the launcher and what it starts.
 fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
     let words: [&[u8]; 3] = [b"sh", b"-c", script.as_bytes()];
     let order = Order {

@@ -1,4 +1,5 @@
-//! Waits for the launcher, and ends a run that takes too long, is interrupted or held by the terminal.
+//! Waits for the launcher, and ends a run that exceeds its time, is interrupted, or is stopped by the
+//! terminal.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use super::{Launcher, now_ns, terminal};
 use crate::MeasureError;
 
-/// Between two checks whether the terminal has stopped a command.
+/// The interval at which to check whether the terminal has stopped a command.
 const TERMINAL_CHECK: Duration = Duration::from_secs(1);
 
 /// How a wait for the launcher ended.
@@ -16,18 +17,18 @@ pub(crate) enum Ended {
     ByItself,
     TimedOut,
     Interrupted,
-    /// It wanted something of the terminal, which stops who is not in its foreground; for good, if
-    /// nobody ends it.
+    /// The command needed the terminal, which stops processes that are not in its foreground; without being
+    /// killed, it would stay stopped forever.
     StoppedByTerminal,
-    /// It stopped the launcher, its parent, which was let go on at once: see [`super::watchdog`].
+    /// It stopped the launcher, its parent, which was continued immediately: see [`super::watchdog`].
     StoppedParent,
-    /// It killed the launcher, its parent, or somebody else did while it ran. What it had made was
-    /// ended.
+    /// It killed the launcher, its parent, or another process did so while it ran. The processes it had
+    /// created were killed.
     KilledParent,
 }
 
 impl Ended {
-    /// What a run that stopped, or was stopped, for good is refused with; `command`: what ran.
+    /// Returns the error for a run that stopped, or was stopped, for good; `command`: what ran.
     pub(crate) fn stopped(self, command: impl FnOnce() -> String) -> Option<MeasureError> {
         match self {
             Ended::StoppedByTerminal => {
@@ -48,7 +49,7 @@ impl Ended {
 }
 
 impl Launcher {
-    /// Waits for the byte that says 'done'. Returns which job had to be ended, and why.
+    /// Waits for the byte that means 'done'. Returns the job that had to be ended, if any, and why.
     /// `follows_a_stop`: as in [`super::Terms`].
     pub(super) fn wait(
         &mut self,
@@ -69,7 +70,7 @@ impl Launcher {
             });
             let checks = self.has_terminal && left.is_none_or(|left| left > TERMINAL_CHECK);
             let patience = match (killed, left) {
-                // The kill may have come before the process was there: try again soon.
+                // The kill may have come before the process existed, so try again soon.
                 (Some(_), _) => 20,
                 (None, _) if checks => TERMINAL_CHECK.as_millis() as i32,
                 (None, Some(left)) => {
@@ -101,13 +102,12 @@ impl Launcher {
                 let (now_current, _) = self.memory.current();
                 let interrupted = ready != 0;
                 if !interrupted && now_current != current {
-                    // Another run is on, with a time of its own.
+                    // Another run has started, with its own time limit.
                     continue;
                 }
                 if !interrupted && checks {
                     let is_stopped = self.is_stopped(current);
-                    // Who was just being stopped and continued isn't taken for one that is left
-                    // alone.
+                    // A process that was only stopped and continued isn't treated as stopped for good.
                     if !(is_stopped && was_stopped) {
                         was_stopped = is_stopped;
                         continue;
@@ -128,8 +128,8 @@ impl Launcher {
         }
     }
 
-    /// Waits so many milliseconds for anything that ends the waiting, after a kill for the end alone. What
-    /// poll(2) answered, and whether the runs are done.
+    /// Waits this many milliseconds for any event that ends the wait, or after a kill only for the end.
+    /// Returns the result of poll(2), and whether the runs are done.
     fn poll(&self, killed: bool, follows_a_stop: bool, patience: i32) -> (i32, bool) {
         let watch = |fd| libc::pollfd {
             fd,
@@ -145,19 +145,19 @@ impl Launcher {
             watch(self.watchdog.descriptor()),
         ];
         let watched = if killed { 1 } else { 3 };
-        // SAFETY: at most as many entries as there are.
+        // SAFETY: passes at most as many entries as there are.
         let ready = unsafe { libc::poll(polled.as_mut_ptr(), watched, patience) };
         (ready, polled[0].revents != 0)
     }
 
-    /// Whether the terminal has stopped a process of this job, or a stage.
+    /// Reports whether the terminal has stopped a process of this job, or a stage.
     fn is_stopped(&self, job: usize) -> bool {
         self.memory.processes(job).any(terminal::has_stopped)
     }
 
     fn read_done(&self) -> io::Result<()> {
         let mut byte = 0u8;
-        // SAFETY: one byte.
+        // SAFETY: reads one byte.
         match unsafe { libc::read(self.done.as_raw_fd(), (&raw mut byte).cast(), 1) } {
             1 => Ok(()),
             0 => Err(io::ErrorKind::UnexpectedEof.into()),

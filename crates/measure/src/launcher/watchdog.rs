@@ -1,9 +1,9 @@
 //! Continues the launcher when a command has stopped it.
 //!
-//! To a command the launcher is its parent, which it may stop (`kill -STOP $PPID`). Then nobody
-//! would see the end of the run, or be able to end what it left. So a thread sleeps until the
-//! kernel says that the launcher has stopped: it ends the run, which is measured by nobody any
-//! more, and lets the launcher go on.
+//! The launcher is a command's parent, which the command may stop (`kill -STOP $PPID`). Then the end of the
+//! run would go unnoticed, and what it left behind could not be killed. Therefore a thread sleeps until the
+//! kernel reports that the launcher has stopped: it ends the run, which can no longer be measured, and
+//! continues the launcher.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -13,15 +13,15 @@ use std::thread::JoinHandle;
 
 use super::memory::Memory;
 
-/// No job.
+/// The value that means that there is no job.
 const NONE: i32 = -1;
 
 /// The thread that watches; it ends with the launcher.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    /// The job that was on when the launcher was stopped.
+    /// The job that was running when the launcher was stopped.
     stopped_in: Arc<AtomicI32>,
-    /// Readable from then on.
+    /// An eventfd that is readable from then on.
     noticed: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -30,7 +30,7 @@ impl Watchdog {
     /// Watches this child of ours.
     ///
     /// # Errors
-    /// The system's, when there can be no further thread or descriptor.
+    /// Errors of the system, if no further thread or descriptor is available.
     pub(super) fn start(launcher: libc::pid_t, memory: Memory) -> io::Result<Watchdog> {
         // SAFETY: takes numbers.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, launcher, 0) } as libc::c_int;
@@ -42,12 +42,12 @@ impl Watchdog {
         if noticed < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just made, owned by nobody else.
+        // SAFETY: just created, with no other owner.
         let noticed = Arc::new(unsafe { OwnedFd::from_raw_fd(noticed) });
         let stopped_in = Arc::new(AtomicI32::new(NONE));
         let watch = Watch {
             noticed: Arc::clone(&noticed),
-            // SAFETY: just made, owned by nobody else.
+            // SAFETY: just created, with no other owner.
             process: unsafe { OwnedFd::from_raw_fd(process) },
             memory,
             stopped_in: Arc::clone(&stopped_in),
@@ -63,20 +63,20 @@ impl Watchdog {
         })
     }
 
-    /// Stops that come from now on are those of the next runs.
+    /// Attributes stops from now on to the next runs.
     pub(super) fn begin(&self) {
         self.stopped_in.store(NONE, Ordering::Relaxed);
         let mut count = [0u8; 8];
-        // SAFETY: eight bytes; the descriptor does not block.
+        // SAFETY: reads eight bytes; the descriptor is non-blocking.
         unsafe { libc::read(self.descriptor(), count.as_mut_ptr().cast(), count.len()) };
     }
 
-    /// Readable once a job was ended for that reason.
+    /// Returns a descriptor that is readable once a job was ended for that reason.
     pub(super) fn descriptor(&self) -> RawFd {
         self.noticed.as_raw_fd()
     }
 
-    /// The job that was ended because the launcher was stopped while it was on.
+    /// Returns the job that was ended because the launcher was stopped while it ran.
     pub(super) fn stopped_in(&self) -> Option<usize> {
         usize::try_from(self.stopped_in.load(Ordering::Acquire)).ok()
     }
@@ -84,7 +84,7 @@ impl Watchdog {
     /// Waits for the thread, once the launcher has ended.
     pub(super) fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // It does nothing that panics.
+            // The thread doesn't panic.
             let _ = thread.join();
         }
     }
@@ -97,15 +97,14 @@ struct Watch {
     noticed: Arc<OwnedFd>,
 }
 
-// SAFETY: the memory stays mapped until the thread is joined, and what the thread does with it may
-// be done by any thread.
+// SAFETY: the memory stays mapped until the thread is joined, and any thread may use it in this way.
 unsafe impl Send for Watch {}
 
 impl Watch {
     fn until_it_ends(self) {
         while self.has_stopped() {
-            // It stands still: this is the job, and its processes have not been reaped. One that
-            // it had made and not yet named is ended by who waits.
+            // The launcher is stopped: this is its job, and the processes have not been reaped. A process it
+            // had created but not yet recorded is killed by the waiting side.
             let (job, _) = self.memory.current();
             self.memory.kill_tree(job);
             self.stopped_in.store(job as i32, Ordering::Release);
@@ -124,10 +123,11 @@ impl Watch {
         }
     }
 
-    /// Sleeps until it stops; false once it has ended, which is left for another to note.
+    /// Sleeps until the launcher stops; returns false once it has ended, leaving the exit status for another
+    /// wait.
     fn has_stopped(&self) -> bool {
         loop {
-            // SAFETY: an all-zero siginfo is valid; the call fills it.
+            // SAFETY: an all-zero siginfo is valid; the call fills it in.
             let (waited, about) = unsafe {
                 let mut about: libc::siginfo_t = std::mem::zeroed();
                 let waited = libc::waitid(

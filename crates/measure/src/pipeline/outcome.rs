@@ -1,12 +1,13 @@
-//! How did the stages end?
+//! How the stages ended.
 
 use fathom_model::{Exit, PipeRound, StageRun};
 
-/// What a shell returns for a command that SIGPIPE ended.
+/// The status a shell returns for a command that SIGPIPE ended.
 const SHELL_SIGPIPE: i32 = 128 + libc::SIGPIPE;
 
-/// Whether stage `index` was ended by SIGPIPE, or is a shell that says so of its command: it wrote
-/// after its reader had closed the pipe. That is how a pipeline ends early, and no failure.
+/// Reports whether stage `index` was ended by SIGPIPE, or is a shell that reports this about its command: it
+/// wrote after its reader had closed the pipe. A pipeline that ends early does so in this way, and that is
+/// not a failure.
 pub fn is_sigpipe(stages: &[StageRun], index: usize) -> bool {
     let has_reader = index + 1 < stages.len();
     has_reader
@@ -16,17 +17,17 @@ pub fn is_sigpipe(stages: &[StageRun], index: usize) -> bool {
         )
 }
 
-/// The first stage that failed, if one did.
+/// Returns the first stage that failed, if any.
 pub fn failing(round: &PipeRound) -> Option<usize> {
     (0..round.stages.len()).find(|&index| failed(&round.stages, index))
 }
 
-/// Whether stage `index` failed; to be ended by SIGPIPE is no failure, see [`is_sigpipe`].
+/// Reports whether stage `index` failed; being ended by SIGPIPE is not a failure, see [`is_sigpipe`].
 pub fn failed(stages: &[StageRun], index: usize) -> bool {
     !stages[index].exit.is_success() && !is_sigpipe(stages, index)
 }
 
-/// Whether the stage that this one writes to had ended when it ended.
+/// Reports whether the stage that this one writes to had already ended when it ended.
 pub(super) fn reader_was_gone(stages: &[StageRun], index: usize) -> bool {
     stages
         .get(index + 1)

@@ -1,4 +1,4 @@
-//! What is to be measured of a pipeline, and what has been.
+//! What to measure of a pipeline, and the results.
 
 use std::time::Duration;
 
@@ -12,41 +12,41 @@ use crate::{CommandLine, Hook, Iteration, MeasureError};
 pub enum HowMany {
     /// After this many rounds.
     Exactly(u32),
-    /// After `soft` time once `minimum` rounds were made; at most `maximum` rounds.
+    /// After `soft` time, if `minimum` rounds are complete; at most `maximum` rounds.
     Until {
-        /// Fewest rounds.
+        /// The minimum number of rounds.
         minimum: u32,
-        /// Most rounds.
+        /// The maximum number of rounds.
         maximum: u32,
-        /// Enough time.
+        /// The time after which the minimum is enough.
         soft: Duration,
     },
 }
 
-/// What is to be measured.
+/// What to measure.
 #[derive(Debug, Clone)]
 pub struct PipePlan {
-    /// The stages. Of the inputs only the first's is used, of the outputs only the last's.
+    /// The stages. Only the input of the first and the output of the last are used.
     pub stages: Vec<CommandLine>,
     /// Their short names.
     pub names: Vec<String>,
-    /// Delay of each stage, if there is to be a comparison with a late start.
+    /// The delay of each stage, for a comparison with a late start.
     pub delays: Option<Vec<Duration>>,
-    /// How the inputs are staged; `None` for not at all.
+    /// How to stage the inputs; `None` for not at all.
     pub staging: Option<Staging>,
     /// When to stop.
     pub rounds: HowMany,
-    /// Longest time that a run may take.
+    /// The time limit of a run.
     pub timeout: Option<Duration>,
     /// CPUs that the stages may use; all if empty.
     pub pin: Vec<usize>,
     /// Let the stages write to the terminal.
     pub show_output: bool,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Failing stages are counted instead of ending everything.
+    /// Count failing stages instead of ending the measurement.
     pub ignore_failure: bool,
-    /// Run before each run.
+    /// A hook to run before each run.
     pub prepare: Option<Hook>,
 }
 
@@ -59,54 +59,54 @@ impl PipePlan {
     }
 }
 
-/// Which run of a round.
+/// A kind of run in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The pipeline once before the rounds, with Fathom between the stages; or not counted.
+    /// The pipeline once before the rounds, with Fathom between the stages; or uncounted.
     First,
     /// The pipeline.
     Live,
     /// The pipeline with a late stage.
     Delayed,
-    /// One stage.
+    /// One stage alone.
     Alone(usize),
 }
 
-/// Gets every step.
+/// Receives every step.
 pub trait Watcher {
     /// A run is about to start.
     fn starts(&mut self, round: u32, kind: Kind);
 
-    /// A run has ended, and nothing else begins before this returns.
+    /// A run has ended; nothing else begins before this returns.
     ///
     /// # Errors
-    /// When it could not be kept: measuring ends.
+    /// If the run could not be stored: the measurement then ends.
     fn made(&mut self, kind: Kind, so_far: &SoFar<'_>) -> Result<(), MeasureError>;
 }
 
-/// Everything that was measured up to now.
+/// Everything measured so far.
 #[derive(Debug, Clone, Copy)]
 pub struct SoFar<'a> {
-    /// The live pipeline.
+    /// The runs of the live pipeline.
     pub rounds: &'a [PipeRound],
-    /// With a late stage.
+    /// The runs with a late stage.
     pub delayed: &'a [PipeRound],
-    /// Each stage alone.
+    /// The runs of each stage alone.
     pub alone: &'a [AloneRuns],
-    /// What was kept of the inputs.
+    /// The staged inputs.
     pub staged: &'a [StagedInput],
 }
 
-/// What came of it.
+/// The result of a session.
 #[derive(Debug)]
 pub struct PipeSession {
-    /// The live pipeline.
+    /// The runs of the live pipeline.
     pub rounds: Vec<PipeRound>,
-    /// With a late stage.
+    /// The runs with a late stage.
     pub delayed: Vec<PipeRound>,
-    /// Each stage alone.
+    /// The runs of each stage alone.
     pub alone: Vec<AloneRuns>,
-    /// What was kept of the inputs.
+    /// The staged inputs.
     pub staged: Vec<StagedInput>,
     /// Why it ended.
     pub stop: StopReason,

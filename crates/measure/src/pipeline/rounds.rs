@@ -16,18 +16,18 @@ use super::staging::{self, Kept};
 use crate::launcher::{MOST_STAGES, fd};
 use crate::{MeasureError, interrupt};
 
-/// Number in the launcher of the staged input of the second stage; the others follow.
+/// The descriptor number in the launcher of the second stage's staged input; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
-/// A stage alone that takes this many times as long as the whole pipeline did, and a bit, is
-/// waiting for something that only the pipeline gives it.
+/// A stage that takes this many times as long alone as the whole pipeline, plus a margin, is waiting for
+/// something that only the pipeline provides.
 const ALONE_PATIENCE: u32 = 20;
 const ALONE_LEAST: Duration = Duration::from_secs(2);
 
-/// Stages and makes the rounds.
+/// Stages the inputs and runs the rounds.
 ///
 /// # Errors
-/// When a stage can't be started, fails (unless that is ignored), takes too long, or when the user
-/// interrupts before a round was finished.
+/// If a stage can't be started, fails (unless that is ignored), exceeds its time, or if the user interrupts
+/// before a round is complete.
 pub fn conduct(plan: &PipePlan, watcher: &mut dyn Watcher) -> Result<PipeSession, MeasureError> {
     let mut session = Session::begin(plan, watcher)?;
     let result = session.rounds(watcher);
@@ -55,7 +55,7 @@ struct Session<'a> {
     plan: &'a PipePlan,
     prepared: Vec<Prepared>,
     runner: Runner,
-    /// Holds the files of the inputs.
+    /// Keeps the files of the inputs open.
     _kept: Vec<Kept>,
     staged: Vec<StagedInput>,
     live: Vec<PipeRound>,
@@ -65,7 +65,7 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Makes everything ready, and the round that does not count.
+    /// Prepares everything, and runs the uncounted round.
     fn begin(plan: &'a PipePlan, watcher: &mut dyn Watcher) -> Result<Session<'a>, MeasureError> {
         let here = std::env::current_dir().map_err(|error| MeasureError::Directory {
             path: ".".into(),
@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
             stage,
             from: match stage {
                 0 => From::Command,
-                // The launcher opens its own descriptor anew, from the beginning of the file.
+                // The launcher opens its own descriptor again, from the beginning of the file.
                 _ => From::Path(PathBuf::from(format!("/proc/self/fd/{}", place(stage)))),
             },
             to: if stage == last {
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         let alone = &mut self.alone[stage];
         if !ran.cut_short.is_empty() {
             let seconds = self.alone_timeout.unwrap_or_default().as_secs_f64();
-            alone.not_run = Some(format!("alone it had not ended after {seconds:.1} s"));
+            alone.not_run = Some(format!("alone it was still running after {seconds:.1} s"));
             alone.wall_ns.clear();
             alone.cpu_ns.clear();
             self.runner.sweep();
@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Number in the launcher of the staged input of this stage.
+/// Returns the descriptor number in the launcher of this stage's staged input.
 fn place(stage: usize) -> i32 {
     INPUTS + stage as i32 - 1
 }
@@ -273,19 +273,19 @@ fn live_steps(plan: &PipePlan, delays: Option<&[Duration]>) -> Vec<Step> {
         .collect()
 }
 
-/// Why a stage has no run of its own, if it can have none.
+/// Returns why a stage can't be run alone, if it can't.
 fn why_not_alone(first: &PipeRound, kept: &[Kept], stage: usize) -> Option<String> {
     let input = kept.iter().find(|kept| kept.input.stage == stage);
     if let Some(why) = input.and_then(|kept| kept.input.not_kept.as_ref()) {
         return Some(format!("its input is not staged: {why}"));
     }
     is_sigpipe(&first.stages, stage).then(|| {
-        "it goes on until its reader closes the pipe (SIGPIPE), so alone it might never end"
+        "it runs until its reader closes the pipe (SIGPIPE), so alone it might never end"
             .to_string()
     })
 }
 
-/// Turns an end that nobody wanted into an error.
+/// Turns an unwanted ending into an error.
 fn check(plan: &PipePlan, ran: &Ran, round: Option<u32>) -> Result<(), MeasureError> {
     if ran.interrupted {
         return Err(MeasureError::Interrupted);

@@ -14,7 +14,7 @@ use crate::launcher::{Answer, Block, Ended, Launcher, Order, PipelineAnswer, Sta
 use crate::process::{Wanted, check_start, cpu_mask, environment_of, exit, io_counts};
 use crate::{CommandLine, Input, MeasureError, Output};
 
-/// Where the caller's first standard error goes in the launcher; one for each stage.
+/// The descriptor number in the launcher of the first stage's standard error; the others follow.
 const ERRORS: i32 = fd::EXTRA;
 
 /// A stage with everything that can be prepared before a run.
@@ -25,29 +25,29 @@ pub(super) struct Prepared {
     environment: Block,
 }
 
-/// Where a stage's standard input comes from.
+/// The source of a stage's standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum From {
-    /// The stage before.
+    /// The previous stage.
     Neighbour,
     /// This descriptor in the launcher, for one run.
     Descriptor(i32),
     /// A file.
     Path(PathBuf),
-    /// As its command says.
+    /// As its command specifies.
     Command,
 }
 
-/// Where a stage's standard output goes.
+/// The destination of a stage's standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum To {
-    /// To the next stage.
+    /// The next stage.
     Neighbour,
     /// This descriptor in the launcher, for one run.
     Descriptor(i32),
-    /// Into a pipe that Fathom empties.
+    /// A pipe that Fathom drains.
     Discard,
-    /// As its command says.
+    /// As its command specifies.
     Command,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Step {
     pub delay: Duration,
 }
 
-/// What holds for all runs.
+/// Settings for all runs.
 #[derive(Debug, Clone)]
 pub(super) struct RunOptions {
     pub timeout: Option<Duration>,
@@ -68,13 +68,13 @@ pub(super) struct RunOptions {
     pub show_output: bool,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(super) struct Ran {
     pub round: PipeRound,
     /// The end of each stage's standard error.
     pub stderr: Vec<Vec<u8>>,
     pub interrupted: bool,
-    /// Stages that were still running when the time was up.
+    /// The stages that were still running when the time was up.
     pub cut_short: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Runner {
 
 impl Prepared {
     /// # Errors
-    /// When an argument or a variable holds a zero byte.
+    /// If an argument or a variable contains a zero byte.
     pub(super) fn new(command: &CommandLine, here: &Path) -> Result<Prepared, MeasureError> {
         let refused = |error: io::Error| MeasureError::Spawn {
             name: command.arguments[0].to_string_lossy().into_owned(),
@@ -106,7 +106,7 @@ impl Prepared {
 }
 
 impl Runner {
-    /// Starts the launcher for this many stages, with these further descriptors.
+    /// Starts the launcher for this many stages, with these additional descriptors.
     pub(super) fn start(
         stages: usize,
         extra: &[(RawFd, i32)],
@@ -139,7 +139,7 @@ impl Runner {
     /// Runs these stages at once.
     ///
     /// # Errors
-    /// When one can't be started. A stage that ends badly is a result.
+    /// If a stage can't be started. A failing stage is a result.
     pub(super) fn run(
         &mut self,
         prepared: &[Prepared],
@@ -210,7 +210,7 @@ impl Runner {
                 bytes: stage.arguments.len() + stage.environment.len(),
             };
             if ended == Ended::ByItself {
-                // What was never begun is not the reason: another stage could not be started.
+                // A stage that was never begun isn't the reason: another stage could not be started.
                 if answer.failed_step != crate::launcher::step::NOT_STARTED {
                     check_start(answer, &wanted)?;
                 }
@@ -230,9 +230,9 @@ impl Runner {
         })
     }
 
-    /// Ends everything that the stages have left behind.
+    /// Kills everything that the stages have left behind.
     pub(super) fn sweep(&mut self) {
-        // If the launcher is gone, so is what it watched over.
+        // If the launcher is gone, so are the processes it watched.
         let _ = self.launcher.sweep();
     }
 }
@@ -278,7 +278,7 @@ fn too_long_or_gone(error: io::Error, prepared: &[Prepared], steps: &[Step]) -> 
     }
 }
 
-/// Whether the run's end found the stage alive, or not yet started.
+/// Reports whether the stage was still alive, or not yet started, at the run's end.
 fn was_running(answer: &Answer) -> bool {
     answer.failed_step == crate::launcher::step::NOT_STARTED
         || exit(answer.status) == Exit::Signal(libc::SIGKILL)

@@ -1,7 +1,7 @@
 //! One round in which Fathom stands between the stages and keeps what each one wrote.
 //!
-//! It is never timed. Stages that need each other (one closes its input, another then gets SIGPIPE)
-//! behave as in the live pipeline, so that what is kept is what the next stage is really given.
+//! It is never timed. Stages that depend on each other (one closes its input, and the other gets SIGPIPE)
+//! behave as in the live pipeline, so the kept data is what the next stage really gets.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -18,18 +18,19 @@ use super::runner::{From, Prepared, Ran, RunOptions, Runner, Step, To};
 use crate::MeasureError;
 use crate::launcher::{MOST_STAGES, fd};
 
-/// Numbers in the launcher of what stages write to, and of what they read from.
+/// Descriptor numbers in the launcher for the stages' outputs and inputs.
 const WRITES: i32 = fd::EXTRA + MOST_STAGES as i32;
 const READS: i32 = WRITES + MOST_STAGES as i32 - 1;
-/// As much as a pipe holds by default.
+/// The default capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// What may be kept, and where.
+/// What to keep, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staging {
-    /// Most bytes of all inputs together; a stage whose input is more is not run alone.
+    /// The maximum number of bytes of all inputs together; a stage with a larger input isn't run alone.
     pub limit_bytes: u64,
-    /// Keep the inputs as files in this folder; else they are in memory and go with Fathom.
+    /// A folder in which to keep the inputs as files; if absent, they are in memory and disappear with
+    /// Fathom.
     pub keep: Option<PathBuf>,
 }
 
@@ -37,18 +38,18 @@ pub struct Staging {
 #[derive(Debug)]
 pub(super) struct Kept {
     pub input: StagedInput,
-    /// Absent if it is not kept.
+    /// Absent if it isn't kept.
     pub file: Option<File>,
 }
 
-/// What a pump did.
+/// The result of a pump.
 struct Pumped {
     written: u64,
     taken: u64,
     kept: Result<File, String>,
 }
 
-/// Runs the pipeline once and keeps what goes from stage to stage.
+/// Runs the pipeline once, and keeps the data passed between stages.
 pub(super) fn stage(
     prepared: &[Prepared],
     names: &[String],
@@ -72,7 +73,7 @@ pub(super) fn stage(
         theirs.extend([write, read]);
     }
     let mut runner = Runner::start(prepared.len(), &extra, options.clone())?;
-    // The launcher has its own: ours would keep the pipes open for good.
+    // The launcher has its own copies; ours would keep the pipes open forever.
     drop(theirs);
     let left = Arc::new(AtomicU64::new(staging.limit_bytes));
     let mut pumps = Vec::new();
@@ -99,7 +100,7 @@ pub(super) fn stage(
         })
         .collect();
     let ran = runner.run(prepared, &steps, options.timeout);
-    // What the stages left behind may still hold a pipe: the pumps would wait for it.
+    // Processes that the stages left behind may still hold a pipe, and the pumps would wait for it.
     runner.sweep();
     drop(runner);
     let mut kept = Vec::new();
@@ -120,7 +121,7 @@ fn keep(stage: usize, path: Option<PathBuf>, pumped: Pumped) -> Kept {
         Err(why) => (None, Some(why)),
     };
     if let (Some(path), None) = (&path, &file) {
-        // Half an input would only mislead; that it is not there is said.
+        // A partial input would only mislead; its absence is reported.
         let _ = std::fs::remove_file(path);
     }
     Kept {
@@ -137,7 +138,7 @@ fn keep(stage: usize, path: Option<PathBuf>, pumped: Pumped) -> Kept {
     }
 }
 
-/// `2-gzip.input` for the second stage.
+/// Returns `2-gzip.input` for the second stage.
 fn file_name(stage: usize, name: &str) -> String {
     let safe: String = name
         .chars()
@@ -159,7 +160,7 @@ fn create(path: Option<&Path>) -> Result<File, MeasureError> {
         return made
             .map(File::from)
             .map_err(|error| MeasureError::Launcher {
-                what: "could not be given memory for staged input",
+                what: "could not get memory for staged input",
                 error,
             });
     };
@@ -171,7 +172,7 @@ fn create(path: Option<&Path>) -> Result<File, MeasureError> {
     })
 }
 
-/// Moves bytes from one stage to the next, and into the file as long as the limit allows.
+/// Moves bytes from one stage to the next, and into the file while the limit permits.
 fn pump(
     from: OwnedFd,
     to: OwnedFd,
@@ -195,7 +196,7 @@ fn pump(
             };
             done.written += got as u64;
             keep_piece(&mut done.kept, &buffer[..got], &left);
-            // The reader has closed its input: the writer shall learn it as it would without us.
+            // The reader has closed its input: the writer must notice it as it would without Fathom.
             if to.write_all(&buffer[..got]).is_err() {
                 break;
             }
@@ -207,7 +208,7 @@ fn pump(
         .name("pump".into())
         .spawn(run)
         .map_err(|error| MeasureError::Launcher {
-            what: "could not be given a thread to stage input",
+            what: "could not start a thread to stage input",
             error,
         })
 }
@@ -227,7 +228,7 @@ fn keep_piece(kept: &mut Result<File, String>, piece: &[u8], left: &AtomicU64) {
             Err(error) => format!("it can't be kept: {error}"),
         },
     };
-    // Gives the memory back.
+    // Frees the memory.
     let _ = file.set_len(0);
     *kept = Err(why);
 }

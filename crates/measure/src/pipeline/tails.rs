@@ -1,27 +1,26 @@
-//! Takes what the stages write to standard error, and what nobody else reads, in bounded memory.
+//! Reads what the stages write to standard error, and output that has no other reader, in bounded memory.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::emptying::{Empty, Emptying, Tail, read};
 
-/// More than the largest pipe that a user may make (1 MiB) holds.
+/// More than the largest pipe that a user may create (1 MiB) holds.
 const MOST_AT_ONCE: usize = 1 << 21;
 
 struct State {
     errors: Vec<(OwnedFd, Tail)>,
     stdout: OwnedFd,
-    /// Where standard output goes without being copied.
+    /// The destination of standard output, without copying.
     null: OwnedFd,
     buffer: Vec<u8>,
 }
 
-/// The reading ends and the thread that empties them.
+/// The read ends, and the thread that drains them.
 pub(super) struct Tails(Emptying<State>);
 
 impl Tails {
-    /// Starts the thread for one standard error per stage, and the standard output that is thrown
-    /// away.
+    /// Starts the thread for one standard error per stage, and the discarded standard output.
     pub(super) fn start(errors: Vec<OwnedFd>, stdout: OwnedFd) -> io::Result<Tails> {
         let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
         let mut watched: Vec<RawFd> = errors.iter().map(AsRawFd::as_raw_fd).collect();
@@ -35,14 +34,14 @@ impl Tails {
         Emptying::start("tails", watched, state).map(Tails)
     }
 
-    /// Forgets what came before.
+    /// Discards earlier output.
     pub(super) fn begin(&self) {
         let mut state = self.0.lock();
         state.empty();
         state.errors.iter_mut().for_each(|(_, tail)| tail.clear());
     }
 
-    /// The end of each stage's standard error since [`Tails::begin`].
+    /// Returns the end of each stage's standard error since [`Tails::begin`].
     pub(super) fn finish(&self) -> Vec<Vec<u8>> {
         let mut state = self.0.lock();
         state.empty();
@@ -74,10 +73,10 @@ impl Empty for State {
 }
 
 impl State {
-    /// Moves pages from the pipe to `/dev/null`; nothing is copied.
+    /// Moves pages from the pipe to `/dev/null` without copying.
     fn discard(&self) -> usize {
         let none = std::ptr::null_mut();
-        // SAFETY: two descriptors of ours, no positions.
+        // SAFETY: two descriptors of ours, no offsets.
         let moved = unsafe {
             libc::splice(
                 self.stdout.as_raw_fd(),

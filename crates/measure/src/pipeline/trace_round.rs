@@ -16,25 +16,25 @@ use super::runner::Prepared;
 use crate::process::cpu_mask;
 use crate::{CommandLine, MeasureError, Output, traced_input};
 
-/// Waits shorter than this are counted but not placed in time.
+/// Shorter waits are counted, but not placed on the timeline.
 const SHORTEST_WAIT: Duration = Duration::from_micros(5);
-/// 40 MB of memory; waits beyond are counted but not placed in time.
+/// 40 MB of memory; further waits are counted, but not placed on the timeline.
 const MOST_WAITS: usize = 400_000;
 
-/// A traced round, as it was recorded.
+/// A traced round, as recorded.
 #[derive(Debug, Clone)]
 pub struct TracedRound {
-    /// What was traced; the members are the stages, in their order.
+    /// The trace; its members are the stages, in order.
     pub group: GroupTrace,
-    /// The names under which the trace knows the pipes between the stages, in their order.
+    /// The names of the pipes between the stages in the trace, in order.
     pub links: Vec<String>,
 }
 
-/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called
-/// on a thread that lives until it returns.
+/// Runs the pipeline once and traces it, under the conditions of the timed rounds. Must be called on a thread
+/// that lives until it returns.
 ///
 /// # Errors
-/// When the tier is not allowed, or a stage can't be started.
+/// If the tier is not permitted, or a stage can't be started.
 pub fn trace_round(
     plan: &PipePlan,
     delays: Option<&[Duration]>,
@@ -80,7 +80,7 @@ pub fn trace_round(
         }),
         labels: links.iter().map(|l| (l.clone(), l.clone())).collect(),
         stop: Some(stop),
-        // Nobody asks, and they would make the stages slower.
+        // They aren't needed here, and would slow the stages down.
         fault_times: false,
         ..TraceOptions::default()
     };
@@ -88,17 +88,17 @@ pub fn trace_round(
     let group = trace_group(members, tier, &options)?;
     drop(pinned);
     if let Some(drain) = drain {
-        // It only reads; if it failed the last stage saw a closed pipe.
+        // It only reads; if it failed, the last stage saw a closed pipe.
         let _ = drain.join();
     }
     Ok(TracedRound { group, links })
 }
 
 fn command(plan: &PipePlan, stage: &CommandLine) -> Result<TraceCommand, MeasureError> {
-    // Says what is wrong with an argument in the words of the timed runs.
+    // Reports problems with an argument with the same message as timed runs.
     Prepared::new(stage, std::path::Path::new("/"))?;
     let mut argv: Vec<OsString> = stage.arguments.clone();
-    // The file that was found, so that the same one is run as was timed.
+    // The resolved path, so that the same file is run as was timed.
     argv[0] = stage.program.clone().into_os_string();
     Ok(TraceCommand {
         env: Some(stage.environment()),
@@ -131,7 +131,7 @@ fn output(plan: &PipePlan, output: &Output) -> Result<(Io, Option<Drain>), Measu
         Output::Pipe => {
             let (read, write) = super::pipe().map_err(failed("a pipe".as_ref()))?;
             let thread = std::thread::spawn(move || {
-                // The content doesn't matter; when the pipe is closed this ends.
+                // The content doesn't matter; this ends when the pipe is closed.
                 let _ = std::io::copy(&mut File::from(read), &mut std::io::sink());
             });
             (Io::Fd(write), Some(thread))
@@ -139,7 +139,7 @@ fn output(plan: &PipePlan, output: &Output) -> Result<(Io, Option<Drain>), Measu
     })
 }
 
-/// What `/proc/PID/fd` shows for this pipe.
+/// Returns the text that `/proc/PID/fd` shows for this pipe.
 fn link_text(end: &OwnedFd) -> String {
     let link = std::fs::read_link(format!("/proc/self/fd/{}", end.as_raw_fd()));
     link.map_or_else(
@@ -148,7 +148,7 @@ fn link_text(end: &OwnedFd) -> String {
     )
 }
 
-/// The calling thread on some CPUs only, as long as this lives: the stages inherit it.
+/// Restricts the calling thread to some CPUs while this lives; the stages inherit it.
 struct Pinned(Option<libc::cpu_set_t>);
 
 impl Pinned {
@@ -157,7 +157,7 @@ impl Pinned {
         if mask.is_empty() {
             return Pinned(None);
         }
-        // SAFETY: plain numbers; both sizes are those of what is pointed to.
+        // SAFETY: plain numbers; both sizes are those of the pointees.
         unsafe {
             let mut before: libc::cpu_set_t = std::mem::zeroed();
             libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut before);

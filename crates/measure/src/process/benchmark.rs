@@ -1,4 +1,4 @@
-//! What is made ready of a benchmark before its first run.
+//! Prepares a benchmark before its first run.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use super::{Hooks, ProcessOptions, cpu_mask};
 use crate::launcher::{Block, Order, fd};
 use crate::{CommandLine, Input, MeasureError, Output};
 
-/// A benchmark, with everything made ready for the launcher that can be.
+/// A benchmark, with everything that can be prepared for the launcher.
 pub(super) struct Benchmark {
     pub(super) command: CommandLine,
     pub(super) hooks: Hooks,
@@ -18,25 +18,25 @@ pub(super) struct Benchmark {
     pub(super) output: Option<PathBuf>,
     pub(super) arguments: Block,
     pub(super) environment: Block,
-    /// Of CPUs that it may use where that is said of it alone.
+    /// The CPUs it may use, if set for this benchmark alone.
     own_cpu_mask: Vec<u8>,
-    /// Whether its last run wrote to standard error. The end of that belongs to one run, so that
-    /// such runs are handed over one by one.
+    /// Whether its last run wrote to standard error. The tail must be attributed to one run, so such runs are
+    /// passed one by one.
     pub(super) complains: bool,
 }
 
-/// No variables.
+/// A block without variables.
 pub(super) static NOTHING: Block = Block::EMPTY;
 
 impl Benchmark {
-    /// The command in words.
+    /// Returns the command as text.
     pub(super) fn words(&self) -> String {
         let words = self.command.arguments.iter();
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }
 
-    /// What is the same for all its runs.
+    /// Returns the parts that are the same for all its runs.
     pub(super) fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
         let show = options.show_output;
         Order {

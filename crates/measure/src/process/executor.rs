@@ -1,4 +1,4 @@
-//! Real processes as the scheduler asks for them.
+//! Runs real processes as the scheduler requests them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::launcher::{Answer, Ended, Order, SLOTS, Terms, fd, now_ns, step};
 use crate::startup::watch::Watched;
 use crate::{Attempt, Executor, MeasureError, RunReport};
 
-/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of
-/// them had work, and puts a short program that starts meanwhile on another CPU than later ones,
-/// where it takes 10 to 20 % longer.
+/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of them had
+/// work, and places a short program that starts in that time on a different CPU than later ones, where it
+/// takes 10 to 20 % longer.
 const REST: Duration = Duration::from_millis(50);
 
 impl Executor for ProcessExecutor {
@@ -125,7 +125,7 @@ impl Executor for ProcessExecutor {
     }
 
     fn sweep(&mut self) {
-        // If the launcher is gone, so is what it watched over.
+        // If the launcher is gone, so are the processes it watched.
         let _ = self.launcher.sweep();
         self.left_behind = 0;
     }

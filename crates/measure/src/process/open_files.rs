@@ -1,11 +1,11 @@
-//! Is a limit of open files, or of processes, why something could not be started?
+//! Checks whether a limit of open files or processes is why something could not be started.
 
 use std::io;
 
-/// Open files that the launcher gets along with.
+/// The number of open files that the launcher needs.
 const ENOUGH_OPEN_FILES: u64 = 96;
 
-/// An error of a start, with the limit that may be why.
+/// Adds the limit that may be the reason to a start error.
 pub(super) fn with_the_limit(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::EAGAIN) {
         return io::Error::other(crate::NO_FURTHER_THREAD);
@@ -19,7 +19,7 @@ pub(super) fn with_the_limit(error: io::Error) -> io::Error {
     let may_be = [libc::EINVAL, libc::EMFILE].contains(&error.raw_os_error().unwrap_or(0));
     match known && may_be && limit.rlim_cur < ENOUGH_OPEN_FILES {
         true => io::Error::other(format!(
-            "only {} files may be open (`ulimit -n`), and {ENOUGH_OPEN_FILES} are needed",
+            "only {} files may be open (`ulimit -n`), but {ENOUGH_OPEN_FILES} are needed",
             limit.rlim_cur
         )),
         false => error,

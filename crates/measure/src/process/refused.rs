@@ -1,4 +1,4 @@
-//! Why a program could not be started.
+//! Explains why a program could not be started.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use crate::launcher::{Answer, step};
 use crate::{CommandLine, MeasureError};
 
-/// What was to be started, for the error that says why it was not.
+/// The program that failed to start, for the error message.
 pub(crate) struct Wanted<'a> {
     pub command: &'a CommandLine,
     pub directory: &'a Path,
     pub input: Option<&'a Path>,
     pub output: Option<&'a Path>,
     pub pin: &'a [usize],
-    /// Size of arguments and environment.
+    /// The size of arguments and environment in bytes.
     pub bytes: usize,
 }
 
-/// What is said of a FIFO whose other end stays closed.
-const NO_WRITER: &str = "it is a FIFO, and nobody has opened it to write within --timeout";
-const NO_READER: &str = "it is a FIFO, and nobody has opened it to read within --timeout";
+/// The message for a FIFO whose other end stays closed.
+const NO_WRITER: &str = "it is a FIFO that no process opened for writing within --timeout";
+const NO_READER: &str = "it is a FIFO that no process opened for reading within --timeout";
 
-/// Turns a failure to start into the error that names what was in the way.
+/// Turns a failure to start into an error that names the obstacle.
 pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
     let error = match (answer.failed_step, answer.error) {
         (step::INPUT, libc::EINTR) => io::Error::other(NO_WRITER),
@@ -80,7 +80,7 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
     })
 }
 
-/// What of a program is not there: a script's interpreter is named, where the script can be read.
+/// Describes what is missing for a program; for a readable script, names its interpreter.
 fn what_is_missing(program: &Path) -> String {
     let mut start = Vec::new();
     let file = std::fs::File::open(program);
@@ -90,17 +90,17 @@ fn what_is_missing(program: &Path) -> String {
     match interpreter.map(|words| String::from_utf8_lossy(words.trim_ascii()).into_owned()) {
         Some(words) if read.is_ok() => {
             let interpreter = words.split_ascii_whitespace().next().unwrap_or_default();
-            format!("the interpreter that its first line names, '{interpreter}', is not there")
+            format!("the interpreter in its first line, '{interpreter}', does not exist")
         }
-        _ if read.is_ok() => "the loader that it names is not there".to_owned(),
-        _ => "it, or the interpreter that it names, is not there".to_owned(),
+        _ if read.is_ok() => "its loader does not exist".to_owned(),
+        _ => "the program or its interpreter does not exist".to_owned(),
     }
 }
 
-/// Of a script's first line the kernel reads no more, bytes.
+/// The number of bytes of a script's first line that the kernel reads.
 const LONGEST_FIRST_LINE: u64 = 256;
 
-/// Which CPUs there are, in place of an error that says only that those asked for can't be had.
+/// Names the existing CPUs, instead of only saying that the requested ones aren't available.
 fn with_those_there(error: io::Error) -> io::Error {
     match std::fs::read_to_string("/sys/devices/system/cpu/online") {
         Ok(online) if error.kind() == io::ErrorKind::InvalidInput => {

@@ -1,4 +1,4 @@
-//! From the launcher's answer to the numbers of a run.
+//! Converts the launcher's answer into the measurements of a run.
 
 use fathom_launcher::account::{self, Exited};
 use fathom_model::{Exit, IoCounts, Run};
@@ -76,7 +76,7 @@ impl ProcessExecutor {
     }
 }
 
-/// How a process ended, from the status that `wait4` gives.
+/// Returns how a process ended, from the status that `wait4` gives.
 pub(crate) fn exit(status: i32) -> Exit {
     match account::exited(status) {
         Exited::Code(code) => Exit::Code(code),
@@ -84,7 +84,7 @@ pub(crate) fn exit(status: i32) -> Exit {
     }
 }
 
-/// The kernel's names in ours.
+/// Converts the kernel's counters to the model's.
 pub(crate) fn io_counts(io: account::Io) -> IoCounts {
     IoCounts {
         read_bytes: io.rchar,
@@ -96,7 +96,7 @@ pub(crate) fn io_counts(io: account::Io) -> IoCounts {
     }
 }
 
-/// Lower-case hexadecimal.
+/// Formats bytes as lowercase hexadecimal.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

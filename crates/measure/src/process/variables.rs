@@ -9,14 +9,14 @@ use rand::{RngExt, SeedableRng};
 use crate::launcher::Block;
 use crate::{CommandLine, Iteration};
 
-/// By how many bytes the environment of a round's runs is larger: up to a page, by the session's
-/// seed.
+/// Returns by how many bytes the environment of a round's runs is enlarged: up to a page, depending on the
+/// session's seed.
 pub(super) fn padding(seed: u64, round: u32) -> usize {
     let seed = seed ^ (u64::from(round) << 32);
     SmallRng::seed_from_u64(seed).random_range(0..Block::MOST_FILLED)
 }
 
-/// The variables that give a run its number, and those that only take room.
+/// Returns the variables that give a run its number, and those that only take space.
 pub(crate) fn name_run(
     block: &mut Block,
     iteration: Iteration,
@@ -33,7 +33,7 @@ pub(crate) fn name_run(
     Ok(())
 }
 
-/// Fathom's own environment with the command's variables in it, as `NAME=value`.
+/// Returns Fathom's own environment with the command's variables in it, as `NAME=value`.
 pub(crate) fn environment_of(command: &CommandLine) -> Vec<Vec<u8>> {
     let all = command.environment();
     all.iter()

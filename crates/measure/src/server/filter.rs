@@ -1,10 +1,10 @@
-//! Who is told when a server calls `listen`, without polling and without privileges?
+//! Reports when a server calls `listen`, without polling and without privileges.
 //!
-//! The kernel holds whoever calls it until Fathom, which has the other end of the filter, lets him
-//! go on: `SECCOMP_RET_USER_NOTIF` (kernel 5.0; that the call may go on, 5.5). It works for static
-//! programs and for every process that the server makes. `NO_NEW_PRIVS` comes with it: a set-uid
-//! program would not get its privileges, so it is not used for one. All other calls cost the
-//! filter's five instructions: 103.1 thousand requests/s with it, 104.9 without, over five rounds.
+//! The kernel holds the caller until Fathom, which has the other end of the filter, lets it continue:
+//! `SECCOMP_RET_USER_NOTIF` (kernel 5.0; continuing the call, 5.5). It works for static programs and for
+//! every process that the server creates. It requires `NO_NEW_PRIVS`: a set-uid program would not get its
+//! privileges, so it isn't used for one. All other calls cost the filter's five instructions: 103.1 thousand
+//! requests/s with it, 104.9 without, over five rounds.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -13,7 +13,7 @@ use crate::seccomp::{
     ALLOW, ARCHITECTURE, ARCHITECTURE_AT, Instruction, NUMBER_AT, equals, give_back, load,
 };
 
-/// The program for the kernel.
+/// The filter program for the kernel.
 pub(super) struct Filter([Instruction; 6]);
 
 impl Filter {
@@ -29,7 +29,8 @@ impl Filter {
     }
 }
 
-/// Installs the filter for the calling thread and all that it makes, and sends its other end away.
+/// Installs the filter for the calling thread and everything it creates, and sends the filter's other end
+/// away.
 ///
 /// # Safety
 /// Only async-signal-safe calls are made; `handover` is a socket of the calling process.
@@ -38,9 +39,9 @@ pub(super) unsafe fn install(filter: &Filter, handover: RawFd) {
         len: filter.0.len() as u16,
         filter: filter.0.as_ptr().cast_mut(),
     };
-    // Without the second flag older kernels slow down all speculation of the program.
+    // Without the second flag, older kernels disable speculation for the program, which slows it down.
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
-    // SAFETY: the program outlives the calls; the buffer holds one descriptor's message.
+    // SAFETY: the program outlives the calls; the buffer has space for the message with one descriptor.
     unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         let mode = libc::SECCOMP_SET_MODE_FILTER;
@@ -71,18 +72,18 @@ pub(super) unsafe fn install(filter: &Filter, handover: RawFd) {
     }
 }
 
-/// A process that called `listen` and has been let go on.
+/// A process that called `listen` and has been allowed to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Call {
-    /// When it was let go on.
+    /// When it was allowed to continue.
     pub(super) at: u64,
     /// The thread.
     pub(super) thread: u32,
-    /// Its descriptor of the socket.
+    /// The thread's descriptor of the socket.
     pub(super) descriptor: i32,
 }
 
-/// Lets the next caller go on, if there is one; never waits.
+/// Lets the next caller continue, if there is one; never waits.
 pub(super) fn next(listener: &OwnedFd) -> Option<Call> {
     let mut poll = libc::pollfd {
         fd: listener.as_raw_fd(),

@@ -1,29 +1,30 @@
-//! Who holds a server's whole tree together, and ends it whatever becomes of Fathom?
+//! Tracks a server's whole process tree, and kills it whatever happens to Fathom.
 //!
-//! A forked process of a few calls for each server: the parent of all that the server leaves behind
-//! (a subreaper), so that what daemonises doesn't escape, and the trees of several servers stay
-//! apart. It sleeps until a child ends or Fathom says something; the end of the pipe, also by
-//! `kill -9`, means 'end it all'. It makes the server with vfork semantics in its own copied memory:
-//! the server's `execve` then takes nothing of Fathom's down, which took 0.3 to 0.6 ms.
+//! The keeper is a forked process for each server that makes only a few calls. It is the parent of everything
+//! that the server leaves behind (a subreaper), so that processes that daemonize don't escape, and the trees
+//! of several servers stay separate. It sleeps until a child ends or Fathom sends a command; the end of the
+//! pipe, also by `kill -9`, means 'kill everything'. It starts the server with vfork semantics in its own
+//! copied memory: the server's `execve` then doesn't have to tear down Fathom's memory, which took 0.3 to 0.6
+//! ms.
 
 use std::ffi::CString;
 use std::os::fd::RawFd;
 
 use super::filter::{self, Filter};
 
-/// Descriptors in the keeper, all others are closed.
+/// Descriptor numbers in the keeper; all others are closed.
 const CONTROL: RawFd = 3;
 const REPORTS: RawFd = 4;
 const HANDOVER: RawFd = 5;
 const STDIO: RawFd = 6;
-/// Descriptors are moved up here before they get those numbers.
+/// Descriptors are moved above this before they get those numbers.
 const ABOVE: RawFd = 64;
-/// More than what runs between the clone and the `execve` takes.
+/// More stack than the code between the clone and the `execve` needs.
 const STACK_BYTES: usize = 64 << 10;
-/// What was killed is gone after far less, if no disk holds it up.
+/// Killed processes are gone much sooner, unless a disk delays them.
 const KILLED_WITHIN_NS: u64 = 5_000_000_000;
 
-/// What the keeper says. One write each, so that it comes whole.
+/// A report of the keeper. Written in one call, so that it arrives complete.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Report {
@@ -33,17 +34,16 @@ pub(super) struct Report {
     pub(super) more: u64,
 }
 
-/// The server runs: its number; when it called `execve`; when that had replaced it.
+/// The server is running: its pid, when it called `execve`, and when that took effect.
 pub(super) const STARTED: u32 = 1;
-/// It could not be started: the error; in which of [`STEPS`].
+/// The server could not be started: the error, and in which of [`STEPS`].
 pub(super) const NOT_STARTED: u32 = 2;
-/// The process that was started has ended: its status, as of `wait`.
+/// The started process has ended: its status, as from `wait`.
 pub(super) const ENDED: u32 = 3;
-/// Nothing of the tree is left (or `more` processes that may not be killed): how many had to be
-/// killed.
+/// Nothing of the tree is left (except `more` processes that may not be killed): how many had to be killed.
 pub(super) const GONE: u32 = 4;
 
-/// What Fathom says.
+/// A command of Fathom.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Order {
@@ -51,7 +51,7 @@ pub(super) struct Order {
     pub(super) patience: u64,
 }
 
-/// The steps that may fail, as errors name them.
+/// The steps that may fail, as named in errors.
 pub(super) const STEPS: [&str; 5] = [
     "make a process",
     "redirect input and output",
@@ -60,7 +60,7 @@ pub(super) const STEPS: [&str; 5] = [
     "execute it",
 ];
 
-/// Everything that the keeper and the server need: after the fork nothing may be allocated.
+/// Everything that the keeper and the server need: nothing may be allocated after the fork.
 pub(super) struct Plan {
     pub(super) program: CString,
     pub(super) arguments: Vec<CString>,
@@ -68,11 +68,11 @@ pub(super) struct Plan {
     pub(super) directory: Option<CString>,
     pub(super) cpus: Option<Box<libc::cpu_set_t>>,
     pub(super) filter: Option<Filter>,
-    /// In Fathom: control, reports, handover, and the server's input, output and standard error.
+    /// Fathom's descriptors: control, reports, handover, and the server's input, output and standard error.
     pub(super) descriptors: [RawFd; 6],
 }
 
-/// What the keeper and the server, which share memory, say to each other.
+/// The data through which the keeper and the server, which share memory, communicate.
 struct Shared<'p> {
     plan: &'p Plan,
     arguments: Vec<*const libc::c_char>,
@@ -82,10 +82,10 @@ struct Shared<'p> {
     error: i32,
 }
 
-/// Starts a keeper with its server; returns the keeper's number.
+/// Starts a keeper with its server; returns the keeper's pid.
 ///
 /// # Errors
-/// When there can be no further process.
+/// If no further process can be created.
 pub(super) fn start(plan: &Plan) -> std::io::Result<i32> {
     let list = |texts: &[CString]| {
         let pointers = texts.iter().map(|text| text.as_ptr());
@@ -100,7 +100,7 @@ pub(super) fn start(plan: &Plan) -> std::io::Result<i32> {
         error: 0,
     };
     let mut stack = vec![0u8; STACK_BYTES];
-    // SAFETY: the child calls only async-signal-safe functions on what was made above.
+    // SAFETY: the child calls only async-signal-safe functions, on data created above.
     match unsafe { libc::fork() } {
         -1 => Err(std::io::Error::last_os_error()),
         // SAFETY: in the forked child.
@@ -109,7 +109,7 @@ pub(super) fn start(plan: &Plan) -> std::io::Result<i32> {
     }
 }
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
+/// Returns nanoseconds of `CLOCK_MONOTONIC`.
 pub(super) fn now() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -123,9 +123,9 @@ pub(super) fn now() -> u64 {
 /// # Safety
 /// Only in a forked child.
 unsafe fn keep(shared: &mut Shared<'_>, stack: &mut [u8]) -> ! {
-    // SAFETY: async-signal-safe calls, on memory that was made before the fork.
+    // SAFETY: async-signal-safe calls, on memory allocated before the fork.
     unsafe {
-        // Out of the terminal's group: Ctrl-C is for Fathom, which then says what is to be done.
+        // Leave the terminal's group: Ctrl-C is for Fathom, which then sends a command.
         libc::setsid();
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
@@ -218,7 +218,7 @@ unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
                     end_all();
                 }
                 deadline = now().saturating_add(order.patience);
-                // Whoever has no parent left in the group is asked as well.
+                // Processes that were reparented to us are asked to end as well.
                 if running {
                     libc::kill(-server, libc::SIGTERM);
                 }
@@ -227,7 +227,7 @@ unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
                         libc::kill(pid, libc::SIGTERM);
                     }
                 });
-                // Where there is none left, no end of a child will wake us.
+                // If there are no children, no end of a child will wake us.
                 let mut about: libc::siginfo_t = std::mem::zeroed();
                 let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
                 if libc::waitid(libc::P_ALL, 0, &raw mut about, flags) == -1 {
@@ -242,8 +242,8 @@ unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
     }
 }
 
-/// Ends every descendant: when a child dies its own children become ours, so this goes on until
-/// there are none.
+/// Kills every descendant: when a child dies, its own children become ours, so this continues until there are
+/// none.
 ///
 /// # Safety
 /// Only in the keeper.
@@ -281,7 +281,7 @@ unsafe fn end_all() -> ! {
     }
 }
 
-/// Calls `act` for each child of the calling process, whose only thread this is.
+/// Calls `act` for each child of the calling process, which is single-threaded.
 ///
 /// # Safety
 /// Only in the keeper.
@@ -319,14 +319,13 @@ unsafe fn report(kind: u32, value: i32, at: u64, more: u64) {
         at,
         more,
     };
-    // SAFETY: as many bytes as there are. Who can't be told has gone.
+    // SAFETY: writes the size of the report. If it fails, the reader is gone.
     unsafe { libc::write(REPORTS, (&raw const report).cast(), size_of::<Report>()) };
 }
 
-/// What the server does before its program: as little as possible. Shares the keeper's memory.
+/// Code that the server runs before its program, as little as possible. Shares the keeper's memory.
 extern "C" fn serve(shared: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the keeper passed it and sleeps until we have executed or ended; async-signal-safe
-    // calls.
+    // SAFETY: the keeper passed it and sleeps until we have called exec or ended; async-signal-safe calls.
     unsafe {
         let shared = &mut *shared.cast::<Shared<'_>>();
         let plan = shared.plan;
@@ -361,7 +360,7 @@ extern "C" fn serve(shared: *mut libc::c_void) -> libc::c_int {
         {
             fails(shared, 3);
         }
-        // Where it isn't possible, Fathom finds out by having no descriptor.
+        // If this fails, Fathom notices because it gets no descriptor.
         if let Some(filter) = &plan.filter {
             filter::install(filter, HANDOVER);
         }

@@ -1,4 +1,4 @@
-//! What a server is started with, and why it could not be.
+//! Prepares the start of a server, and explains failures to start.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -12,20 +12,20 @@ use super::keeper::{self, Plan};
 use crate::process::environment_of;
 use crate::{CommandLine, Input, MeasureError, Output};
 
-/// How a server is started.
+/// Options for starting a server.
 #[derive(Debug, Clone, Default)]
 pub struct StartOptions {
     /// CPUs that it may use; all if empty.
     pub cpus: Vec<usize>,
-    /// Lines of standard output and standard error are looked for this.
+    /// The line to look for in standard output and standard error.
     pub wanted_line: Option<String>,
     /// Let it write to the terminal.
     pub show_output: bool,
-    /// Variables beside those of the command, such as `PORT`.
+    /// Variables in addition to those of the command, such as `PORT`.
     pub variables: Vec<(OsString, OsString)>,
 }
 
-/// What the keeper needs: everything is made ready before it is started.
+/// Returns the data that the keeper needs, prepared before it is started.
 pub(super) fn plan(
     command: &CommandLine,
     options: &StartOptions,
@@ -45,7 +45,7 @@ pub(super) fn plan(
     })
 }
 
-/// Why it could not be started, by the step of the keeper that failed.
+/// Returns the error for the step of the keeper that failed.
 pub(super) fn not_started(
     command: &CommandLine,
     options: &StartOptions,
@@ -76,8 +76,8 @@ pub(super) fn not_started(
     }
 }
 
-/// Whether executing the program changes the user or adds capabilities: under the filter it
-/// wouldn't.
+/// Reports whether executing the program changes the user or adds capabilities, which the filter would
+/// prevent.
 fn gains_privileges(command: &CommandLine) -> bool {
     let path = match command.program.is_absolute() {
         true => command.program.clone(),
@@ -91,7 +91,7 @@ fn gains_privileges(command: &CommandLine) -> bool {
         return false;
     };
     let name = c"security.capability".as_ptr();
-    // SAFETY: two texts; asks for a length only.
+    // SAFETY: two NUL-terminated strings; only queries a length.
     unsafe { libc::getxattr(path.as_ptr(), name, std::ptr::null_mut(), 0) > 0 }
 }
 
@@ -103,8 +103,8 @@ pub(super) fn open_input(input: &Input) -> Result<OwnedFd, MeasureError> {
     crate::input::open(path).map(Into::into)
 }
 
-/// The end that Fathom reads, if it does; the end that the server writes to, if it isn't Fathom's
-/// own standard output.
+/// Returns the end that Fathom reads, if it does, and the end that the server writes to, unless that is
+/// Fathom's own standard output.
 pub(super) fn open_output(
     command: &CommandLine,
     options: &StartOptions,
@@ -157,7 +157,7 @@ fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     for cpu in cpus.iter().filter(|cpu| **cpu < libc::CPU_SETSIZE as usize) {
-        // SAFETY: the number is below the set's size.
+        // SAFETY: the number is less than the set's size.
         unsafe { libc::CPU_SET(*cpu, &mut set) };
     }
     set
@@ -165,11 +165,11 @@ fn cpu_set(cpus: &[usize]) -> libc::cpu_set_t {
 
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
-    // SAFETY: the array has room for both descriptors.
+    // SAFETY: the array has space for both descriptors.
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both were just made and nobody else owns them.
+    // SAFETY: both were just created, with no other owner.
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 

@@ -1,4 +1,4 @@
-//! A server: started, watched until it listens, and ended with everything that it made.
+//! A server: started, watched until it listens, and ended with everything it created.
 
 mod filter;
 mod keeper;
@@ -25,26 +25,25 @@ use crate::emptying::{Empty, Emptying};
 use crate::holders::Holder;
 use crate::{CommandLine, MeasureError, interrupt};
 
-/// The keeper ends what is left within five seconds.
+/// The keeper kills what is left within five seconds.
 const KEEPER_ENDS_NS: u64 = 8_000_000_000;
 
-/// What a server did that has killed its keeper.
-pub const KILLED_PARENT: &str = "killed its parent process, as `kill -9 $PPID` does, or somebody else did while it ran: \
-     that is the part of Fathom that holds its processes together. All of them were ended; a server that is measured has \
-     to leave its parent alone";
+/// Describes a server that has killed its keeper.
+pub const KILLED_PARENT: &str = "killed its parent process, as `kill -9 $PPID` does, or another process did while it ran: that is the part of \
+     Fathom that keeps its processes together. All of them were ended; a measured server must leave its parent alone";
 
-/// How a server was ended.
+/// The result of stopping a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Nanoseconds from SIGTERM until nothing was left.
+    /// Nanoseconds from SIGTERM until no process was left.
     pub took_ns: u64,
-    /// Processes that did not end by themselves and were killed.
+    /// The number of processes that did not end by themselves and were killed.
     pub killed: u32,
-    /// Processes that may not be killed and are still there.
+    /// The number of processes that may not be killed and still exist.
     pub left: u32,
 }
 
-/// A server that was started. Dropping it ends it with everything that it made.
+/// A started server. Dropping it ends it, with everything it created.
 pub struct Server {
     name: String,
     keeper: Holder,
@@ -52,21 +51,21 @@ pub struct Server {
     running: Running,
 }
 
-/// What is watched.
+/// Who watches the server.
 enum Running {
-    /// By who calls [`Server::wait`].
+    /// The caller of [`Server::wait`].
     Watched(Box<Watch>),
-    /// By a thread of its own.
+    /// A separate thread.
     Kept(Emptying<Watch>),
-    /// No more.
+    /// No one any more.
     Over,
 }
 
 impl Server {
-    /// Starts it; it has executed its program when this returns.
+    /// Starts the server, which has executed its program when this returns.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If it can't be started.
     pub fn start(command: &CommandLine, options: &StartOptions) -> Result<Server, MeasureError> {
         let name = || command.program.display().to_string();
         let spawn = |error: io::Error| MeasureError::Spawn {
@@ -128,27 +127,27 @@ impl Server {
         Ok(server)
     }
 
-    /// The number of the process that was started.
+    /// Returns the pid of the started process.
     pub fn pid(&self) -> u32 {
         self.with(|watch| watch.pid).unsigned_abs()
     }
 
-    /// When it called `execve`: the launch.
+    /// Returns when it called `execve`: the time of the launch.
     pub fn launched(&self) -> u64 {
         self.with(|watch| watch.launched)
     }
 
-    /// When its program had taken the place of Fathom's.
+    /// Returns when its program had replaced Fathom's.
     pub fn executed(&self) -> u64 {
         self.with(|watch| watch.executed)
     }
 
-    /// Whether the kernel reports when it listens; else it is looked for.
+    /// Reports whether the kernel notifies Fathom when it listens; otherwise Fathom polls.
     pub fn listening_is_reported(&self) -> bool {
         self.with(|watch| watch.pipes.calls.is_some())
     }
 
-    /// The end of what it wrote to standard error.
+    /// Returns the end of its standard error.
     pub fn stderr_tail(&mut self) -> Vec<u8> {
         self.with_mut(|watch| {
             watch.empty();
@@ -156,42 +155,41 @@ impl Server {
         })
     }
 
-    /// How the process that was started ended, if it has.
+    /// Returns how the started process ended, if it has.
     pub fn ended(&self) -> Option<Exit> {
         self.with(|watch| watch.ended)
     }
 
-    /// Whether the keeper, its parent, was killed: nobody holds its tree together any more.
+    /// Reports whether the keeper, its parent, was killed: then nothing tracks its tree any more.
     pub fn has_killed_its_parent(&self) -> bool {
         self.with(Watch::is_unkept)
     }
 
-    /// What its whole tree has used so far.
+    /// Returns what its whole tree has used so far.
     pub fn usage(&self) -> TreeUsage {
         tree::usage(self.keeper.id().unsigned_abs())
     }
 
-    /// The processes of its tree.
+    /// Returns the processes of its tree.
     pub fn processes(&self) -> Vec<u32> {
         tree::descendants(self.keeper.id().unsigned_abs())
     }
 
-    /// The sockets that its tree has open.
+    /// Returns the sockets that its tree has open.
     pub fn sockets(&self) -> std::collections::HashSet<u64> {
         let pids = self.processes().into_iter();
         pids.flat_map(sockets::sockets_of).collect()
     }
 
-    /// Descriptors that are readable when [`Server::wait`] has something to do. Whoever waits for
-    /// something else meanwhile must look at them: a server that wants to listen waits for that.
+    /// Returns descriptors that are readable when [`Server::wait`] has something to do. Callers that wait for
+    /// something else in the meantime must poll them: a server that calls `listen` waits for that.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let mut all = self.with(Watch::descriptors);
         all.push(interrupt::descriptor());
         all
     }
 
-    /// The next that happens, until the moment `until`; `None` if nothing does. Only before
-    /// [`Server::keep`].
+    /// Returns the next event before the time `until`; `None` if there is none. Only before [`Server::keep`].
     pub fn wait(&mut self, until: u64) -> Option<ServerEvent> {
         match &mut self.running {
             Running::Watched(watch) => watch.wait(until),
@@ -199,10 +197,10 @@ impl Server {
         }
     }
 
-    /// From now on a thread looks after it: lets it listen again, takes what it writes.
+    /// From now on, a thread watches the server: it lets calls of `listen` continue and reads the output.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// If no thread can be created.
     pub fn keep(&mut self) -> io::Result<()> {
         let Running::Watched(watch) = std::mem::replace(&mut self.running, Running::Over) else {
             return Ok(());
@@ -212,16 +210,16 @@ impl Server {
         Ok(())
     }
 
-    /// Asks it to end (SIGTERM), gives it `patience` nanoseconds, and kills what is left.
+    /// Sends SIGTERM, waits up to `patience` nanoseconds, and kills what is left.
     ///
     /// # Errors
-    /// [`MeasureError::ServerFailed`] if it has killed its keeper, [`MeasureError::Spawn`] when nobody says
-    /// that it is gone.
+    /// [`MeasureError::ServerFailed`] if it has killed its keeper, [`MeasureError::Spawn`] if its end isn't
+    /// reported.
     pub fn stop(mut self, patience: u64) -> Result<Stopped, MeasureError> {
         let begun = now();
         let order = Order { patience };
         if let Some(control) = &self.control {
-            // SAFETY: as many bytes as there are. A keeper that is gone has said so.
+            // SAFETY: writes the actual size. A keeper that is gone has reported that.
             unsafe {
                 let bytes = (&raw const order).cast();
                 libc::write(control.as_raw_fd(), bytes, size_of::<Order>())
@@ -282,8 +280,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The end of this pipe means 'end it all'. While the tree is being ended it may still want
-        // to listen, so the watch goes last.
+        // The end of this pipe means 'kill everything'. The tree may still call `listen` while it is being
+        // ended, so the watch is dropped last.
         self.control = None;
         // It ends within a bounded time.
         self.keeper.wait();

@@ -1,4 +1,4 @@
-//! Where is the socket bound for which a process calls `listen`?
+//! Finds the address of the socket for which a process calls `listen`.
 
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -9,23 +9,23 @@ use std::path::PathBuf;
 use super::filter::Call;
 use super::keeper::now;
 
-/// Where a server listens.
+/// The address at which a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// At a TCP address.
+    /// A TCP address.
     Tcp(SocketAddr),
-    /// At a socket in the file system.
+    /// A socket in the file system.
     Unix(PathBuf),
 }
 
-/// Where the socket is bound for which somebody called `listen`, and its number. He goes on
-/// meanwhile, so that a socket without an address may get it first.
+/// Returns the address of the socket for which a process called `listen`, and its inode. The process
+/// continues in the meantime, so a socket without an address may get one first.
 pub(super) fn place_of(call: Call) -> Option<(Place, u64)> {
-    // A descriptor belongs to all threads of a process; a pidfd is of its first.
+    // A descriptor belongs to all threads of a process, and a pidfd refers to the first one.
     let status = std::fs::read_to_string(format!("/proc/{}/status", call.thread)).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
     let process: libc::pid_t = line.trim().parse().ok()?;
-    // SAFETY: take numbers; the descriptors are ours alone.
+    // SAFETY: take numbers; nothing else owns the descriptors.
     let socket = unsafe {
         let pidfd = libc::syscall(libc::SYS_pidfd_open, process, 0);
         if pidfd == -1 {
@@ -39,7 +39,7 @@ pub(super) fn place_of(call: Call) -> Option<(Place, u64)> {
         OwnedFd::from_raw_fd(got as RawFd)
     };
     let inode = {
-        // SAFETY: the structure is plain numbers; the call fills it or fails.
+        // SAFETY: the structure consists of plain numbers; the call fills it in or fails.
         let mut about: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: writes to a live structure.
         let known = unsafe { libc::fstat(socket.as_raw_fd(), &raw mut about) } == 0;
@@ -56,7 +56,7 @@ pub(super) fn place_of(call: Call) -> Option<(Place, u64)> {
 }
 
 fn bound_to(socket: &OwnedFd) -> Option<Place> {
-    // SAFETY: an all-zero address is one of no family; the call fills it as far as it has room.
+    // SAFETY: an all-zero address has no family; the call fills it in as far as there is space.
     let (storage, length) = unsafe {
         let mut storage: libc::sockaddr_storage = std::mem::zeroed();
         let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
@@ -69,7 +69,7 @@ fn bound_to(socket: &OwnedFd) -> Option<Place> {
     let at = &raw const storage;
     match i32::from(storage.ss_family) {
         libc::AF_INET => {
-            // SAFETY: the family says which structure it is; the storage is aligned for all.
+            // SAFETY: the family determines the structure; the storage is aligned for all.
             let four = unsafe { &*at.cast::<libc::sockaddr_in>() };
             let ip = Ipv4Addr::from(four.sin_addr.s_addr.to_ne_bytes());
             let address = SocketAddr::new(IpAddr::V4(ip), u16::from_be(four.sin_port));
@@ -88,7 +88,7 @@ fn bound_to(socket: &OwnedFd) -> Option<Place> {
             let used = length.saturating_sub(std::mem::offset_of!(libc::sockaddr_un, sun_path));
             let bytes: Vec<u8> = unix.sun_path.iter().take(used).map(|c| *c as u8).collect();
             let path = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-            // One without a name, or with an abstract one, is no place in the file system.
+            // A socket without a name, or with an abstract one, has no place in the file system.
             (!path.is_empty()).then(|| Place::Unix(OsStr::from_bytes(path).into()))
         }
         _ => None,

@@ -1,7 +1,7 @@
-//! Which sockets listen on this machine, and whose are they?
+//! Finds the sockets that listen on this machine, and their owners.
 //!
-//! By netlink (`sock_diag`), which looks only at those that listen: `/proc/net/tcp` walks the whole
-//! hash table, 4 ms a read.
+//! It uses netlink (`sock_diag`), which scans only listening sockets: `/proc/net/tcp` walks the whole hash
+//! table, 4 ms per read.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,29 +17,29 @@ const NETLINK_SOCK_DIAG: libc::c_int = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 /// `TCP_LISTEN` of `net/tcp_states.h`, as a bit.
 const LISTENING: u32 = 1 << 10;
-/// Length of `struct nlmsghdr` and of `struct inet_diag_req_v2`.
+/// The lengths of `struct nlmsghdr` and `struct inet_diag_req_v2`.
 const HEADER: usize = 16;
 const REQUEST: usize = 56;
-/// Offsets in `struct inet_diag_msg`, from its begin: family, source port, source address, inode.
+/// Offsets in `struct inet_diag_msg` from its beginning: family, source port, source address, inode.
 const FAMILY_AT: usize = 0;
 const PORT_AT: usize = 4;
 const ADDRESS_AT: usize = 8;
 const INODE_AT: usize = 68;
 const MESSAGE: usize = 72;
 
-/// A socket that listens.
+/// A listening socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListeningSocket {
-    /// Where.
+    /// The address at which it listens.
     pub address: SocketAddr,
-    /// Its number, as in `/proc/PID/fd`.
+    /// Its inode, as in `/proc/PID/fd`.
     pub inode: u64,
 }
 
-/// All TCP sockets that listen in this network namespace.
+/// Returns all TCP sockets that listen in this network namespace.
 ///
 /// # Errors
-/// When the kernel doesn't answer.
+/// If the kernel doesn't answer.
 pub fn listening() -> io::Result<Vec<ListeningSocket>> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
     // SAFETY: takes numbers.
@@ -47,7 +47,7 @@ pub fn listening() -> io::Result<Vec<ListeningSocket>> {
     if fd == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was just made and nobody else owns it.
+    // SAFETY: it was just created, with no other owner.
     let netlink = unsafe { OwnedFd::from_raw_fd(fd) };
     let mut found = Vec::new();
     for family in [libc::AF_INET, libc::AF_INET6] {
@@ -83,7 +83,7 @@ fn dump(netlink: &OwnedFd, family: u8, found: &mut Vec<ListeningSocket>) -> io::
     }
 }
 
-/// Takes the sockets out of what the kernel wrote; whether more is to come.
+/// Extracts the sockets from the kernel's messages; returns whether more will follow.
 fn messages(mut bytes: &[u8], found: &mut Vec<ListeningSocket>) -> io::Result<bool> {
     while bytes.len() >= HEADER {
         let length = number::<4>(bytes, 0).map_or(0, u32::from_ne_bytes) as usize;
@@ -128,7 +128,7 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at + N)?.try_into().ok()
 }
 
-/// The sockets of a process; none where its descriptors may not be seen.
+/// Returns the sockets of a process; empty if its descriptors aren't visible.
 pub(super) fn sockets_of(pid: u32) -> HashSet<u64> {
     let Ok(listing) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return HashSet::new();
@@ -141,8 +141,7 @@ pub(super) fn sockets_of(pid: u32) -> HashSet<u64> {
     listing.filter_map(inode).collect()
 }
 
-/// Who holds a socket: number and name of the first process that is found; `None` where nothing
-/// may be seen of him.
+/// Returns the pid and name of the first process found that has the socket open; `None` if it isn't visible.
 pub fn owner(inode: u64) -> Option<(u32, String)> {
     let listing = fs::read_dir("/proc").ok()?;
     let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -153,19 +152,19 @@ pub fn owner(inode: u64) -> Option<(u32, String)> {
     Some((pid, name.trim_end().to_string()))
 }
 
-/// A TCP port for a server: nobody listens at it at any address, and it can be bound on loopback.
+/// Returns a TCP port for a server: no process listens on it at any address, and it can be bound on loopback.
 ///
-/// It is free again when this returns, and the server binds it some time later. So it lies outside of
-/// the range that the kernel gives to outgoing connections and to binds of port 0, where there is
-/// room for that, and processes that choose at the same time begin at different places.
+/// The port is free again when this returns, and the server binds it some time later. Therefore it is outside
+/// of the range that the kernel uses for outgoing connections and binds of port 0, if there is space, and
+/// processes that choose at the same time begin at different ports.
 ///
 /// # Errors
-/// When no port is free.
+/// If no port is free.
 pub fn free_port() -> io::Result<u16> {
     static CHOSEN: AtomicU32 = AtomicU32::new(0);
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let range = ports_for_servers(&range);
-    // Where the kernel doesn't tell, the bind below decides alone.
+    // If the kernel doesn't answer, the bind below decides alone.
     let all = listening().unwrap_or_default();
     let taken: HashSet<u16> = all.iter().map(|one| one.address.port()).collect();
     let bindable = |port: u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
@@ -181,11 +180,11 @@ pub fn free_port() -> io::Result<u16> {
     Ok(bindable(0)?.local_addr()?.port())
 }
 
-/// What a process can choose before it comes to where the process of the next number began.
+/// The number of ports that a process can choose before it reaches those of the process with the next pid.
 const PORTS_OF_A_PROCESS: u32 = 16;
 
-/// The ports outside of the kernel's own range, whose first and last number are in `kernels`: those
-/// below it, or above it where more are there.
+/// Returns the ports outside of the kernel's own range, whose bounds are in `kernels`: those below it, or
+/// above it if there are more.
 fn ports_for_servers(kernels: &str) -> Range<u16> {
     let mut ends = kernels.split_whitespace().map(str::parse::<u16>);
     let (Some(Ok(first)), Some(Ok(last))) = (ends.next(), ends.next()) else {

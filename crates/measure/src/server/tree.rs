@@ -1,32 +1,32 @@
-//! What has a server's whole tree of processes used so far?
+//! Measures what a server's whole process tree has used so far.
 
 use std::fs;
 
-/// Sums over all processes of a tree, since each began; take the difference of two.
+/// Sums over all processes of a tree, since each began; use the difference of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TreeUsage {
-    /// CPU time in nanoseconds. Of processes that have ended it is known in steps of 10 ms.
+    /// CPU time in nanoseconds. For ended processes, it is known in steps of 10 ms.
     pub cpu_ns: u64,
-    /// Time that threads which are there were ready to run and had no CPU, nanoseconds.
+    /// The time in which existing threads were ready to run and had no CPU, in nanoseconds.
     pub run_queue_wait_ns: u64,
-    /// Times that a thread gave up its CPU to wait.
+    /// How often a thread gave up its CPU to wait.
     pub voluntary_switches: u64,
-    /// Times that a thread was taken off its CPU for another.
+    /// How often a thread was preempted.
     pub involuntary_switches: u64,
-    /// Page faults that had to read from the storage device.
+    /// The number of page faults that had to read from the storage device.
     pub major_faults: u64,
     /// Bytes fetched from the storage device.
     pub read_bytes: u64,
-    /// Threads that are there.
+    /// The number of existing threads.
     pub threads: u64,
-    /// Processes that are there.
+    /// The number of existing processes.
     pub processes: u64,
-    /// Sum of the largest resident memory that each process which is there had, in bytes. Pages
-    /// that several share count for each.
+    /// The sum of the peak resident memory of the existing processes, in bytes. Shared pages count for each
+    /// process.
     pub peak_memory_bytes: u64,
 }
 
-/// The processes below `root`, which is not one of them.
+/// Returns the processes below `root`, excluding it.
 pub(super) fn descendants(root: u32) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::new();
     let mut next = vec![root];
@@ -40,7 +40,7 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
             let children = text
                 .split_ascii_whitespace()
                 .filter_map(|word| word.parse().ok());
-            // One that moves meanwhile may be met twice.
+            // A process that is reparented in the meantime may appear twice.
             for child in children {
                 if !all.contains(&child) {
                     all.push(child);
@@ -52,10 +52,10 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     all
 }
 
-/// Everything below `root`.
+/// Returns the usage of everything below `root`.
 pub(super) fn usage(root: u32) -> TreeUsage {
     let mut sum = TreeUsage::default();
-    // What the root has reaped: orphans, and the server itself when it has ended.
+    // The children that the root has reaped: orphans, and the server itself once it has ended.
     sum.cpu_ns += ticks_of_children(root) * tick_ns();
     for pid in descendants(root) {
         add(pid, &mut sum);
@@ -86,13 +86,14 @@ fn add(pid: u32, sum: &mut TreeUsage) {
     }
 }
 
-/// CPU time of all threads that a process has and had, by its own clock, to the nanosecond.
+/// Returns the CPU time of all current and former threads of a process, from its own clock, to the
+/// nanosecond.
 fn cpu(pid: u32) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // How the kernel numbers the clock of a process (`CPUCLOCK_SCHED` of `posix-timers.h`).
+    // The kernel's number for the clock of a process (`CPUCLOCK_SCHED` of `posix-timers.h`).
     let clock = (!(pid as libc::clockid_t) << 3) | 2;
     // SAFETY: writes to a live timespec, or fails.
     match unsafe { libc::clock_gettime(clock, &raw mut time) } {
@@ -101,7 +102,7 @@ fn cpu(pid: u32) -> u64 {
     }
 }
 
-/// Fields of `/proc/PID/stat`, counted from 0 behind the name.
+/// Fields of `/proc/PID/stat`, counted from 0 after the name.
 const MAJOR_FAULTS: usize = 9;
 const CHILDREN_USER: usize = 13;
 const CHILDREN_SYSTEM: usize = 14;
@@ -112,7 +113,7 @@ fn ticks_of_children(pid: u32) -> u64 {
 
 fn stat_field(pid: u32, field: usize) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // A name may have blanks and brackets in it.
+    // A name may contain spaces and parentheses.
     let behind = text.rsplit_once(") ").map_or("", |(_, rest)| rest);
     let word = behind.split_ascii_whitespace().nth(field);
     word.and_then(|word| word.parse().ok()).unwrap_or(0)
@@ -125,7 +126,7 @@ fn named(text: &str, name: &str) -> u64 {
 }
 
 fn tick_ns() -> u64 {
-    // SAFETY: asks for a constant of the system.
+    // SAFETY: queries a system constant.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     1_000_000_000 / u64::try_from(ticks).unwrap_or(100).max(1)
 }

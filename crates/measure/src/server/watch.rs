@@ -1,4 +1,4 @@
-//! What happens to a server: it listens, writes, ends.
+//! The events of a server: it listens, writes, ends.
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -12,23 +12,22 @@ use super::{filter, sockets, tree};
 use crate::emptying::{Empty, Tail, read};
 use crate::interrupt;
 
-/// Where listening can't be reported, it is looked for after this time, and then in steps of a
-/// fraction of the time that has passed: 3 % more precision is not worth the CPU time it takes from
-/// the server.
+/// If listening can't be reported, Fathom first checks after this time, and then in steps of a fraction of
+/// the elapsed time: 3 % more precision is not worth the CPU time taken from the server.
 const FIRST_LOOK_NS: u64 = 500_000;
 const LOOK_SHARE: u64 = 33;
-/// Where it is reported, servers that listen by io_uring still have to be looked for.
+/// Even if it is reported, servers that listen through io_uring must be polled for.
 const FIRST_LOOK_BESIDE_NS: u64 = 20_000_000;
 const LOOK_SHARE_BESIDE: u64 = 10;
-/// Bytes that are read from a pipe at a time.
+/// The number of bytes read from a pipe at once.
 const CHUNK: usize = 16 << 10;
 
-/// Who saw a server listen.
+/// How the listening was detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeenBy {
-    /// The kernel held the call for Fathom: as precise as the stamp.
+    /// The kernel held the call for Fathom: as precise as the timestamp.
     Kernel,
-    /// A look at all sockets that listen, this many nanoseconds after the look before.
+    /// By scanning all listening sockets, this many nanoseconds after the previous scan.
     Look(u64),
 }
 
@@ -37,28 +36,28 @@ pub enum SeenBy {
 pub struct Listening {
     /// When, in nanoseconds of `CLOCK_MONOTONIC`.
     pub at: u64,
-    /// Where.
+    /// The address.
     pub place: Place,
-    /// Who saw it.
+    /// How it was detected.
     pub seen_by: SeenBy,
 }
 
-/// What `Server::wait` waits for.
+/// An event returned by `Server::wait`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// A process of it listens.
+    /// One of its processes listens.
     Listens(Listening),
-    /// The line that was asked for came, at this moment.
+    /// The requested line was written, at this time.
     WroteLine(u64),
-    /// The process that was started has ended; others may be left.
+    /// The started process has ended; others may be left.
     Ended(Exit),
-    /// Its parent, who holds its tree together, was killed.
+    /// Its parent, which tracks its process tree, was killed.
     KilledParent,
-    /// A signal came, or the time is up.
+    /// A signal arrived, or the deadline passed.
     Interrupted,
 }
 
-/// What a server is watched through.
+/// The descriptors through which a server is watched.
 pub(super) struct Pipes {
     pub(super) reports: OwnedFd,
     pub(super) calls: Option<OwnedFd>,
@@ -66,7 +65,7 @@ pub(super) struct Pipes {
     pub(super) errors: Option<OwnedFd>,
 }
 
-/// The descriptors of a server and what came through them.
+/// The descriptors of a server, and what was received from them.
 pub(super) struct Watch {
     pub(super) pid: i32,
     keeper: i32,
@@ -79,9 +78,9 @@ pub(super) struct Watch {
     events: VecDeque<ServerEvent>,
     pub(super) ended: Option<Exit>,
     pub(super) gone: Option<Report>,
-    /// The keeper reports no more.
+    /// Whether the keeper sends no more reports.
     silent: bool,
-    /// Sockets that are known to listen.
+    /// Sockets already known to listen.
     known: Vec<u64>,
     last_look: u64,
     next_look: u64,
@@ -149,7 +148,7 @@ impl Watch {
         }
     }
 
-    /// Looks at all sockets that listen for those of this tree.
+    /// Scans all listening sockets for those of this tree.
     fn look(&mut self) {
         let at = now();
         let before = std::mem::replace(&mut self.last_look, at);
@@ -234,13 +233,13 @@ impl Watch {
         }
     }
 
-    /// Whether the keeper has ended before the server.
+    /// Reports whether the keeper has ended before the server.
     pub(super) fn is_unkept(&self) -> bool {
         self.silent && self.gone.is_none()
     }
 
     fn take_output(&mut self) {
-        // As much as a pipe holds: who writes without end must not hold up the others.
+        // At most a pipe's capacity: a process that writes endlessly must not delay the others.
         for _ in 0..8 {
             let mut got = 0;
             if let Some(output) = &self.pipes.output {
@@ -290,7 +289,7 @@ impl Empty for Watch {
     }
 }
 
-/// Waits until one of them is readable, at most until a moment.
+/// Waits until one of them is readable, at most until the given time.
 pub(super) fn poll(descriptors: &[RawFd], until: u64) {
     let mut polled: Vec<libc::pollfd> = descriptors
         .iter()
@@ -311,12 +310,12 @@ pub(super) fn poll(descriptors: &[RawFd], until: u64) {
     let hung_up = libc::POLLHUP | libc::POLLERR;
     let has_bytes = polled.iter().any(|entry| entry.revents & libc::POLLIN != 0);
     if ready > 0 && !has_bytes && polled.iter().any(|entry| entry.revents & hung_up != 0) {
-        // A pipe without a writer reports itself without end.
+        // A pipe without a writer is reported forever.
         std::thread::sleep(std::time::Duration::from_micros(500));
     }
 }
 
-/// The next report of the keeper.
+/// Returns the next report of the keeper.
 ///
 /// # Errors
 /// `WouldBlock` if there is none yet, `UnexpectedEof` once there will be none.
@@ -324,7 +323,7 @@ pub(super) fn next_report(reports: &OwnedFd) -> io::Result<Report> {
     let mut report = Report::default();
     let size = size_of::<Report>();
     loop {
-        // SAFETY: at most the size of the report, which any bytes make a valid one.
+        // SAFETY: reads at most the size of the report, for which any bytes are valid.
         let got = unsafe { libc::read(reports.as_raw_fd(), (&raw mut report).cast(), size) };
         if got == size as isize {
             return Ok(report);

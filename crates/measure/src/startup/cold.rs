@@ -1,4 +1,4 @@
-//! Takes a program's files out of memory, and shows what stayed.
+//! Evicts a program's files from memory, and reports which ones stayed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,26 +9,26 @@ use fathom_model::{ColdEvidence, EvictedFile};
 use crate::MeasureError;
 use crate::page_cache::{evict, page_size, resident_pages};
 
-/// Names of programs that are kept for one file.
+/// The maximum number of program names stored for one file.
 const MOST_HOLDERS: usize = 20;
-/// Where root drops the caches of the whole machine.
+/// The file with which root drops the caches of the whole machine.
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
-/// Page cache, directory entries and inodes.
+/// The page cache, directory entries and inodes.
 const EVERYTHING: &str = "3\n";
 
 /// Makes the next run of a program a cold one.
 pub trait Chill {
-    /// Takes its files out of memory, as far as that goes.
+    /// Evicts its files from memory, as far as possible.
     ///
     /// # Errors
-    /// When the means is refused altogether; single files that stay are no error.
+    /// If the method is refused altogether; single files that stay are not an error.
     fn chill(&mut self, program: usize) -> Result<(), MeasureError>;
 }
 
 /// A program's files, and how they were found.
 #[derive(Debug, Clone, Default)]
 pub struct ColdFiles {
-    /// `kernel`, `stops`, or `none` for the program and its interpreter only.
+    /// `kernel`, `stops`, or `none` if it has only the program and its interpreter.
     pub found_by: String,
     /// The files.
     pub files: Vec<PathBuf>,
@@ -38,14 +38,14 @@ pub struct ColdFiles {
 #[derive(Debug)]
 pub struct Evictor {
     programs: Vec<ColdFiles>,
-    /// Instead of evicting single files.
+    /// Drop all caches instead of evicting single files.
     drops_caches: bool,
-    /// What was left of each program's files after its first eviction.
+    /// What remained of each program's files after its first eviction.
     evidence: Vec<Option<Vec<EvictedFile>>>,
 }
 
 impl Evictor {
-    /// For these programs. `drops_caches` needs root.
+    /// Creates an evictor for these programs. `drops_caches` needs root.
     pub fn new(programs: Vec<ColdFiles>, drops_caches: bool) -> Evictor {
         Evictor {
             evidence: programs.iter().map(|_| None).collect(),
@@ -54,13 +54,13 @@ impl Evictor {
         }
     }
 
-    /// Whether this user may drop caches.
+    /// Reports whether this user may drop caches.
     pub fn may_drop_caches() -> bool {
         fs::OpenOptions::new().write(true).open(DROP_CACHES).is_ok()
     }
 
-    /// What was done and what stayed. Asks who maps the files that stayed, which takes some
-    /// milliseconds.
+    /// Returns what was done and what stayed. Finds the processes that map the files that stayed, which takes
+    /// some milliseconds.
     pub fn evidence(self) -> Vec<ColdEvidence> {
         let mut all: Vec<ColdEvidence> = Vec::new();
         for (program, (cold, files)) in self.programs.into_iter().zip(self.evidence).enumerate() {
@@ -103,7 +103,7 @@ impl Chill for Evictor {
 }
 
 fn drop_caches() -> Result<(), MeasureError> {
-    // SAFETY: takes nothing. Dirty pages are not dropped, so they are written first.
+    // SAFETY: takes no arguments. Dirty pages can't be dropped, so they are written first.
     unsafe { libc::sync() };
     fs::write(DROP_CACHES, EVERYTHING).map_err(|error| MeasureError::Output {
         path: DROP_CACHES.into(),
@@ -122,7 +122,7 @@ fn what_stayed(path: &Path, refused: Option<String>) -> EvictedFile {
     }
 }
 
-/// Adds the names of the running programs that map files which stayed, as far as this user may see.
+/// Adds the names of running programs that map files that stayed, as far as they are visible to this user.
 fn name_holders(evidence: &mut [ColdEvidence]) {
     let mut files: Vec<&mut EvictedFile> = evidence
         .iter_mut()
@@ -139,7 +139,7 @@ fn name_holders(evidence: &mut [ColdEvidence]) {
     }
 }
 
-/// Each running process with the files that it maps.
+/// Returns each running process with the files it maps.
 fn mapped_files() -> Vec<(String, BTreeSet<String>)> {
     let Ok(processes) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -155,7 +155,7 @@ fn mapped_files() -> Vec<(String, BTreeSet<String>)> {
         .collect()
 }
 
-/// The paths in `/proc/PID/maps`: what begins with a slash at the end of a line.
+/// Returns the paths in `/proc/PID/maps`: the part of each line that begins with a slash.
 fn paths_of(maps: &str) -> BTreeSet<String> {
     maps.lines()
         .filter_map(|line| Some(line[line.find('/')?..].to_string()))
@@ -168,7 +168,7 @@ mod tests {
     use std::fs::File;
     use std::io::Write;
 
-    /// A folder on a real disk: what lies in `/tmp` may be memory only.
+    /// Returns a folder on a real disk: `/tmp` may be in memory only.
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap()
     }

@@ -1,12 +1,11 @@
-//! The little that is asked of an executable: who loads it.
+//! Parses executables just enough to find their loader.
 
-/// What an ELF file says of its start.
+/// What an ELF file says about its startup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Elf {
-    /// It asks for no dynamic loader.
+    /// Whether it requests no dynamic loader.
     pub is_static: bool,
-    /// The dynamic loader; `None` for a static program, and where its name is not among the first
-    /// bytes.
+    /// The dynamic loader; `None` for a static program, or if its name is not among the first bytes.
     pub loader: Option<String>,
 }
 
@@ -14,8 +13,8 @@ const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 const PT_INTERP: u32 = 3;
 
-/// From the first bytes of a file (4 KiB are enough for any linker's output); `None` for what is no
-/// 64-bit little-endian ELF file.
+/// Parses the first bytes of a file (4 KiB are enough for any linker's output); `None` if it isn't a 64-bit
+/// little-endian ELF file.
 pub(crate) fn parse(start: &[u8]) -> Option<Elf> {
     let header = start.get(..HEADER)?;
     if !header.starts_with(&[0x7f, b'E', b'L', b'F', 2, 1]) {
@@ -87,7 +86,7 @@ mod tests {
             assert!(bytes.len() >= HEADER && bytes.starts_with(b"\x7fELF"));
             if let Some(loader) = elf.loader {
                 assert!(!elf.is_static);
-                // A byte that is no text becomes a character of three.
+                // An invalid byte becomes a character of three bytes.
                 assert!(loader.len() <= 3 * bytes.len());
             }
         }

@@ -1,4 +1,4 @@
-//! What a name really runs: symbolic links, scripts, interpreters.
+//! Resolves what a name really runs: symbolic links, scripts, interpreters.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,12 +6,12 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// As many interpreters of interpreters as the kernel follows.
+/// The maximum nesting of interpreters, as in the kernel.
 const DEEPEST: usize = 5;
-/// As much of a first line as the kernel reads.
+/// The number of bytes of a first line that the kernel reads.
 const FIRST_LINE: usize = 256;
 
-/// The file itself, and if it is a script its interpreter, and so on. Links are resolved.
+/// Returns the file itself, its interpreter if it is a script, and so on. Links are resolved.
 pub fn files_of(program: &Path, directory: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let mut next = Some(directory.join(program));
@@ -23,7 +23,7 @@ pub fn files_of(program: &Path, directory: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The interpreter that the first line names.
+/// Returns the interpreter named in the first line.
 fn interpreter_of(path: &Path) -> Option<PathBuf> {
     interpreter(&start_of(path, FIRST_LINE))
 }
@@ -37,10 +37,10 @@ fn interpreter(start: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(word)))
 }
 
-/// The first bytes of a file; fewer where there are fewer, none where it can't be read.
+/// Returns the first bytes of a file; fewer if it is shorter, none if it can't be read.
 pub(crate) fn start_of(path: &Path, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // Of what can't be read nothing is known, which is an answer.
+    // An unreadable file gives no information, which is a valid answer.
     if let Ok(file) = fs::File::open(path) {
         let _ = file.take(most as u64).read_to_end(&mut bytes);
     }

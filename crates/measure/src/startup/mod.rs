@@ -1,7 +1,7 @@
-//! From the call of `execve` to the first byte of output, and to the exit.
+//! Measures from the call of `execve` to the first byte of output, and to the exit.
 //!
-//! [`measure`] makes the rounds, warm and cold; [`trace_starts`] traces further runs.
-//! `docs/startup.md` says where the stamps are taken.
+//! [`measure`] runs the rounds, warm and cold; [`trace_starts`] traces additional runs. `docs/startup.md`
+//! says where the timestamps are taken.
 
 mod cold;
 mod elf;
@@ -26,8 +26,8 @@ pub use trace_starts::{Purpose, STDOUT, TracedStart, trace_starts};
 /// Limits of traced runs.
 #[derive(Debug, Clone)]
 pub struct ObserveOptions {
-    /// Longest time that one may take.
+    /// The time limit of a run.
     pub timeout: Option<Duration>,
-    /// Ends the run that is on when it becomes true.
+    /// Ends the current run when it becomes true.
     pub stop: Arc<AtomicBool>,
 }

@@ -1,4 +1,4 @@
-//! What the paths of a trace lead to on disk, asked for right after the run.
+//! Resolves the paths of a trace to files on disk, right after the run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use fathom_trace::Trace;
 use super::elf;
 use super::interpreters::{files_of, start_of};
 
-/// Enough of an executable for its headers.
+/// The number of bytes of an executable that contain its headers.
 const HEADERS: usize = 4096;
 
-/// What the paths of a trace lead to.
+/// The files behind the paths of a trace.
 #[derive(Debug, Clone, Default)]
 pub struct ResolvedPaths {
-    /// By path as the trace has it: a program, or a script and its interpreters.
+    /// For each path in the trace: a program, or a script and its interpreters.
     chains: BTreeMap<String, Vec<PathBuf>>,
-    /// By name as the trace has it: the regular file that was opened.
+    /// For each name in the trace: the regular file that was opened.
     files: BTreeMap<String, PathBuf>,
-    /// What of `chains` is an ELF file.
+    /// The ELF files among `chains`.
     programs: BTreeMap<PathBuf, Program>,
 }
 
@@ -29,7 +29,7 @@ struct Program {
 }
 
 impl ResolvedPaths {
-    /// Looks up what was executed and opened; relative paths begin in `directory`.
+    /// Looks up what was executed and opened; relative paths are resolved against `directory`.
     pub fn of(trace: &Trace, directory: &Path) -> ResolvedPaths {
         let mut resolved = ResolvedPaths::default();
         for exec in trace.processes.iter().flat_map(|process| &process.execs) {
@@ -65,23 +65,23 @@ impl ResolvedPaths {
         self.chains.insert(path.to_owned(), chain);
     }
 
-    /// The program behind this path of an `execve`, or the script and its interpreters, the program
-    /// last. Links are resolved.
+    /// Returns the program behind this path of an `execve`, or the script and its interpreters, with the
+    /// program last. Links are resolved.
     pub fn chain(&self, path: &str) -> &[PathBuf] {
         self.chains.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// The regular file that was opened under this name, if it is still there.
+    /// Returns the regular file that was opened under this name, if it still exists.
     pub fn file(&self, name: &str) -> Option<&Path> {
         self.files.get(name).map(PathBuf::as_path)
     }
 
-    /// The dynamic loader that a program of [`ResolvedPaths::chain`] asks for.
+    /// Returns the dynamic loader that a program of [`ResolvedPaths::chain`] requests.
     pub fn loader(&self, program: &Path) -> Option<&Path> {
         self.programs.get(program)?.loader.as_deref()
     }
 
-    /// Whether a program of [`ResolvedPaths::chain`] asks for no dynamic loader.
+    /// Reports whether a program of [`ResolvedPaths::chain`] requests no dynamic loader.
     pub fn is_static(&self, program: &Path) -> bool {
         self.programs.get(program).is_some_and(|one| one.is_static)
     }

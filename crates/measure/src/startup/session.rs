@@ -12,51 +12,51 @@ use crate::{
 
 use super::cold::Chill;
 
-/// A program and what is run before each of its runs.
+/// A program, and the hook to run before each of its runs.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// Name for messages.
+    /// The name for messages.
     pub name: String,
-    /// What is run. Its output should be [`crate::Output::Pipe`]: only that is watched.
+    /// The command to run. Its output should be [`crate::Output::Pipe`], because only that is watched.
     pub command: CommandLine,
-    /// `--prepare`.
+    /// The `--prepare` hook.
     pub prepare: Option<Hook>,
 }
 
-/// How much is measured.
+/// How much to measure.
 #[derive(Debug, Clone)]
 pub struct Rounds {
-    /// Warm-up rounds.
+    /// The number of warm-up rounds.
     pub warmup: u32,
-    /// Most rounds.
+    /// The maximum number of rounds.
     pub most: u32,
-    /// Rounds that are made however long they take.
+    /// The number of rounds to run however long they take.
     pub least: u32,
-    /// After this time no further round is begun once `least` were made; `None` for all of `most`.
+    /// After `least` rounds, no further round begins once this time has passed; `None` runs all of `most`.
     pub time: Option<Duration>,
-    /// Seed of the order.
+    /// The seed of the run order.
     pub seed: u64,
-    /// Failures that are counted instead of ending everything.
+    /// Failures that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
 }
 
-/// What came of it.
+/// The result of a session.
 #[derive(Debug)]
 pub struct StartupSession {
     /// Every measured run.
     pub runs: Vec<StartupRun>,
-    /// Median time of the empty program from the call of `execve` to its exit, in seconds.
+    /// The median time of the empty program from the call of `execve` to its exit, in seconds.
     pub floor: Option<Estimate>,
-    /// CPUs on which the output was watched.
+    /// The CPUs on which the output was watched.
     pub watching_cpus: Vec<usize>,
     /// Why it ended.
     pub stop: StopReason,
-    /// What went wrong, if it ended by a failure.
+    /// The failure that ended it, if any.
     pub failure: Option<MeasureError>,
 }
 
 impl StartupSession {
-    /// Before the first run.
+    /// Returns the session before the first run.
     pub fn begun() -> StartupSession {
         StartupSession {
             runs: Vec::new(),
@@ -68,18 +68,18 @@ impl StartupSession {
     }
 }
 
-/// Gets every measured run as soon as it has ended; nothing else begins before it returns.
+/// Receives every measured run as soon as it ends; nothing else begins before it returns.
 pub trait Keeper {
-    /// Takes the run, and the CPUs on which the output is watched.
+    /// Stores the run, and the CPUs on which the output is watched.
     ///
     /// # Errors
-    /// When it could not be kept: measuring ends.
+    /// If it can't be stored: measuring then ends.
     fn keep(&mut self, run: &StartupRun, watching_cpus: &[usize]) -> Result<(), MeasureError>;
 }
 
-/// Asks the core of a CPU on which a run has just ended: cycles that an addition takes there beside
-/// others, more where something else is at work on the core's other hardware thread. `None` where
-/// that can't be known.
+/// Probes the core of a CPU on which a run has just ended: returns the number of cycles that an addition
+/// takes there alongside others, which is higher if something is running on the core's other hardware thread.
+/// `None` if that can't be determined.
 pub type CoreProbe<'a> = &'a dyn Fn(usize) -> Option<f64>;
 
 /// Runs the rounds. With `chill`, each round has a warm and a cold run of each program.
@@ -87,8 +87,7 @@ pub type CoreProbe<'a> = &'a dyn Fn(usize) -> Option<f64>;
 /// Must be called on a thread that outlives it.
 ///
 /// # Errors
-/// When the launcher can't be started. What goes wrong later is in the session, beside the runs
-/// that were made.
+/// If the launcher can't be started. Later failures are in the session, with the runs made until then.
 pub fn measure(
     subjects: &[Subject],
     rounds: &Rounds,
@@ -121,7 +120,7 @@ pub fn measure(
             Some(time) => StopRule::Answer(Limits {
                 minimum: rounds.least.min(rounds.most),
                 maximum: Some(rounds.most),
-                // Never stops for an answer: the tail of the distribution is what is asked for.
+                // Never stops for an answer, because the tail of the distribution is wanted.
                 at_least: Duration::MAX,
                 soft: time,
                 hard: Duration::MAX,
@@ -150,13 +149,13 @@ pub fn measure(
     })
 }
 
-/// Runs each program once and keeps nothing, so that its files are in memory as a run leaves them:
-/// before runs are observed that no timed ones came before. How a run ends doesn't matter here.
+/// Runs each program once without storing anything, so that its files are in memory as after a run: for
+/// observed runs that aren't preceded by timed ones. How a run ends doesn't matter here.
 ///
 /// Must be called on a thread that outlives it.
 ///
 /// # Errors
-/// When the launcher or a program can't be started, and when the user interrupts.
+/// If the launcher or a program can't be started, or if the user interrupts.
 pub fn warm_up(subjects: &[Subject], options: ProcessOptions) -> Result<(), MeasureError> {
     let commands = subjects
         .iter()
@@ -183,14 +182,14 @@ pub fn warm_up(subjects: &[Subject], options: ProcessOptions) -> Result<(), Meas
     Ok(())
 }
 
-/// Starts programs, warm and cold, and keeps what was measured.
+/// Starts programs, warm and cold, and stores the measurements.
 struct Starter<'a, 'c> {
     executor: ProcessExecutor,
     subjects: &'a [Subject],
     chill: Option<&'c mut dyn Chill>,
     core: CoreProbe<'a>,
     keeper: &'a mut dyn Keeper,
-    /// Programs whose files may have been evicted since they last ran: libraries are shared.
+    /// Programs whose files may have been evicted since they last ran, because libraries are shared.
     stale: Vec<bool>,
     runs: Vec<StartupRun>,
 }
@@ -203,8 +202,8 @@ impl Starter<'_, '_> {
         }
     }
 
-    /// Brings the program's files to where the run wants them. `true` if the user interrupted
-    /// meanwhile.
+    /// Brings the program's files into the cache state that the run needs. Returns `true` if the user
+    /// interrupted.
     fn set_cache(
         &mut self,
         program: usize,
@@ -236,11 +235,11 @@ impl Starter<'_, '_> {
         let run = &report.run;
         let exit_ns = (stamps.end_ns - stamps.exec_ns.min(stamps.end_ns))
             .saturating_sub(run.harness_wait_ns.unwrap_or(0));
-        // The exit bounds what a late stamp says of the first byte, unless the byte came from a
-        // process that lived on.
+        // The exit is an upper limit for a late timestamp of the first byte, unless the byte came from a
+        // process that continued to run.
         let mut by = stamps.output.by;
         let first = stamps.output.first_byte_ns.map(|at| {
-            // Before its start no program writes: such a stamp was set right by a wait of another
+            // No program writes before its start: such a timestamp was corrected by a wait of a different
             // kind.
             let first = at.checked_sub(stamps.exec_ns).unwrap_or_else(|| {
                 by = Some(StampedBy::LateReader);
@@ -311,7 +310,7 @@ impl Executor for Starter<'_, '_> {
             }
         }
         if report.run.left_behind > 0 {
-            // It could write into the next program's pipe.
+            // A leftover process could write into the next program's pipe.
             self.executor.sweep();
         }
         report.run.benchmark = attempt.benchmark;

@@ -1,7 +1,7 @@
-//! Does a program write earlier to a terminal than to a pipe?
+//! Checks whether a program writes earlier to a terminal than to a pipe.
 //!
-//! The C library and most languages hold output back until a buffer is full or the program ends,
-//! unless a terminal is at the other end. One run on a terminal of its own shows it.
+//! The C library and most languages buffer output until a buffer is full or the program ends, unless it goes
+//! to a terminal. One run on a separate terminal shows this.
 
 use std::ffi::CStr;
 use std::io;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use crate::{CommandLine, Input, MeasureError};
 
-/// How long it takes the command, in nanoseconds, to write its first byte to a terminal; `None` if
-/// it does not within `most`. It is ended then, with its process group.
+/// Returns how long the command takes, in nanoseconds, to write its first byte to a terminal; `None` if it
+/// takes longer than `most`. It is then killed, with its process group.
 ///
 /// # Errors
-/// When it can't be started.
+/// If it can't be started.
 pub fn first_output_on_a_terminal(
     command: &CommandLine,
     most: Duration,
@@ -51,7 +51,7 @@ fn start(command: &CommandLine, input: Stdio, terminal: OwnedFd) -> io::Result<C
     if let Some(directory) = &command.directory {
         started.current_dir(directory);
     }
-    // SAFETY: both calls are allowed between fork and exec, and take numbers.
+    // SAFETY: both calls are permitted between fork and exec, and take numbers.
     unsafe {
         started.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -62,20 +62,20 @@ fn start(command: &CommandLine, input: Stdio, terminal: OwnedFd) -> io::Result<C
     started.spawn()
 }
 
-/// A terminal: the end that is read, and the end that programs take for a screen.
+/// Opens a terminal: returns the end to read, and the end that programs see as a terminal.
 fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     let opened = |descriptor: libc::c_int| {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened, owned by nobody else.
+        // SAFETY: just opened, with no other owner.
         Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
     };
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: takes numbers.
     let ours = opened(unsafe { libc::posix_openpt(flags) })?;
     let mut name: [libc::c_char; 64] = [0; 64];
-    // SAFETY: an open terminal, and room for a name with its end.
+    // SAFETY: an open terminal, and space for a name with its NUL.
     let refused = unsafe {
         libc::grantpt(ours.as_raw_fd()) != 0
             || libc::unlockpt(ours.as_raw_fd()) != 0
@@ -84,7 +84,7 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
     if refused {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call ended the name with a zero.
+    // SAFETY: the call NUL-terminated the name.
     let theirs = opened(unsafe { libc::open(CStr::from_ptr(name.as_ptr()).as_ptr(), flags) })?;
     Ok((ours, theirs))
 }
@@ -109,14 +109,14 @@ fn wait_for_byte(terminal: &OwnedFd, until: Instant) -> bool {
     }
 }
 
-/// A child that leads a group, ended and reaped when dropped.
+/// A child that leads a process group; killed and reaped when dropped.
 struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // SAFETY: the group that we made for it; the leader is not reaped yet.
+        // SAFETY: the group was created for it; the leader is not reaped yet.
         unsafe { libc::kill(-(self.0.id() as libc::pid_t), libc::SIGKILL) };
-        // Reaped, or it was reaped before: both are well.
+        // It may already have been reaped, which is fine.
         let _ = self.0.wait();
     }
 }

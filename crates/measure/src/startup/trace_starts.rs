@@ -1,4 +1,4 @@
-//! Further runs of a program that are traced: for files, phases and the time of the first byte.
+//! Traces additional runs of a program, for files, phases and the time of the first byte.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,46 +12,46 @@ use super::session::Subject;
 use super::watch::{Watch, Watched};
 use crate::{CommandLine, Iteration, MeasureError, traced_input};
 
-/// What standard output is called in the traces, to know it from other pipes.
+/// The name of standard output in the traces, which distinguishes it from other pipes.
 pub const STDOUT: &str = "standard output of the command";
-/// Beyond this the budget of stops is used up: a start has some hundreds to thousands of calls.
+/// The maximum number of stops: a start has some hundreds to thousands of calls.
 const STOPS: u64 = 100_000;
-/// Longest time that stops may take.
+/// The maximum time that stops may take.
 const STOPS_TIME: Duration = Duration::from_secs(20);
-/// Shorter times off a CPU are taken for times on it: a switch alone takes 1 to 2 µs.
+/// Shorter times off a CPU count as on-CPU time: a context switch alone takes 1 to 2 µs.
 const SHORTEST_WAIT: Duration = Duration::from_micros(1);
 
-/// What a traced run is made for.
+/// The purpose of a traced run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Files, phases and the agreement of both ways of timing.
+    /// Files, phases, and whether both ways of timing agree.
     FilesAndTimes,
-    /// Files: every call is stopped, so that times are not to be had.
+    /// Files only: every call is stopped, so times aren't available.
     Files,
-    /// Phases: stopped at milestones only, so that files are not to be had.
+    /// Phases only: it is stopped only at milestones, so files aren't available.
     Times,
 }
 
-/// A traced run, as it was recorded.
+/// A traced run, as recorded.
 #[derive(Debug)]
 pub struct TracedStart {
-    /// What it was made for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What the tracer recorded; standard output is called [`STDOUT`] in it.
+    /// The tracer's recording; standard output is named [`STDOUT`] in it.
     pub trace: Trace,
-    /// What the parent saw of the output.
+    /// The parent's observation of the output.
     pub output: Watched,
-    /// What the paths of the trace lead to.
+    /// The files behind the paths of the trace.
     pub paths: ResolvedPaths,
 }
 
-/// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops`,
-/// where files and times can't be had of the same run. Output is watched as in the timed runs.
-/// `each` gets every run.
+/// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops` if files and
+/// times aren't available from the same run. Output is watched as in the timed runs. `each` receives every
+/// run.
 ///
 /// # Errors
-/// When it can't be started or traced, and those of `each`; an ordinary failure of the program is
-/// none.
+/// If it can't be started or traced, and the errors of `each`; an ordinary failure of the program is not an
+/// error.
 pub fn trace_starts(
     subject: &Subject,
     tier: Tier,
@@ -94,12 +94,12 @@ fn once(
         &command,
         tier,
         &TraceOptions {
-            // Where the start waited for a CPU; tier stops doesn't know.
+            // Where the start waited for a CPU, which tier stops doesn't record.
             timeline: (tier == Tier::Kernel).then_some(TimelineOptions {
                 shortest: SHORTEST_WAIT,
                 ..TimelineOptions::default()
             }),
-            // The phases hold them; the less a start is disturbed the better.
+            // The phases include them, and a start should be disturbed as little as possible.
             fault_times: false,
             most_stops: STOPS,
             stops_time: STOPS_TIME,
@@ -125,7 +125,7 @@ fn command(
 ) -> Result<TraceCommand, MeasureError> {
     let line = &subject.command;
     let mut words: Vec<OsString> = line.arguments.clone();
-    // The same file as was timed.
+    // The same file as in the timed runs.
     words[0] = line.program.clone().into_os_string();
     let mut command = TraceCommand::new(words);
     command.env = Some(line.environment());

@@ -1,14 +1,14 @@
-//! When did the first byte come out of a pipe?
+//! Determines when the first byte came out of a pipe.
 //!
-//! A reader that sleeps is woken 15 to 300 µs after the write: it must be given a CPU, and a CPU
-//! that sleeps must be woken first. So two threads of idle priority poll the pipe without a pause,
-//! on two CPUs: the program is on one of them at most when it writes with one thread, and whatever
-//! wants their CPU gets it at once (`SCHED_IDLE`). They never read. How far their stamp may be off
-//! is measured each time: it is the time since the pipe was last seen empty.
+//! A sleeping reader is woken 15 to 300 µs after the write: it needs a CPU, and a sleeping CPU must be woken
+//! first. Therefore two threads of idle priority poll the pipe continuously, on two CPUs: a program that
+//! writes with one thread is on at most one of them, and any other thread gets their CPU immediately
+//! (`SCHED_IDLE`). They never read. The error of their timestamp is measured each time: it is the time since
+//! the pipe was last seen empty.
 //!
-//! An ordinary reader empties the pipe, and is the one to see the byte where both are kept from
-//! their CPUs. On a busy machine it waits for a CPU itself, by milliseconds; but the kernel counts
-//! for how long it was ready and had none, and that is taken off.
+//! An ordinary reader drains the pipe, and sees the byte first when both are kept off their CPUs. On a busy
+//! machine it waits for a CPU itself, for milliseconds; but the kernel counts how long it was ready without
+//! one, and that is subtracted.
 
 mod poll;
 mod reader;
@@ -30,25 +30,25 @@ use poll::{allowed_cpus, poll_while_watched, watching_cpus};
 use reader::read_when_woken;
 use shared::{CHUNK_BYTES, Reading, Shared, Stamp, is_mark, mark};
 
-/// A stamp that can be off by no more needs no other.
+/// A timestamp with at most this error needs no other.
 const CLOSE_NS: u64 = 20_000;
-/// A reader that was woken gets a CPU within this on any machine that is worth measuring on.
+/// A woken reader gets a CPU within this time on any machine that is suitable for measuring.
 const PATIENCE_WITH_READER: Duration = Duration::from_secs(2);
 
-/// What was seen of one run.
+/// The observation of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Watched {
-    /// When the first byte was seen, `CLOCK_MONOTONIC` nanoseconds; `None` if none came.
+    /// When the first byte was seen, in `CLOCK_MONOTONIC` nanoseconds; `None` if there was none.
     pub first_byte_ns: Option<u64>,
-    /// By whom.
+    /// What produced the timestamp.
     pub by: Option<StampedBy>,
-    /// For [`StampedBy::Watch`]: how much earlier it may have come, since then nobody had polled.
+    /// For [`StampedBy::Watch`]: how much earlier the byte may have arrived, the time since the last poll.
     pub uncertainty_ns: Option<u64>,
-    /// Bytes that came.
+    /// The number of bytes received.
     pub bytes: u64,
 }
 
-/// Watches and empties the reading end of a pipe. Idle between runs.
+/// Watches and drains the read end of a pipe. Idle between runs.
 #[derive(Debug)]
 pub struct Watch {
     shared: Arc<Shared>,
@@ -58,22 +58,22 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned
-    /// to, where any.
+    /// Starts the threads. `pipe` becomes non-blocking. `avoid`: CPUs that the programs are pinned to, if
+    /// any.
     ///
     /// # Errors
-    /// The system's, when threads or descriptors can't be made.
+    /// Errors of the system, if threads or descriptors can't be created.
     pub fn start(pipe: OwnedFd, avoid: &[usize]) -> io::Result<Watch> {
         // SAFETY: an open descriptor of ours.
         if unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: takes numbers, returns a new descriptor.
+        // SAFETY: takes numbers and returns a new descriptor.
         let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         if stop < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just made, owned by nobody else.
+        // SAFETY: just created, with no other owner.
         let stop = unsafe { OwnedFd::from_raw_fd(stop) };
         let shared = Arc::new(Shared {
             pipe,
@@ -113,12 +113,12 @@ impl Watch {
         })
     }
 
-    /// CPUs that are kept awake while a run is watched; none on a machine with one CPU.
+    /// Returns the CPUs that are kept awake while a run is watched; empty on a machine with one CPU.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
     }
 
-    /// Forgets what came before and begins to watch.
+    /// Discards earlier results and begins to watch.
     pub fn begin(&self) {
         let mut reading = lock(&self.shared.reading);
         self.shared.empty(&mut reading);
@@ -139,7 +139,7 @@ impl Watch {
         self.shared.changed.notify_all();
     }
 
-    /// Takes what is still in the pipe, and ends the watch.
+    /// Reads what is still in the pipe, and ends the watch.
     pub fn finish(&self) -> Watched {
         lock(&self.shared.order).run = 0;
         self.shared.watched_run.store(0, Ordering::Release);
@@ -149,7 +149,7 @@ impl Watch {
         let gap = (polled != 0 && empty != 0).then(|| polled.saturating_sub(empty));
         let mut reading = lock(&self.shared.reading);
         if gap.is_none_or(|gap| gap > CLOSE_NS) && (reading.bytes > 0 || self.shared.has_bytes()) {
-            // The reader was woken and knows how late it is: it is worth waiting for.
+            // The reader was woken and knows how late it is, so it is worth waiting for.
             let waiting =
                 self.shared
                     .noted
@@ -161,7 +161,7 @@ impl Watch {
         let left = self.shared.empty(&mut reading);
         let (first, by) = first_of(polled, gap, reading.stamp, left.then(now_ns)).unzip();
         Watched {
-            // Where it was seen empty no byte had come.
+            // When the pipe was seen empty, no byte had arrived yet.
             first_byte_ns: first.map(|at: u64| at.max(empty)),
             by,
             uncertainty_ns: gap.filter(|_| by == Some(StampedBy::Watch)),
@@ -170,8 +170,8 @@ impl Watch {
     }
 }
 
-/// The best of the stamps: a close one of a polling thread, else the reader's less its wait, else
-/// whichever came first.
+/// Returns the best timestamp: a precise one of a polling thread, otherwise the reader's minus its wait,
+/// otherwise the earlier one.
 fn first_of(
     polled: u64,
     gap: Option<u64>,
@@ -199,10 +199,10 @@ impl Drop for Watch {
         self.shared.watched_run.store(0, Ordering::Release);
         self.shared.changed.notify_all();
         let one = 1u64.to_ne_bytes();
-        // SAFETY: eight bytes into our own eventfd.
+        // SAFETY: writes eight bytes to our own eventfd.
         unsafe { libc::write(self.stop.as_raw_fd(), one.as_ptr().cast(), one.len()) };
         for thread in self.threads.drain(..) {
-            // They can't panic but by a defect; there is nothing to do about it here.
+            // The threads panic only because of a bug, which can't be handled here.
             let _ = thread.join();
         }
     }
@@ -228,8 +228,7 @@ mod tests {
             writer.write_all(b"again").unwrap();
             let watched = watch.finish();
             let after = now_ns();
-            // The scheduler's clock, which the reader's wait is counted by, is some microseconds
-            // coarse.
+            // The scheduler's clock, which counts the reader's wait, has a resolution of some microseconds.
             let seen = watched.first_byte_ns.unwrap() + 1_000_000;
             assert!(
                 before <= seen && seen <= after + 1_000_000,

@@ -1,4 +1,4 @@
-//! Numbers that carry their unit, so that a wrong sum does not compile.
+//! Numbers with units, so that a wrong sum doesn't compile.
 
 use std::fmt;
 use std::iter::Sum;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{format_bytes, short_time, three_digits};
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -30,7 +30,7 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Ratio(pub f64);
 
-/// Sums of a unit are of that unit; what overflows stays at the largest number.
+/// Sums have the same unit; on overflow they saturate.
 macro_rules! sums {
     ($unit:ident) => {
         impl Add for $unit {
@@ -53,13 +53,13 @@ macro_rules! sums {
         }
 
         impl $unit {
-            /// The difference, 0 if `other` is more: counters of the kernel are read one after the
-            /// other.
+            /// Returns the difference, or 0 if `other` is larger: the kernel's counters are read one after
+            /// the other.
             pub fn saturating_sub(self, other: $unit) -> $unit {
                 $unit(self.0.saturating_sub(other.0))
             }
 
-            /// The part that this is of `whole`; 0 of nothing.
+            /// Returns the part of `whole` that this is; 0 if `whole` is 0.
             pub fn part_of(self, whole: $unit) -> Ratio {
                 match whole.0 {
                     0 => Ratio(0.0),
@@ -74,14 +74,14 @@ sums!(Nanoseconds);
 sums!(Bytes);
 
 impl Nanoseconds {
-    /// In seconds, the unit in which times are written.
+    /// Returns the time in seconds, the unit in which times are written.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / 1e9
     }
 }
 
 impl Ratio {
-    /// In hundredths.
+    /// Returns the ratio in percent.
     pub fn percent(self) -> f64 {
         self.0 * 100.0
     }

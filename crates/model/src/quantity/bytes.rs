@@ -5,9 +5,9 @@ use super::digits::{decimals_for, fixed, three_digits};
 /// A binary unit of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByteUnit {
-    /// Size in bytes.
+    /// The size of the unit in bytes.
     pub bytes: f64,
-    /// `B`, `KiB`, ...
+    /// The symbol: `B`, `KiB`, ...
     pub symbol: &'static str,
 }
 
@@ -35,15 +35,15 @@ const UNITS: [ByteUnit; 5] = [
 ];
 
 impl ByteUnit {
-    /// The largest unit of which `bytes` is at least one, after rounding to three digits.
+    /// Returns the largest unit in which `bytes` is at least one, after rounding to three digits.
     pub fn fitting(bytes: f64) -> ByteUnit {
         let fits = |unit: &&ByteUnit| bytes.abs() >= unit.bytes * 0.9995;
         *UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0])
     }
 }
 
-/// `bytes` in B, KiB, MiB, GiB or TiB with three significant digits, for example `61.7 KiB`. Whole
-/// bytes have no decimals; means below one have two digits, so that `0.25 B` is not nothing.
+/// Formats `bytes` in B, KiB, MiB, GiB or TiB with three significant digits, for example `61.7 KiB`. Whole
+/// bytes have no decimals; means below one have two digits, so that `0.25 B` isn't shown as zero.
 pub fn format_bytes(bytes: f64) -> String {
     let unit = ByteUnit::fitting(bytes);
     let value = bytes / unit.bytes;
@@ -58,8 +58,8 @@ pub fn format_bytes(bytes: f64) -> String {
     format!("{} {}", fixed(value, decimals), unit.symbol)
 }
 
-/// The size of something that is made in round numbers, such as a cache: whole units have no
-/// decimals, `32 KiB` where [`format_bytes`] would write `32.0 KiB`.
+/// Formats a size that is usually a round number, such as that of a cache: whole units have no decimals, `32
+/// KiB` where [`format_bytes`] would write `32.0 KiB`.
 pub fn format_size(bytes: f64) -> String {
     let unit = ByteUnit::fitting(bytes);
     let value = bytes / unit.bytes;

@@ -2,8 +2,8 @@
 
 use super::digits::three_digits;
 
-/// `count` with commas between thousands, for example `1,204,511`. Medians of an even number of
-/// runs may lie between two numbers: they keep one decimal.
+/// Formats `count` with commas between thousands, for example `1,204,511`. Medians of an even number of runs
+/// may be between two whole numbers: they keep one decimal.
 pub fn format_count(count: f64) -> String {
     if !count.is_finite() {
         return "?".to_owned();
@@ -22,7 +22,7 @@ pub fn format_count(count: f64) -> String {
     }
 }
 
-/// `1 round`, `2 rounds`.
+/// Formats a count with its noun: `1 round`, `2 rounds`.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
@@ -31,7 +31,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
     )
 }
 
-/// How much of the CPUs: `40 % of a CPU`, `1 CPU`, `1.50 CPUs`.
+/// Formats an amount of CPUs: `40 % of a CPU`, `1 CPU`, `1.50 CPUs`.
 pub fn cpu_share(cpus: f64) -> String {
     match cpus {
         part if part < 0.995 => format!("{:.0} % of a CPU", 100.0 * part),
@@ -42,7 +42,7 @@ pub fn cpu_share(cpus: f64) -> String {
     }
 }
 
-/// Commas between thousands of whole digits.
+/// Inserts commas between thousands into an integer.
 pub(super) fn group(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {

@@ -1,6 +1,6 @@
-//! Numbers with as many digits as they deserve; [`super::supported`] says how many an interval supports.
+//! Numbers with a suitable number of digits; [`super::supported`] determines how many an interval supports.
 
-/// Decimals that show `value` with `digits` significant digits, 0 to 9.
+/// Returns the decimals that show `value` with `digits` significant digits, 0 to 9.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
         return 0;
@@ -8,7 +8,7 @@ pub fn decimals_for(value: f64, digits: i32) -> usize {
     (digits - digits_before_point(value)).clamp(0, 9) as usize
 }
 
-/// 3 for 123.4, 1 for 1.2, 0 for 0.12, -1 for 0.012.
+/// Returns the number of digits before the point: 3 for 123.4, 1 for 1.2, 0 for 0.12, -1 for 0.012.
 pub fn digits_before_point(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 1;
@@ -16,8 +16,7 @@ pub fn digits_before_point(value: f64) -> i32 {
     value.abs().log10().floor() as i32 + 1
 }
 
-/// `value` with three significant digits, of which at most two are decimals: `0.84`, `1.20`,
-/// `83.0`.
+/// Formats `value` with three significant digits, of which at most two are decimals: `0.84`, `1.20`, `83.0`.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -30,8 +29,8 @@ pub fn three_digits(value: f64) -> String {
     fixed(value, decimals)
 }
 
-/// `value` with at most `decimals` decimals, and fewer when that many would show more than five
-/// significant digits: a maximum far above the median isn't known better than the median.
+/// Formats `value` with at most `decimals` decimals, and fewer if that would show more than five significant
+/// digits: a maximum far above the median isn't known better than the median.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "?".to_owned();
@@ -44,12 +43,12 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     with_decimals(value, decimals)
 }
 
-/// `value` with just so many decimals; `?` for what is not a number.
+/// Formats `value` with exactly this many decimals; `?` if it is not a number.
 pub(super) fn with_decimals(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "?".to_owned();
     }
-    // A tiny negative value must not print as -0.
+    // A tiny negative value must not be printed as -0.
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|b| b == b'0' || b == b'.') => rest.to_owned(),

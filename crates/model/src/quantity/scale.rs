@@ -1,5 +1,5 @@
-//! A value and its interval in one unit and with the same decimals: rounded alike, a value stays inside
-//! its interval.
+//! A value and its interval in one unit and with the same decimals: rounded in the same way, a value stays
+//! inside its interval.
 
 use super::bytes::ByteUnit;
 use super::count::group;
@@ -9,25 +9,24 @@ use super::time::TimeUnit;
 use crate::Estimate;
 use crate::imported::base_unit;
 
-/// Significant digits of a value that has no interval.
+/// The number of significant digits of a value without an interval.
 const WITHOUT_INTERVAL: i32 = 4;
-/// Numbers that are written as they are; others get a power of ten. A value of another one of a table
-/// is written in its unit between these.
+/// The range of numbers that are written in full; others get a power of ten.
 const PLAIN: std::ops::Range<f64> = 1e-3..1e12;
 
 /// A unit to write values in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
     factor: f64,
-    /// `e12` where numbers would be too long.
+    /// A power such as `e12` if numbers would be too long.
     power: String,
-    /// Commas between thousands: not where the unit fits the value.
+    /// Whether to insert commas between thousands; not if the unit fits the value.
     grouped: bool,
     symbol: String,
 }
 
 impl Scale {
-    /// The unit that fits `value`, which is in `unit` of the store or of another tool.
+    /// Returns the unit that fits `value`, which is in a `unit` of the store or of another tool.
     pub fn of(value: f64, unit: &str) -> Scale {
         let scale = match base_unit(unit) {
             (seconds, "seconds") => Scale::of_time(value, seconds),
@@ -50,8 +49,8 @@ impl Scale {
         }
     }
 
-    /// The unit that fits `value`, or that of `first` where `value` can be read in it: two sides of a
-    /// row have one unit.
+    /// Returns the unit of `first` if `value` is readable in it, otherwise the unit that fits `value`: the
+    /// two sides of a row share a unit.
     pub fn beside(first: f64, value: f64, unit: &str) -> Scale {
         let scale = Scale::of(first, unit);
         let number = (value * scale.factor).abs();
@@ -76,7 +75,7 @@ impl Scale {
     }
 
     fn with_power(self, power: i32) -> Scale {
-        // The largest doubles have no reciprocal of their power.
+        // For the largest doubles, the reciprocal of the power would not be finite.
         let power = power.clamp(-300, 300);
         Scale {
             factor: self.factor / 10f64.powi(power),
@@ -85,31 +84,31 @@ impl Scale {
         }
     }
 
-    /// Its symbol; empty for numbers of things.
+    /// Returns its symbol; empty for counts.
     pub fn symbol(&self) -> &str {
         &self.symbol
     }
 
-    /// The number alone with at most four digits.
+    /// Formats the number alone, with at most four digits.
     pub fn short(&self, value: f64) -> String {
         self.number(value, value, value, value, 0)
     }
 
-    /// Value and unit, with `more` decimals than its interval supports.
+    /// Formats value and unit, with `more` decimals than its interval supports.
     pub fn with_unit(&self, value: f64, low: f64, high: f64, more: usize) -> String {
         let number = self.bare(value, low, high, more);
         format!("{number} {}", self.symbol).trim_end().to_owned()
     }
 
-    /// The same without its unit.
+    /// The same without the unit.
     pub fn bare(&self, value: f64, low: f64, high: f64, more: usize) -> String {
         self.number(value, value, low, high, more)
     }
 
-    /// The ends of the interval as [`Scale::bare`] writes its value: `12.1 to 12.5`. An end that isn't 0
+    /// Formats the ends of the interval as [`Scale::bare`] formats the value: `12.1 to 12.5`. A nonzero end
     /// is not written as 0.
     pub fn interval(&self, value: f64, low: f64, high: f64, more: usize) -> String {
-        /// Decimals more that an end may get for that.
+        /// The maximum number of additional decimals for that.
         const MOST: usize = 5;
         let written = |more| [low, high].map(|end| self.number(end, value, low, high, more));
         let is_lost = |end: f64, text: &str| {
@@ -125,7 +124,7 @@ impl Scale {
         ends.join(" to ")
     }
 
-    /// `12.31 ms (12.1 to 12.5)`; without an interval, the value alone.
+    /// Formats `12.31 ms (12.1 to 12.5)`; without an interval, the value alone.
     pub fn estimate(&self, value: f64, low: f64, high: f64) -> String {
         let written = self.with_unit(value, low, high, 0);
         match low < high {
@@ -134,7 +133,7 @@ impl Scale {
         }
     }
 
-    /// One of the three numbers of an estimate.
+    /// Formats one of the three numbers of an estimate.
     fn number(&self, number: f64, value: f64, low: f64, high: f64, more: usize) -> String {
         let scaled = [number, value, low, high].map(|of| of * self.factor);
         let [number, value, low, high] = scaled;
@@ -161,7 +160,7 @@ impl Scale {
     }
 }
 
-/// Decimals without zeros at the end, for four digits at most: nothing is known of how many mean something.
+/// Returns the decimals without trailing zeros, for at most four digits: the precision is unknown.
 fn needed(value: f64) -> usize {
     let most = decimals_for(value, WITHOUT_INTERVAL);
     let text = with_decimals(value, most);
@@ -169,7 +168,7 @@ fn needed(value: f64) -> usize {
     most.saturating_sub(zeros)
 }
 
-/// Commas between the thousands before the point.
+/// Inserts commas between the thousands before the point.
 fn grouped(text: &str) -> String {
     let (sign, number) = match text.strip_prefix('-') {
         Some(number) => ("-", number),
@@ -228,7 +227,7 @@ mod tests {
         );
     }
 
-    /// The number that a text begins with.
+    /// Parses the number at the beginning of a text.
     fn read(text: &str) -> f64 {
         let number = text.split(' ').next().unwrap_or_default().replace(',', "");
         number.parse().unwrap_or(f64::NAN)
@@ -254,7 +253,7 @@ mod tests {
             let interval = scale.interval(value, low, high, more);
             let ends: Vec<f64> = interval.split(" to ").map(read).collect();
             proptest::prop_assert!(ends[0] <= printed && printed <= ends[1], "{printed} {interval}");
-            // What is printed is the value, in its unit.
+            // The printed text is the value, in its unit.
             let back = printed / scale.factor / match scale.power.strip_prefix('e') {
                 Some(power) => 10f64.powi(power.parse().unwrap()),
                 None => 1.0,

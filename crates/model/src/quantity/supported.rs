@@ -1,19 +1,18 @@
-//! How many digits of a number mean something?
+//! Determines how many digits of a number are meaningful.
 
 use super::digits::{decimals_for, digits_before_point};
 use crate::Estimate;
 
-/// Most significant digits that are ever printed: five tell 1 in 100,000.
+/// The maximum number of significant digits printed: five distinguish 1 in 100,000.
 const MOST_DIGITS: i32 = 6;
-/// Fewest, so that a wide interval doesn't reduce a value to its magnitude.
+/// The minimum number, so that a wide interval doesn't reduce a value to its magnitude.
 const FEWEST_DIGITS: i32 = 2;
 
-/// Decimals after the point that the interval of `estimate` supports when it is written in units of
+/// Returns the number of decimals that the interval of `estimate` supports when it is written in units of
 /// `unit` (in the estimate's own unit, for example 0.001 for milliseconds).
 ///
-/// The width of the interval gets two digits if it begins with 1, 2 or 3, else one: the rule by
-/// which physicists round uncertainties (Particle Data Group, section 5.3), here with the cut at
-/// 3.55.
+/// The width of the interval gets two digits if it begins with 1, 2 or 3, otherwise one: the rule by which
+/// physicists round uncertainties (Particle Data Group, section 5.3), here with the cut at 3.55.
 ///
 /// ```
 /// use fathom_model::Estimate;
@@ -24,7 +23,7 @@ pub fn supported_decimals(estimate: &Estimate, unit: f64) -> usize {
     let value = (estimate.value / unit).abs();
     let width = ((estimate.high - estimate.low) / unit).abs();
     if !width.is_finite() || !value.is_finite() || width <= 0.0 {
-        // A level of 0 is that of a single run: nothing is known of its precision.
+        // A level of 0 means a single run, whose precision is unknown.
         return decimals_for(value, if estimate.level > 0.0 { 4 } else { 3 });
     }
     let magnitude = width.log10().floor();

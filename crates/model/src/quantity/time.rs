@@ -2,7 +2,7 @@
 
 use super::digits::{fixed, three_digits};
 
-/// A unit of time for people.
+/// A unit of time for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
     /// 0.000000001 s.
@@ -18,7 +18,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit in which `seconds` has one to three digits before the point. Minutes are never
+    /// Returns the unit in which `seconds` has one to three digits before the point. Minutes are never
     /// chosen: 83.2 s is easier to compare than 1.387 min.
     pub fn fitting(seconds: f64) -> TimeUnit {
         let seconds = seconds.abs();
@@ -34,7 +34,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit that a symbol stands for; `us` is read as `µs`.
+    /// Returns the unit with this symbol; `us` is read as `µs`.
     pub fn of_symbol(symbol: &str) -> Option<TimeUnit> {
         Some(match symbol {
             "ns" => TimeUnit::Nanosecond,
@@ -47,7 +47,7 @@ impl TimeUnit {
         })
     }
 
-    /// Length of the unit in seconds.
+    /// Returns the length of the unit in seconds.
     pub fn seconds(self) -> f64 {
         match self {
             TimeUnit::Nanosecond => 1e-9,
@@ -58,7 +58,7 @@ impl TimeUnit {
         }
     }
 
-    /// `ns`, `µs`, `ms`, `s` or `min`.
+    /// Returns the symbol: `ns`, `µs`, `ms`, `s` or `min`.
     pub fn symbol(self) -> &'static str {
         match self {
             TimeUnit::Nanosecond => "ns",
@@ -70,8 +70,8 @@ impl TimeUnit {
     }
 }
 
-/// `seconds` in `unit` (the fitting one when it is `None`) with at most `decimals` decimals, for
-/// example `1.204 ms`. Five significant digits at most; `?` for what is not a number.
+/// Formats `seconds` in `unit` (the fitting one if it is `None`) with at most `decimals` decimals, for
+/// example `1.204 ms`. Uses at most five significant digits; `?` if it is not a number.
 pub fn format_time(seconds: f64, unit: Option<TimeUnit>, decimals: usize) -> String {
     let unit = unit.unwrap_or_else(|| TimeUnit::fitting(seconds));
     format!(
@@ -81,7 +81,7 @@ pub fn format_time(seconds: f64, unit: Option<TimeUnit>, decimals: usize) -> Str
     )
 }
 
-/// `seconds` with three significant digits in the fitting unit: `486 µs`, `8.62 ms`, `61.8 ms`.
+/// Formats `seconds` with three significant digits in the fitting unit: `486 µs`, `8.62 ms`, `61.8 ms`.
 pub fn short_time(seconds: f64) -> String {
     let unit = match seconds == 0.0 {
         true => TimeUnit::Nanosecond,

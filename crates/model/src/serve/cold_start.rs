@@ -8,7 +8,7 @@ use crate::Estimate;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// The smallest.
+    /// The minimum.
     pub min: f64,
     /// Median.
     pub p50: f64,
@@ -18,7 +18,7 @@ pub struct Spread {
     pub p95: Option<f64>,
     /// 99th percentile; absent with fewer than 100 launches.
     pub p99: Option<f64>,
-    /// The largest.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -37,55 +37,55 @@ pub enum SlowLaunch {
     Other,
 }
 
-/// How it was seen that a server listens.
+/// How the listening of a server was detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ListeningBy {
     /// The kernel held the call of `listen` for Fathom.
     Kernel,
-    /// By asking again and again which sockets listen.
+    /// By repeatedly scanning the listening sockets.
     Look,
 }
 
-/// One launch. Milliseconds from the call of `execve`.
+/// One launch. Times are in milliseconds from the call of `execve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Launch {
-    /// Place in the order of all launches, from 0.
+    /// The position in the order of all launches, from 0.
     pub position: u32,
-    /// The server's files were taken out of memory before.
+    /// Whether the server's files were evicted from memory before.
     pub evicted: bool,
-    /// Its program had been loaded.
+    /// When its program was loaded.
     pub exec_ms: f64,
-    /// It listened; absent where it was never seen to.
+    /// When it listened; absent if that was never detected.
     pub listening_ms: Option<f64>,
-    /// How that was seen.
+    /// How the listening was detected.
     pub listening_by: Option<ListeningBy>,
-    /// It may have been earlier by this much, microseconds: the time since the look before.
+    /// How much earlier it may have listened, in microseconds: the time since the previous scan.
     pub listening_uncertainty_us: Option<f64>,
-    /// The kernel had accepted a connection.
+    /// When the kernel accepted a connection.
     pub accepted_ms: f64,
-    /// TLS was agreed on; absent without it.
+    /// When the TLS handshake was complete; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secured_ms: Option<f64>,
-    /// The first byte of the first good answer had come.
+    /// When the first byte of the first good answer arrived.
     pub first_byte_ms: f64,
-    /// The first good answer had come whole.
+    /// When the first good answer was complete.
     pub ready_ms: f64,
-    /// CPU time of all its processes until then.
+    /// The CPU time of all its processes until then.
     pub cpu_ms: f64,
-    /// Time that its threads were ready to run and had no CPU.
+    /// The time that its threads were ready to run and had no CPU.
     pub run_queue_wait_ms: f64,
     /// Bytes fetched from the storage device.
     pub read_bytes: u64,
-    /// Page faults that had to read from the storage device.
+    /// The number of page faults that had to read from the storage device.
     pub major_faults: u64,
-    /// Answers before the first good one.
+    /// The number of answers before the first good one.
     pub answers_before: u32,
-    /// From SIGTERM until nothing of it was left.
+    /// The time from SIGTERM until no process of it was left.
     pub stop_ms: f64,
-    /// Processes that had to be killed.
+    /// The number of processes that had to be killed.
     pub killed: u32,
     /// Why it took longer than the others, if it did.
     pub slow: Option<SlowLaunch>,
@@ -95,38 +95,38 @@ pub struct Launch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ColdStart {
-    /// Launches.
+    /// The number of launches.
     pub launches: usize,
-    /// To the end of `execve`.
+    /// The time to the end of `execve`.
     pub exec_ms: Spread,
-    /// To listening; absent where it was never seen to.
+    /// The time to listening; absent if that was never detected.
     pub listening_ms: Option<Spread>,
-    /// How that was seen, in most launches.
+    /// How the listening was detected in most launches.
     pub listening_by: Option<ListeningBy>,
-    /// Largest uncertainty of that, in microseconds; 0 where the kernel said so.
+    /// The largest uncertainty of that, in microseconds; 0 if the kernel reported it.
     pub listening_uncertainty_us: Option<f64>,
-    /// To a connection that the kernel accepted.
+    /// The time to a connection that the kernel accepted.
     pub accepted_ms: Spread,
-    /// To TLS that was agreed on; absent without it.
+    /// The time to a complete TLS handshake; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secured_ms: Option<Spread>,
-    /// To the first byte of the first good answer.
+    /// The time to the first byte of the first good answer.
     pub first_byte_ms: Spread,
-    /// To the whole of it.
+    /// The time to the complete first good answer.
     pub ready_ms: Spread,
-    /// The median of that with its interval.
+    /// The median of `ready_ms` with its interval.
     pub ready_median_ms: Estimate,
-    /// CPU time until then.
+    /// The CPU time until then.
     pub cpu_ms: Spread,
-    /// From SIGTERM until nothing was left.
+    /// The time from SIGTERM until no process was left.
     pub stop_ms: Spread,
-    /// Launches that were slow because they waited for a CPU.
+    /// The number of launches that were slow because they waited for a CPU.
     pub waited_for_cpu: usize,
-    /// Because they waited for a disk.
+    /// The number of launches that were slow because they waited for a disk.
     pub waited_for_disk: usize,
-    /// Because they used more CPU time.
+    /// The number of launches that were slow because they used more CPU time.
     pub worked_longer: usize,
-    /// For another reason.
+    /// The number of launches that were slow for another reason.
     pub slow_otherwise: usize,
     /// Every launch.
     pub runs: Vec<Launch>,

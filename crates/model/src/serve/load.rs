@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Estimate;
 
-/// The distribution of a latency. Absent where there are too few values.
+/// The distribution of a latency. Quantiles with too few values are absent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Percentiles {
@@ -22,7 +22,7 @@ pub struct Percentiles {
     pub p99: Option<f64>,
     /// 99.9th percentile.
     pub p999: Option<f64>,
-    /// The largest.
+    /// The maximum.
     pub max: Option<f64>,
 }
 
@@ -30,13 +30,13 @@ pub struct Percentiles {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadRound {
-    /// Number of the round, from 0.
+    /// The number of the round, from 0.
     pub round: u32,
-    /// Place in the order of all steps, from 0.
+    /// The position in the order of all steps, from 0.
     pub position: u32,
     /// Good answers per second of the step's time.
     pub requests_per_second: f64,
-    /// Median response time of good answers.
+    /// The median response time of good answers.
     pub p50_ms: Option<f64>,
     /// 90th percentile of it.
     pub p90_ms: Option<f64>,
@@ -44,31 +44,31 @@ pub struct LoadRound {
     pub p95_ms: Option<f64>,
     /// 99th percentile of it.
     pub p99_ms: Option<f64>,
-    /// CPU time of the server's processes for each request; absent where they are not Fathom's.
+    /// The CPU time of the server's processes for each request; absent if Fathom didn't start them.
     pub server_cpu_us_per_request: Option<f64>,
-    /// CPU time of the generator for each request.
+    /// The generator's CPU time for each request.
     pub generator_cpu_us_per_request: f64,
-    /// CPU time of the generator as a share of the time.
+    /// The generator's CPU time as a share of the elapsed time.
     pub generator_cpu_share: f64,
-    /// CPU time of the server's processes as a number of CPUs.
+    /// The CPU time of the server's processes, as a number of CPUs.
     pub server_cpus_used: Option<f64>,
-    /// CPU time of other programs as a share of all CPUs.
+    /// The CPU time of other programs as a share of all CPUs.
     pub neighbours_share: f64,
-    /// Requests that failed.
+    /// The number of requests that failed.
     pub errors: u64,
 }
 
-/// One second of a step, by the moment at which requests should have been sent.
+/// One second of a step, by the time at which requests should have been sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadSecond {
-    /// Number of the round, from 0.
+    /// The number of the round, from 0.
     pub round: u32,
-    /// Number of the second in the step, from 0.
+    /// The number of the second in the step, from 0.
     pub second: u32,
-    /// Requests that failed.
+    /// The number of requests that failed.
     pub failed: u64,
-    /// Response times of good answers: largest nanoseconds of a step of the histogram, and how many.
+    /// Response times of good answers: the upper bound of a histogram bucket in nanoseconds, and the count.
     pub histogram_ns: Vec<(u64, u64)>,
 }
 
@@ -76,9 +76,9 @@ pub struct LoadSecond {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LoadResult {
-    /// Connections; in an open loop at most.
+    /// The number of connections; in an open loop, the maximum.
     pub connections: u32,
-    /// Requests to be sent per second; absent in a closed loop.
+    /// The number of requests to send per second; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_second: Option<f64>,
     /// `constant` or `poisson`; absent in a closed loop.
@@ -86,94 +86,94 @@ pub struct LoadResult {
     pub arrivals: Option<String>,
     /// Good answers per second: the median over the rounds.
     pub requests_per_second: f64,
-    /// The same with its interval.
+    /// The median with its interval.
     pub requests_per_second_interval: Estimate,
-    /// Requests that were to be sent.
+    /// The number of requests that should have been sent.
     pub scheduled: u64,
-    /// Those with an end: a good answer, one with an error, none within the time-out.
+    /// The number of those with an outcome: a good answer, an error, or a timeout.
     pub completed: u64,
-    /// Those that were given up when draining ended.
+    /// The number of those that were abandoned when draining ended.
     pub dropped: u64,
-    /// Completed with a failure.
+    /// The number completed with a failure.
     pub errors: u64,
-    /// The same by kind.
+    /// The failures by kind.
     #[cfg_attr(test, schemars(extend("propertyNames" = {"enum": ["connect", "handshake", "no_port", "reset", "closed", "timed_out", "malformed", "status", "body"]})))]
     pub errors_by_kind: BTreeMap<String, u64>,
-    /// From the moment at which a request should have been sent to its whole good answer.
+    /// The time from when a request should have been sent to its complete good answer.
     pub response_ms: Percentiles,
-    /// From the moment at which it was sent.
+    /// The time from when it was sent.
     pub service_ms: Percentiles,
-    /// The generator's own lateness, in microseconds.
+    /// The generator's own delay, in microseconds.
     pub generator_lag_us: Percentiles,
-    /// How long it took to make a connection, those before the step and in its warm-up too.
+    /// How long it took to establish a connection, including those before the step and in its warm-up.
     #[serde(default)]
     pub connect_ms: Percentiles,
-    /// How long it took from there to TLS that was agreed on; absent without it.
+    /// How long the TLS handshake took after that; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_ms: Option<Percentiles>,
-    /// Requests that had no free connection at their moment.
+    /// The number of requests that had no free connection at their scheduled time.
     pub waited_for_connection: u64,
-    /// Most that waited at a time.
+    /// The maximum number that waited at once.
     pub most_waiting: usize,
-    /// Little's law: throughput x mean latency / concurrency. 1 is right.
+    /// Little's law: throughput x mean latency / concurrency. It should be 1.
     pub little: Option<f64>,
-    /// CPU time of the server's processes for each request.
+    /// The CPU time of the server's processes for each request.
     pub server_cpu_us_per_request: Option<f64>,
-    /// CPU time of the generator for each request.
+    /// The generator's CPU time for each request.
     pub generator_cpu_us_per_request: f64,
-    /// CPU time of the generator as a share of the time.
+    /// The generator's CPU time as a share of the elapsed time.
     pub generator_cpu_share: f64,
-    /// CPU time of the server's processes as a number of CPUs.
+    /// The CPU time of the server's processes, as a number of CPUs.
     pub server_cpus_used: Option<f64>,
-    /// Sum of the largest resident memory of its processes, bytes.
+    /// The sum of the peak resident memory of its processes, in bytes.
     pub server_peak_memory_bytes: Option<u64>,
-    /// Its threads.
+    /// The number of its threads.
     pub server_threads: Option<u64>,
-    /// Times that a thread of it waited, for each request.
+    /// How often one of its threads waited, for each request.
     pub server_voluntary_switches_per_request: Option<f64>,
-    /// Times that a thread of it was taken off its CPU, for each request.
+    /// How often one of its threads was preempted, for each request.
     pub server_involuntary_switches_per_request: Option<f64>,
-    /// Connections that had to be made again.
+    /// The number of connections that had to be re-established.
     pub reconnects: u64,
-    /// Good answers whose body was another than the first.
+    /// The number of good answers whose body differed from the first.
     pub other_bodies: u64,
-    /// Bytes that came.
+    /// The number of bytes received.
     pub received_bytes: u64,
-    /// What must be known: `generator-bound`, `not steady` and so on.
+    /// Doubts about the numbers: `generator-bound`, `not steady` and so on.
     pub verdicts: Vec<Doubt>,
     /// Every step.
     pub rounds: Vec<LoadRound>,
-    /// Every second of each.
+    /// Every second of each step.
     pub seconds: Vec<LoadSecond>,
     /// Response times of all good answers, as in [`LoadSecond`].
     pub histogram_ns: Vec<(u64, u64)>,
 }
 
-/// System calls of a server, counted in a round of its own.
+/// System calls of a server, counted in a separate round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerCalls {
-    /// Connections of that round; in an open loop at most.
+    /// The number of connections of that round; in an open loop, the maximum.
     pub connections: u32,
-    /// Requests to be sent per second; absent in a closed loop.
+    /// The number of requests to send per second; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_second: Option<f64>,
-    /// Requests that were completed.
+    /// The number of completed requests.
     pub requests: u64,
-    /// Calls of its processes for each; absent where they can't be counted.
+    /// The number of system calls of its processes for each request; absent if they can't be counted.
     pub per_request: Option<f64>,
-    /// Why they can't be.
+    /// Why they can't be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
 }
 
-/// The largest rate that keeps a limit.
+/// The highest rate that keeps a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HighestRate {
-    /// The limit as it was given.
+    /// The limit as given.
     pub limit: String,
-    /// Requests per second that kept it; absent if none did.
+    /// The highest number of requests per second that kept it; absent if none did.
     pub rate_per_second: Option<f64>,
     /// Every rate that was tried.
     pub tried: Vec<TriedRate>,
@@ -185,11 +185,11 @@ pub struct HighestRate {
 pub struct TriedRate {
     /// Requests per second.
     pub rate_per_second: f64,
-    /// The percentile that is limited, in milliseconds; absent where there were too few answers.
+    /// The limited percentile, in milliseconds; absent if there were too few answers.
     pub value_ms: Option<f64>,
-    /// Requests that failed or were dropped.
+    /// The number of requests that failed or were dropped.
     pub errors: u64,
-    /// It kept the limit.
+    /// Whether it kept the limit.
     pub met: bool,
 }
 
@@ -203,10 +203,10 @@ pub enum Doubt {
     /// Requests were sent later than they should have been.
     #[serde(rename = "generator late")]
     Lagging,
-    /// Other programs had more than a tenth of the CPUs.
+    /// Other programs used more than a tenth of the CPUs.
     #[serde(rename = "neighbours")]
     Neighbours,
-    /// Throughput x latency isn't the number of requests under way.
+    /// Throughput x latency isn't the number of requests in flight.
     #[serde(rename = "Little's law off")]
     Little,
     /// The server's cost of a request changed from round to round.
@@ -215,7 +215,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// As it is written in records and printed.
+    /// Returns the name used in records and output.
     pub fn name(self) -> &'static str {
         match self {
             Doubt::GeneratorBound => "generator-bound",
@@ -226,7 +226,7 @@ impl Doubt {
         }
     }
 
-    /// Whether the numbers are not the server's; one that is not steady may be so by itself.
+    /// Reports whether the numbers don't describe the server; an unsteady server may be so by itself.
     pub fn is_grave(self) -> bool {
         self != Doubt::NotSteady
     }

@@ -1,4 +1,4 @@
-//! The complete answer of `fathom serve`: what its `--json` writes.
+//! The complete answer of `fathom serve`, as written by its `--json`.
 
 mod cold_start;
 mod load;
@@ -17,159 +17,159 @@ pub use load::{
 pub use ramp::{RampLimit, RampResult, RampWindow};
 pub use websocket::{WebSocketClient, WebSocketLink, WebSocketResult, WebSocketRound};
 
-/// Records of before had one thread.
+/// The default for older records, which used one thread.
 fn one() -> u32 {
     1
 }
 
-/// What holds for all servers.
+/// The conditions of all servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeConditions {
-    /// Seed of the order of launches and steps.
+    /// The seed of the order of launches and steps.
     pub seed: u64,
-    /// Launches of each server.
+    /// The number of launches of each server.
     pub launches: u32,
-    /// Rounds of load.
+    /// The number of load rounds.
     pub rounds: u32,
-    /// Seconds in which requests are begun, in each step of a round.
+    /// The seconds in which requests are started, in each step of a round.
     pub step_seconds: f64,
-    /// Seconds of each step before that, which don't count.
+    /// The uncounted seconds of each step before that.
     pub warmup_seconds: f64,
-    /// Most seconds after it in which answers are waited for.
+    /// The maximum number of seconds after it in which answers are awaited.
     pub drain_seconds: f64,
     /// The method of the requests.
     pub method: String,
-    /// What is asked for, in turn.
+    /// The requested paths, used in turn.
     pub paths: Vec<String>,
-    /// Header lines that were added. A secret, known by its name, is `redacted-` and a hash under the
-    /// user's key.
+    /// Additional header lines. A secret, recognized by its name, is replaced by `redacted-` and a hash under
+    /// the user's key.
     pub headers: Vec<(String, String)>,
-    /// Length of what is sent with each request.
+    /// The length of the body sent with each request, in bytes.
     pub body_bytes: usize,
-    /// Several requests on a connection.
+    /// Whether a connection is used for several requests.
     pub keep_alive: bool,
-    /// By TLS.
+    /// Whether TLS is used.
     #[serde(default)]
     pub tls: bool,
-    /// Requests under way at a time on a connection of HTTP/2; absent with HTTP/1.1.
+    /// The number of concurrent requests on an HTTP/2 connection; absent with HTTP/1.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2_streams: Option<u32>,
-    /// Seconds after which a request without its whole answer has failed.
+    /// The seconds after which a request without a complete answer has failed.
     pub request_timeout_seconds: f64,
-    /// Seconds after which a server that isn't ready has failed.
+    /// The seconds after which a server that isn't ready has failed.
     pub launch_timeout_seconds: f64,
-    /// CPUs that the servers may use under load; empty: all.
+    /// The CPUs that the servers may use under load; all if empty.
     pub server_cpus: Vec<usize>,
-    /// The CPU of the generator's first thread; absent where it shares those of the servers.
+    /// The CPU of the generator's first thread; absent if it shares those of the servers.
     pub generator_cpu: Option<usize>,
-    /// Its threads; each has a CPU of its own.
+    /// The number of its threads; each has its own CPU.
     #[serde(default = "one")]
     pub generator_threads: u32,
-    /// Margin of the verdicts as a share.
+    /// The margin of the verdicts, as a share.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub margin: f64,
 }
 
-/// A server that was measured.
+/// A measured server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServedServer {
-    /// The command or address as it was given; not trustworthy: escape it.
+    /// The command or address as given; not trustworthy: escape it.
     pub name: String,
-    /// The arguments as they are executed, program first; empty for one that ran already.
+    /// The arguments as executed, starting with the program; empty for a server that was already running.
     pub arguments: Vec<String>,
-    /// Where it listened last.
+    /// The last address at which it listened.
     pub address: Option<String>,
-    /// Status of its first good answer.
+    /// The status of its first good answer.
     pub status: Option<u16>,
-    /// Length of that answer's body.
+    /// The length of that answer's body.
     pub body_bytes: Option<u64>,
-    /// From launch to first answer; absent for one that ran already.
+    /// The time from launch to first answer; absent for a server that was already running.
     pub cold: Option<ColdStart>,
-    /// The same with its files out of memory, if that was asked for.
+    /// The same with its files evicted from memory, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_evicted: Option<ColdStart>,
-    /// Under load, closed loops first.
+    /// The results under load, closed loops first.
     pub load: Vec<LoadResult>,
-    /// Its system calls; absent for one that ran already.
+    /// Its system calls; absent for a server that was already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<ServerCalls>,
-    /// What `--find-rate` found.
+    /// The result of `--find-rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highest_rate: Option<HighestRate>,
-    /// What `--ramp` found.
+    /// The result of `--ramp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp: Option<RampResult>,
-    /// By WebSocket; empty unless that was asked for.
+    /// The results over WebSocket; empty unless requested.
     #[serde(default)]
     pub websocket: Vec<WebSocketResult>,
-    /// Where its own time goes under load, if that was asked for.
+    /// Where its own time goes under load, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<ServerWhy>,
 }
 
-/// Where the time of a server under load goes, from a step of its own.
+/// Where the time of a server under load goes, from a separate step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServerWhy {
-    /// Connections; in an open loop at most.
+    /// The number of connections; in an open loop, the maximum.
     pub connections: u32,
-    /// Requests to be sent per second; absent in a closed loop.
+    /// The number of requests to send per second; absent in a closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_second: Option<f64>,
     /// How it was observed: `kernel`, `perf` or `sample`.
     pub tier: String,
-    /// For how long, seconds.
+    /// The duration of the observation in seconds.
     pub seconds: f64,
-    /// Good answers per second meanwhile: to be observed makes a server slower.
+    /// Good answers per second during the observation, which slows a server down.
     pub requests_per_second: f64,
-    /// What its threads did in that time, and beside that what the busiest of them waited for.
+    /// What its threads did in that time, plus the waits of the busiest one.
     pub account: TimeAccount,
-    /// By call, most time first; empty where the tier sees none.
+    /// System calls, most time first; empty if the tier doesn't see them.
     pub calls: Vec<CallRow>,
-    /// In which functions its own code was; absent where none was found.
+    /// The functions in which its own code ran; absent if there were none.
     pub own_code: Option<OwnCode>,
-    /// What could not be seen, a sentence each.
+    /// What could not be seen, one sentence each.
     pub not_visible: Vec<String>,
 }
 
-/// What two servers are compared by.
+/// A quantity by which two servers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServeMetric {
-    /// Time from launch to first answer.
+    /// The time from launch to first answer.
     Ready,
-    /// Time for each request: the inverse of requests per second.
+    /// The time for each request: the inverse of requests per second.
     TimePerRequest,
-    /// 99th percentile of the response time.
+    /// The 99th percentile of the response time.
     P99,
-    /// CPU time of the server for each request.
+    /// The server's CPU time for each request.
     ServerCpu,
 }
 
-/// Two servers compared, round by round.
+/// A round-by-round comparison of two servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeComparison {
-    /// Index of the server that is compared with.
+    /// The index of the reference server.
     pub reference: usize,
-    /// Index of the server that is compared.
+    /// The index of the subject server.
     pub subject: usize,
-    /// By what.
+    /// The compared quantity.
     pub metric: ServeMetric,
-    /// Index into `load`; absent for `ready`.
+    /// The index into `load`; absent for `ready`.
     pub load: Option<usize>,
-    /// Rounds or launches in which both have a value.
+    /// The number of rounds or launches in which both have a value.
     pub rounds: usize,
-    /// Ratio subject / reference with its interval.
+    /// The ratio subject / reference, with its interval.
     pub ratio: Estimate,
-    /// Level (0 to 1) at which `faster` and `slower` are claimed, as in a comparison of commands.
+    /// The level (0 to 1) at which `faster` and `slower` are claimed, as in a comparison of commands.
     #[serde(default)]
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub claim_level: f64,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
     /// For an undecided comparison: how many more rounds would decide it.
     pub more_rounds: Option<MoreRounds>,
@@ -177,21 +177,21 @@ pub struct ServeComparison {
     pub doubts: Vec<String>,
 }
 
-/// What `--budget` asked of one server, and whether it holds.
+/// A limit of `--budget` for one server, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeBudget {
-    /// Index of the server.
+    /// The index of the server.
     pub server: usize,
-    /// As it was given, such as `p99=2ms`.
+    /// As given, such as `p99=2ms`.
     pub limit: String,
-    /// What was found, in the unit of the limit: milliseconds, microseconds of CPU time, or a count.
+    /// The measured value, in the unit of the limit: milliseconds, microseconds of CPU time, or a count.
     pub value: Option<f64>,
-    /// It holds.
+    /// Whether it holds.
     pub met: bool,
 }
 
-/// Everything that `fathom serve` says.
+/// The complete record of `fathom serve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ServeRecord {
@@ -203,21 +203,21 @@ pub struct ServeRecord {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// Start, RFC 3339, UTC.
+    /// The start, RFC 3339, UTC.
     pub started_at: String,
-    /// Where.
+    /// The environment.
     pub environment: Environment,
-    /// What holds for all servers.
+    /// The conditions of all servers.
     pub conditions: ServeConditions,
     /// The servers, in the order in which they were given.
     pub servers: Vec<ServedServer>,
-    /// Each against the first.
+    /// The comparisons of each server with the first.
     pub comparisons: Vec<ServeComparison>,
-    /// What `--budget` asked.
+    /// The limits of `--budget`.
     pub budget: Vec<ServeBudget>,
-    /// What must be known to trust the numbers.
+    /// Warnings about how far the numbers can be trusted.
     pub warnings: Vec<Warning>,
-    /// False when measuring was cut short.
+    /// False if measuring was cut short.
     pub complete: bool,
     /// Why measuring ended.
     pub stop: StopReason,

@@ -1,78 +1,78 @@
-//! A server under a rate that grows.
+//! A server under a growing rate.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Doubt, Percentiles};
 
-/// What a growing rate showed, over all rounds.
+/// The result of a growing rate, over all rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RampResult {
-    /// Requests to be sent per second at the begin.
+    /// The number of requests to send per second at the beginning.
     pub from_per_second: f64,
-    /// At the end.
+    /// The number of requests to send per second at the end.
     pub to_per_second: f64,
-    /// How long the rate grows, seconds.
+    /// The duration of the growth in seconds.
     pub seconds: f64,
     /// `constant` or `poisson`.
     pub arrivals: String,
-    /// Connections at most.
+    /// The maximum number of connections.
     pub connections: u32,
-    /// How often it was made.
+    /// How often the ramp was run.
     pub rounds: u32,
-    /// Up to which rate each limit was kept; the knee where none was given.
+    /// Up to which rate each limit was kept; the knee if none was given.
     pub limits: Vec<RampLimit>,
-    /// What must be known of all of it.
+    /// Doubts about the whole ramp.
     pub verdicts: Vec<Doubt>,
-    /// Its parts, in order of the rate.
+    /// Its parts, ordered by rate.
     pub windows: Vec<RampWindow>,
 }
 
-/// Where a limit is left.
+/// Where a limit stops being kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RampLimit {
-    /// The limit as it was given, or `knee`: the response time is several times that of low rates.
+    /// The limit as given, or `knee`: the response time is several times that at low rates.
     pub limit: String,
-    /// From this part on it is not kept, to the end; absent where it is kept there.
+    /// The index of the part from which it is not kept until the end; absent if it is kept there.
     pub left_in: Option<usize>,
-    /// Requests per second that still kept it: where that part begins, or the end of the ramp. Absent where
-    /// the first part left it.
+    /// The highest number of requests per second that still kept it: the beginning of that part, or the end
+    /// of the ramp. Absent if the first part didn't keep it.
     pub kept_up_to_per_second: Option<f64>,
-    /// The same of each round alone.
+    /// The same for each round separately.
     pub kept_up_to_by_round: Vec<Option<f64>>,
     /// Its largest value in a part that could be judged: milliseconds, or a number of requests.
     pub worst: Option<f64>,
-    /// Parts that have too few answers to judge it.
+    /// The number of parts with too few answers to judge it.
     pub not_judged: usize,
-    /// Parts before that which didn't keep it either.
+    /// The number of earlier parts that didn't keep it either.
     pub broken_before: usize,
 }
 
-/// A part of a ramp, by the moments at which its requests should have been sent.
+/// A part of a ramp, by the times at which its requests should have been sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RampWindow {
-    /// Requests per second at its begin.
+    /// Requests per second at its beginning.
     pub from_per_second: f64,
-    /// At its end.
+    /// Requests per second at its end.
     pub to_per_second: f64,
-    /// Requests that were to be sent.
+    /// The number of requests that should have been sent.
     pub scheduled: u64,
-    /// Good answers.
+    /// The number of good answers.
     pub answered: u64,
-    /// Requests that failed.
+    /// The number of requests that failed.
     pub errors: u64,
-    /// Those that were given up when draining ended.
+    /// The number of requests that were abandoned when draining ended.
     pub dropped: u64,
-    /// From the moment at which a request should have been sent to its whole good answer.
+    /// The time from when a request should have been sent to its complete good answer.
     pub response_ms: Percentiles,
-    /// From the moment at which it was sent.
+    /// The time from when it was sent.
     pub service_ms: Percentiles,
-    /// How late the generator was itself on average, microseconds.
+    /// The generator's own average delay, in microseconds.
     pub generator_lag_us: f64,
-    /// The generator was late here: the load was another one.
+    /// Whether the generator was late here, so that the load differed from the intended one.
     pub generator_late: bool,
-    /// Response times of good answers: largest nanoseconds of a step of the histogram, and how many.
+    /// Response times of good answers: the upper bound of a histogram bucket in nanoseconds, and the count.
     pub histogram_ns: Vec<(u64, u64)>,
 }

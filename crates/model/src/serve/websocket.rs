@@ -9,9 +9,9 @@ use super::Percentiles;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WebSocketClient {
-    /// It sleeps until something comes: its wake-ups are in the times.
+    /// It sleeps until a message arrives: its wake-ups are included in the times.
     Blocking,
-    /// It asks again and again: the server's part of the time shows.
+    /// It polls: the times show the server's part.
     Spinning,
 }
 
@@ -20,25 +20,25 @@ pub enum WebSocketClient {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WebSocketLink {
-    /// It sends it to the other client.
+    /// It sends the message to the other client.
     Relay,
-    /// It sends it back to who sent it.
+    /// It sends the message back to its sender.
     Echo,
 }
 
-/// One step of a round by WebSocket.
+/// One WebSocket step of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WebSocketRound {
-    /// Number of the round, from 0.
+    /// The number of the round, from 0.
     pub round: u32,
     /// Round trips per second.
     pub round_trips_per_second: f64,
-    /// Median time of a round trip.
+    /// The median time of a round trip.
     pub p50_ms: Option<f64>,
-    /// CPU time of the server's processes for each round trip; absent where they are not Fathom's.
+    /// The CPU time of the server's processes for each round trip; absent if Fathom didn't start them.
     pub server_cpu_us_per_round_trip: Option<f64>,
-    /// CPU time of other programs as a share of all CPUs.
+    /// The CPU time of other programs as a share of all CPUs.
     pub neighbours_share: f64,
 }
 
@@ -48,26 +48,25 @@ pub struct WebSocketRound {
 pub struct WebSocketResult {
     /// How the clients waited.
     pub client: WebSocketClient,
-    /// What the server did with a message. Relay: a round trip is two messages between two clients.
+    /// What the server did with a message. With a relay, a round trip is two messages between two clients.
     pub link: WebSocketLink,
-    /// Extensions that both agreed on, as the server wrote them; absent if none. Not trustworthy:
-    /// escape it.
+    /// The extensions agreed on, as the server wrote them; absent if none. Not trustworthy: escape it.
     pub extensions: Option<String>,
-    /// Length of a message.
+    /// The length of a message in bytes.
     pub message_bytes: usize,
-    /// Round trips.
+    /// The number of round trips.
     pub round_trips: u64,
     /// Round trips per second: the median over the rounds.
     pub round_trips_per_second: f64,
-    /// Time of a round trip.
+    /// The time of a round trip.
     pub round_trip_ms: Percentiles,
-    /// Messages that were expected and came.
+    /// The number of expected messages that arrived.
     pub messages: u64,
-    /// Messages that came beside them, such as a client's own.
+    /// The number of other messages that arrived, such as a client's own.
     pub other_messages: u64,
-    /// CPU time of the server's processes for each round trip; absent where they are not Fathom's.
+    /// The CPU time of the server's processes for each round trip; absent if Fathom didn't start them.
     pub server_cpu_us_per_round_trip: Option<f64>,
-    /// What must be known: `neighbours`.
+    /// Doubts about the numbers: `neighbours`.
     pub verdicts: Vec<super::Doubt>,
     /// Every step.
     pub rounds: Vec<WebSocketRound>,

@@ -1,7 +1,6 @@
-//! Seeded damage to valid input, for readers of bytes that somebody else wrote: the same on every
-//! machine.
+//! Seeded damage to valid input, for parsers of untrusted bytes: the same on every machine.
 
-/// Texts at which readers of numbers, names and lists break.
+/// Texts that break parsers of numbers, names and lists.
 const AWKWARD: [&str; 12] = [
     "18446744073709551615",
     "-9223372036854775808",
@@ -17,9 +16,8 @@ const AWKWARD: [&str; 12] = [
     "\u{10ffff}",
 ];
 
-/// `count` texts, each `valid` with one to four pieces of damage: a byte is another one, a piece is
-/// lost or doubled, an awkward text stands in between. What is no UTF-8 then is replaced, as a
-/// lossy reader would.
+/// Returns `count` texts, each `valid` with one to four pieces of damage: a changed byte, a lost or
+/// duplicated piece, or an inserted awkward text. Invalid UTF-8 is then replaced, as in a lossy reader.
 pub(crate) fn mutated(valid: &str, seed: u64, count: usize) -> impl Iterator<Item = String> {
     // Splitmix64 by Steele, Lea and Flood (2014).
     let mut state = seed;

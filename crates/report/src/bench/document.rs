@@ -1,4 +1,4 @@
-//! All that is known of a session, on a terminal and on a page.
+//! Everything known about a session, for a terminal and for a page.
 
 use fathom_model::{BenchRecord, Comparison, Metric};
 
@@ -14,7 +14,7 @@ use crate::quantity::{counted, is_counted};
 use crate::session::Subject;
 use crate::text::bounded;
 
-/// Adds it below the answer.
+/// Adds everything known about the session below the answer.
 pub(super) fn add(
     out: &mut Document,
     record: &BenchRecord,
@@ -63,7 +63,7 @@ pub(super) fn add(
     });
 }
 
-/// Every comparison, grouped by reference and clock.
+/// Adds every comparison, grouped by reference and clock.
 fn comparisons(
     out: &mut Document,
     record: &BenchRecord,
@@ -115,7 +115,7 @@ fn comparisons(
             }
         });
     }
-    // What is counted and alike in all runs is no claim that could be false.
+    // A count that is the same in all runs can't lead to a false claim.
     let sampled = all.iter().filter(|one| !is_counted(&one.ratio)).count();
     if sampled > 1 {
         let count = counted(sampled as u64, "comparison", "comparisons");
@@ -124,12 +124,12 @@ fn comparisons(
     }
 }
 
-/// `2: gzip -9 f`, from outside.
+/// Formats `2: gzip -9 f`; not trustworthy.
 fn numbered(subjects: &[Subject], index: usize) -> String {
     tables::numbered(subjects, index).replacen(' ', ": ", 1)
 }
 
-/// What sets one command apart, its figures, where its time went, and what disturbed it.
+/// Adds the conditions of one command, its figures, where its time went, and what disturbed it.
 fn of_one(
     out: &mut Document,
     record: &BenchRecord,
@@ -154,7 +154,7 @@ fn of_one(
             }
         }
         if subject.runs.is_empty() {
-            return part.prose(2, Tone::Notice, "no run was made");
+            return part.prose(2, Tone::Notice, "no run was completed");
         }
         let times = sorted(subject.values(Metric::Wall));
         if !form.has_pictures() {

@@ -1,4 +1,4 @@
-//! A record for other programs and for documents.
+//! Exports of a record for other programs and for documents.
 
 mod asciidoc;
 mod csv;

@@ -1,4 +1,4 @@
-//! The table that comes first: a row for each command, all values of a metric in one unit.
+//! The first table: a row for each command, with all values of a metric in one unit.
 
 use fathom_model::{BenchRecord, Comparison, Metric, Summary, Unit};
 
@@ -9,15 +9,15 @@ use crate::quantity::{self, InUnit, format_level};
 use crate::session::Subject;
 use crate::{TimeUnit, format_count};
 
-/// A name gets at least so many columns, at the cost of what matters least.
+/// The minimum width of a name in columns, at the cost of the least important column.
 const SHORTEST_NAME: usize = 24;
-/// Of fewer runs nine in ten, or 99 in 100, are all of them: the quantile would be the maximum by
-/// another name.
+/// With fewer runs, nine in ten, or 99 in 100, are all of them: the quantile would be the maximum under a
+/// different name.
 pub(super) const FEWEST_FOR_P90: usize = 10;
 pub(super) const FEWEST_FOR_P99: usize = 100;
 
-/// The medians of a metric with their intervals, and quantiles, of `ordered`; in the unit that fits unless
-/// one is asked for.
+/// Returns the medians of a metric with their intervals, and quantiles, of `ordered`; in the fitting unit
+/// unless one was requested.
 pub(super) fn table(
     record: &BenchRecord,
     ordered: &[&Subject],
@@ -27,7 +27,7 @@ pub(super) fn table(
     let known = || ordered.iter().filter_map(|subject| subject.summary(metric));
     let medians: Vec<f64> = known().map(|summary| summary.median.value).collect();
     let unit = InUnit::of_all(metric, &medians, asked);
-    // The lowest level holds for all rows.
+    // The lowest level applies to all rows.
     let levels = known().map(|summary| summary.median.level);
     let level = levels.filter(|level| *level > 0.0).fold(1.0, f64::min);
     let interval = format!("{} interval", format_level(level));
@@ -43,7 +43,7 @@ pub(super) fn table(
         true => Place::Everywhere,
         false => Place::Page,
     };
-    // The verdict of one comparison is a sentence.
+    // The verdict of a single comparison is a sentence instead.
     let verdicts = compared.len() > 1;
     let title = match metric.unit() {
         Unit::Seconds => "Times of each command",
@@ -102,7 +102,7 @@ fn verdict(comparison: &Comparison) -> Cell {
     Cell::words(&short(comparison)).toned(Tone::of(comparison.verdict))
 }
 
-/// The metric that stands beside those of the table, with its head.
+/// Returns the metric shown next to that of the table, with its column head.
 fn beside(metric: Metric) -> (Metric, &'static str) {
     match metric {
         Metric::PeakMemory => (Metric::Wall, "wall time"),
@@ -110,7 +110,7 @@ fn beside(metric: Metric) -> (Metric, &'static str) {
     }
 }
 
-/// Median, interval, min, p10, p90, p99, max, the metric beside them and runs.
+/// Returns the cells: median, interval, min, p10, p90, p99, max, the additional metric, and runs.
 fn figures(subject: &Subject, metric: Metric, unit: InUnit) -> Vec<Cell> {
     let (other, _) = beside(metric);
     let other = match subject.median(other) {

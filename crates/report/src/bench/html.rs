@@ -1,4 +1,4 @@
-//! The page: one file that needs no network.
+//! The page: one file that needs no network access.
 
 use fathom_model::{BenchRecord, Metric};
 
@@ -11,10 +11,10 @@ use crate::quantity::{InUnit, counted, format_level, heading};
 use crate::session::Subject;
 use crate::text::{bounded, name};
 
-/// Longest condition that is shown, in columns.
+/// The maximum length of a displayed condition, in columns.
 const LONGEST: usize = 600;
 
-/// What is drawn of each metric.
+/// A function that draws a chart of a metric.
 type Draw = fn(&BenchRecord, &[Subject], Metric) -> String;
 const PICTURES: &[(&str, Draw)] = &[
     ("How the runs are spread", |_, subjects, metric| {
@@ -23,10 +23,10 @@ const PICTURES: &[(&str, Draw)] = &[
     ("Order of the runs", pictures::order),
 ];
 
-/// The record as one page: the verdict, then the figures, how the runs are spread and in which order
-/// they were made, the comparisons, every metric, and how it was measured.
+/// Formats the record as one page: the verdict, then the figures, the distribution of the runs and their
+/// order, the comparisons, every metric, and how it was measured.
 ///
-/// Texts from outside are escaped for terminals and for HTML.
+/// Untrusted texts are escaped for terminals and for HTML.
 pub fn bench_html(record: &BenchRecord) -> String {
     let subjects = Subject::all(record);
     let clock = answer::clock(record);
@@ -101,7 +101,7 @@ fn head<'a>(record: &'a BenchRecord, subjects: &[Subject<'a>], clock: Metric) ->
     }
 }
 
-/// What is said where nothing was compared.
+/// Returns the text if nothing was compared.
 fn alone(subjects: &[Subject], clock: Metric) -> String {
     let [subject] = subjects else {
         return "nothing was compared".to_owned();
@@ -109,7 +109,7 @@ fn alone(subjects: &[Subject], clock: Metric) -> String {
     let name = bounded(&subject.benchmark.name, 60);
     let Some(summary) = subject.summary(clock) else {
         return match subject.runs.is_empty() {
-            true => format!("{name}: no run was made"),
+            true => format!("{name}: no run was completed"),
             false => format!("{name}: the runs were not summarised"),
         };
     };

@@ -1,4 +1,4 @@
-//! The pictures of the page.
+//! The charts of the page.
 
 use fathom_model::{BenchRecord, Comparison, Metric, Run};
 
@@ -12,14 +12,14 @@ use crate::quantity::{Words, change, counted, format_metric, heading};
 use crate::session::Subject;
 use crate::text::bounded;
 
-/// Commands that are drawn; the tables have all.
+/// The maximum number of commands in a chart; the tables have all.
 const MOST: usize = 12;
-/// Commands whose runs are drawn in their order: as many as there are colours.
+/// The maximum number of commands whose runs are drawn in order: the number of colors.
 const MOST_COLOURS: usize = 6;
-/// Runs of a command that are drawn in their order.
+/// The maximum number of runs of a command that are drawn in order.
 const MOST_RUNS: usize = 1500;
 
-/// Density and strip of each command on one axis.
+/// Draws density and strip of each command on one axis.
 pub(super) fn spread(subjects: &[Subject], metric: Metric) -> String {
     let names: Vec<String> = subjects.iter().map(|s| name(subjects, s.index)).collect();
     let samples: Vec<Sample> = subjects
@@ -35,7 +35,7 @@ pub(super) fn spread(subjects: &[Subject], metric: Metric) -> String {
     distributions(&samples, metric) + &more(subjects.len(), MOST)
 }
 
-/// With its number, where there are several.
+/// Returns the name, with its number if there are several.
 fn name(subjects: &[Subject], index: usize) -> String {
     match subjects {
         [one] => one.benchmark.name.clone(),
@@ -53,13 +53,13 @@ fn more(count: usize, most: usize) -> String {
     }
 }
 
-/// Every run in the order in which it was made, those to warm up first.
+/// Draws every run in order, warm-up runs first.
 pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) -> String {
     let warmups = record.outcome.iter().flat_map(|outcome| &outcome.warmups);
     let mut all: Vec<(&Run, bool)> = warmups.map(|run| (run, true)).collect();
     let counted = || subjects.iter().flat_map(|subject| &subject.runs);
     all.extend(counted().map(|run| (*run, false)));
-    // Runs to warm up have a clock of their own, and come first.
+    // Warm-up runs have a separate clock, and come first.
     all.sort_by_key(|(run, warmup)| (!warmup, run.started_ns, run.position));
     let counted_runs = || counted().filter_map(|run| metric.of(run));
     if counted_runs().nth(1).is_none() {
@@ -116,7 +116,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
     );
     let mut caption = String::new();
     if all.iter().any(|(_, warmup)| *warmup) {
-        caption.push_str("Hollow: runs to warm up, which do not count; one that took longer than all others stands at the upper edge. ");
+        caption.push_str("Hollow: warm-up runs, which do not count; a run longer than all others is drawn at the upper edge. ");
     }
     if every > 1 {
         caption.push_str(&format!("One in {every} runs is drawn. "));
@@ -151,7 +151,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
     figure(&(drawing + &legend), caption.trim_end()) + &more(subjects.len(), MOST_COLOURS)
 }
 
-/// The ratio of each comparison with its interval.
+/// Draws the ratio of each comparison with its interval.
 pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
     let names: Vec<String> = all.iter().map(|c| numbered(subjects, c.subject)).collect();
     let rows: Vec<Rungs> = all

@@ -14,9 +14,9 @@ fn count(runs: usize) -> Cell {
     Cell::number(&format_count(runs as f64), runs as f64)
 }
 
-/// A row for each comparison.
+/// Returns a table with a row for each comparison.
 pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
-    // What is counted has no interval.
+    // Counts have no interval.
     let mut sampled = all.iter().filter(|one| !is_counted(&one.ratio));
     let level = sampled.next().map_or(0.95, |one| one.ratio.level);
     let mut table = Table::new("Comparisons")
@@ -31,7 +31,7 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
     for comparison in all {
         let about = Words::of(comparison.metric);
         let (difference, interval) = change_and_interval(&comparison.ratio, about);
-        // The level stands in the head, unless this one has another.
+        // The level is in the column head, unless this one differs.
         let head = format!("{} interval ", format_level(level));
         let interval = interval.strip_prefix(&head).unwrap_or(&interval);
         let ratio = |ratio: f64| Cell::number(&change(ratio, about), ratio);
@@ -53,7 +53,7 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
     table
 }
 
-/// The number of a command, with its name for who asks.
+/// Returns the number of a command, with its name as a tooltip.
 fn number(subjects: &[Subject], index: usize) -> Cell {
     let number = index.saturating_add(1);
     let name = subjects
@@ -62,7 +62,7 @@ fn number(subjects: &[Subject], index: usize) -> Cell {
     Cell::number(&number.to_string(), number as f64).with_title(name)
 }
 
-/// `2 gzip -9 f`, from outside.
+/// Formats `2 gzip -9 f`; not trustworthy.
 pub(super) fn numbered(subjects: &[Subject], index: usize) -> String {
     let name = subjects
         .get(index)
@@ -70,7 +70,7 @@ pub(super) fn numbered(subjects: &[Subject], index: usize) -> String {
     format!("{} {name}", index.saturating_add(1))
 }
 
-/// Every metric of every command.
+/// Returns a table of every metric of every command.
 pub(super) fn metrics(subjects: &[Subject]) -> Table {
     let mut table = Table::new("All metrics").column("metric", Kind::Name);
     if subjects.len() > 1 {
@@ -111,14 +111,14 @@ pub(super) fn metrics(subjects: &[Subject]) -> Table {
     table
 }
 
-/// How the values of a metric are written: those of a row in one unit.
+/// Returns the formatter of a metric's values: those of a row share a unit.
 fn writer(metric: Metric, summary: &Summary) -> impl Fn(f64) -> String {
     let scale = [summary.median.value, summary.p90, summary.max];
     let scale = scale.into_iter().find(|value| *value > 0.0).unwrap_or(0.0);
     let unit = TimeUnit::fitting(scale);
     let decimals = supported_decimals(&summary.median, unit.seconds());
     move |value| match metric.unit() {
-        // Where one is a thousand times the usual, its own unit reads better.
+        // If a value is a thousand times the usual one, its own unit is more readable.
         Unit::Seconds if value < 1000.0 * unit.seconds() => {
             let number = fixed(value / unit.seconds(), decimals);
             format!("{number} {}", unit.symbol())

@@ -1,4 +1,4 @@
-//! What `fathom bench` prints at the end.
+//! The final output of `fathom bench`.
 
 pub(crate) mod answer;
 mod brief;
@@ -26,15 +26,15 @@ use crate::session::Subject;
 pub use deciding::Longer;
 pub use options::{SortOrder, TerminalOptions};
 
-/// The report of a session: the figures and the verdict first, what must be known to trust them, and
-/// where to go on; with `options.screen.verbose` all that is known. No line is wider than `options.screen.width`
-/// (at least 32) and no text from outside can act on the terminal. Ends with a line end.
+/// Formats the report of a session: the figures and the verdict first, then warnings and next steps; with
+/// `options.screen.verbose`, everything known. No line is wider than `options.screen.width` (at least 32),
+/// and no untrusted text can control the terminal. Ends with a newline.
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     terminal_with(record, options, &|_| None)
 }
 
-/// [`terminal`], where the command that was given is known: what is undecided gets the command that
-/// decides it.
+/// Like [`terminal`], but if the user's command is known, undecided comparisons get the command that decides
+/// them.
 pub fn terminal_with(
     record: &BenchRecord,
     options: &TerminalOptions,

@@ -1,4 +1,4 @@
-//! What is read first: the revision, or why none can be named.
+//! The answer that is read first: the revision, or why none can be named.
 
 use fathom_model::{BisectReason, BisectRecord, BisectVerdict};
 
@@ -7,10 +7,10 @@ use crate::quantity::{Words, bound, change, counted};
 use crate::text::JOIN;
 use crate::versions::{called, change_in_words};
 
-/// Digits of a revision for people.
+/// The number of digits of a displayed revision.
 const SHORT: usize = 10;
 
-/// The answer in a sentence or two, and how it is meant.
+/// Returns the answer in a sentence or two, and its tone.
 pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
     let words = Words::of(record.metric);
     let (tone, text) = match (&record.culprit, record.verdict) {
@@ -36,7 +36,7 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
             (
                 Tone::Strong,
                 format!(
-                    "{} and {} are the same{within}: there is nothing to find.",
+                    "{} and {} are the same{within}: there is no change to find.",
                     called(&record.good),
                     called(&record.bad)
                 ),
@@ -47,8 +47,8 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
     (tone, text.replace(JOIN, " "))
 }
 
-/// That the revision made a part of the change only, with what finds the rest. The search follows the
-/// first part, so that what is left comes after it.
+/// Says that the revision caused only a part of the change, with the command that finds the rest. The search
+/// follows the first part, so the rest comes after it.
 pub(super) fn more(record: &BisectRecord) -> Option<String> {
     let (culprit, ends) = (record.culprit.as_ref()?, record.ends.as_ref()?);
     let (part, whole) = (&culprit.ratio, &ends.ratio);
@@ -64,7 +64,7 @@ pub(super) fn more(record: &BisectRecord) -> Option<String> {
         format!(" --build '{}'", build.replace('\'', "'\\''"))
     });
     let text = format!(
-        "That is a part of the change: {} is {} than {}. There are more after it: fathom bisect {} {}{build} -- {}",
+        "That is part of the change: {} is {} than {}. More changes follow: fathom bisect {} {}{build} -- {}",
         called(&record.bad),
         change(whole.value, words),
         called(&record.good),
@@ -89,36 +89,38 @@ fn why(record: &BisectRecord) -> String {
                 )
             });
             format!(
-                "whether {good} and {bad} differ is not known{between}. More time may show it (--time), or a larger input."
+                "it is not known whether {good} and {bad} differ{between}. More time may show it (--time), or a \
+                 larger input."
             )
         }
         Some(BisectReason::Step) => format!(
-            "the last revision that was tried is as near to {good} as to {bad}, as far as is known; {left} may have made \
-             the change. More time may show it (--time)."
+            "the last revision that was tried can't be told from {good} or from {bad}; {left} may have made the \
+             change. More time may show it (--time)."
         ),
         Some(BisectReason::NotConfirmed) => format!(
-            "the search ended at {}, which does not differ from its parent as far as is known. The change may have come \
-             in small steps: 'fathom versions' draws them.",
+            "the search ended at {}, for which no difference from its parent is shown. The change may have come in \
+             small steps: 'fathom versions' draws them.",
             record
                 .remaining
                 .first()
                 .map_or("a revision", |id| short(id))
         ),
         Some(BisectReason::NothingRuns) => format!(
-            "{left} may have made the change, and they can't be built or run. A --build that works for them would decide."
+            "{left} may have made the change, but they can't be built or run. A --build that works for them would \
+             decide."
         ),
         Some(BisectReason::NoRatio) => format!(
-            "{} is 0 or not known in a revision, so there is no ratio; choose another --metric.",
+            "{} is 0 or unknown in a revision, so there is no ratio; choose another --metric.",
             record.metric.name()
         ),
         Some(BisectReason::Interrupted) => {
-            format!("interrupted; {left} may have made the change. What was built is kept.")
+            format!("interrupted; {left} may have made the change. The builds are kept.")
         }
         None => format!("{left} may have made the change."),
     }
 }
 
-/// The beginning of an id.
+/// Returns the beginning of an id.
 pub(super) fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }

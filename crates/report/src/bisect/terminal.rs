@@ -1,4 +1,4 @@
-//! The screen of text.
+//! The text output.
 
 use fathom_model::{BisectRecord, Commit, TestedState};
 
@@ -10,11 +10,11 @@ use crate::quantity::counted;
 use crate::text::JOIN;
 use crate::versions::{Figures, called, change_in_words};
 
-/// Revisions that are listed where none can be named.
+/// The number of revisions listed if none can be named.
 const LISTED: usize = 8;
 
-/// The record as text: the revision, both ends, what was tried. No line is wider than
-/// `screen.width` and no text from outside can act on the terminal. Ends with a line end.
+/// Formats the record as text: the revision, both ends, and what was tried. No line is wider than
+/// `screen.width`, and no untrusted text can control the terminal. Ends with a newline.
 pub fn bisect_terminal(record: &BisectRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -56,7 +56,7 @@ fn about(page: &mut Page, commit: &Commit) {
     }
 }
 
-/// What the culprit takes more.
+/// Writes what the culprit does more than its parent.
 fn why(page: &mut Page, record: &BisectRecord) {
     for (place, line) in record.why.iter().enumerate() {
         let label = if place == 0 { "why" } else { "" };

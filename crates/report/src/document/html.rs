@@ -1,19 +1,19 @@
-//! A document on a page.
+//! Formats a document as HTML.
 
 use super::{Block, Cell, Document, Kind, Table};
 use crate::format_count;
 use crate::line::Tone;
 use crate::text::{bounded, html as escaped, name, put, words};
 
-/// Longest name in a cell and longest text, in columns.
+/// The maximum lengths of a name in a cell and of a text, in columns.
 const LONGEST_NAME: usize = 120;
 const LONGEST: usize = 2000;
-/// Rows of a table; the JSON has all.
+/// The maximum number of rows of a table; the JSON has all.
 const MOST_ROWS: usize = 1000;
-/// Names that are listed; the JSON has all.
+/// The maximum number of names listed; the JSON has all.
 const MOST_NAMES: usize = 60;
 
-/// The class that gives a text the colour of its tone.
+/// Returns the class that gives a text the color of its tone.
 pub(crate) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
@@ -24,12 +24,12 @@ pub(crate) fn class(tone: Tone) -> &'static str {
     }
 }
 
-/// All blocks as markup; notes come first.
+/// Formats all blocks as markup; notes come first.
 pub(crate) fn html(document: &Document) -> String {
     html_below(document, 2)
 }
 
-/// The same, with headings from this level on.
+/// Like [`html`], with headings from this level on.
 pub(crate) fn html_below(document: &Document, level: usize) -> String {
     let (notes, others): (Vec<_>, Vec<_>) = document
         .blocks
@@ -125,7 +125,8 @@ fn one(out: &mut String, block: &Block, level: usize) {
     }
 }
 
-/// Markup of a text, in which a long word may be broken after each separator: it is a path.
+/// Returns the markup of a text in which a long word may be broken after each separator, because it is a
+/// path.
 fn with_breaks(markup: &str) -> String {
     const LONG: usize = 24;
     let word = |word: &str| match word.len() > LONG {
@@ -136,7 +137,8 @@ fn with_breaks(markup: &str) -> String {
     words.join(" ")
 }
 
-/// Own words are as long as they are; what is from outside in them may be without end.
+/// Limits the length of a text: Fathom's own words have their normal length, but untrusted text in them may
+/// be endless.
 fn bounded_words(text: &str) -> String {
     match text.len() > LONGEST {
         true => bounded(text, LONGEST),
@@ -160,7 +162,8 @@ fn list(out: &mut String, title: &str, names: &[String]) {
 }
 
 impl Table {
-    /// The table as markup: it can be sorted by each of its columns; without a script it is a table.
+    /// Formats the table as markup. It can be sorted by each of its columns; without scripts, it is a plain
+    /// table.
     pub(crate) fn html(&self) -> String {
         let mut out = format!(
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"sortable\"><caption class=\"hidden\">{0}</caption>\n<thead><tr>",
@@ -220,7 +223,7 @@ impl Cell {
         out
     }
 
-    /// Attributes of the cell.
+    /// Returns the attributes of the cell.
     fn more(&self) -> String {
         let mut more = String::new();
         if let Some(value) = self.sort {

@@ -1,13 +1,13 @@
-//! A document as GitHub Markdown.
+//! Formats a document as GitHub Markdown.
 
 use super::{Block, Cell, Document, Kind, Table};
 use crate::line::Tone;
 use crate::text::JOIN;
 
-/// How a text becomes Markdown that shows just its characters.
+/// Converts a text to Markdown that shows exactly its characters.
 pub(crate) type Plain = fn(&str) -> String;
 
-/// All blocks; headings begin at this level.
+/// Formats all blocks; headings begin at this level.
 pub(crate) fn markdown(document: &Document, plain: Plain, level: usize) -> String {
     let mut out = String::new();
     let own = |text: &str| plain(&text.replace(JOIN, " "));
@@ -42,7 +42,7 @@ pub(crate) fn markdown(document: &Document, plain: Plain, level: usize) -> Strin
 }
 
 impl Table {
-    /// The table, with the heads of its columns.
+    /// Formats the table, with its column heads.
     pub(crate) fn markdown(&self, plain: Plain) -> String {
         let shown: Vec<usize> = (0..self.columns.len())
             .filter(|at| self.columns[*at].on_page)

@@ -2,14 +2,14 @@
 
 use crate::line::Tone;
 
-/// What a column holds: it decides how its cells stand.
+/// What a column contains, which determines the alignment of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Names of things, broken only where they have parts.
+    /// Names, broken only between their parts.
     Name,
     /// Sentences.
     Words,
-    /// Numbers, at the right.
+    /// Numbers, aligned right.
     Number,
 }
 
@@ -19,8 +19,8 @@ pub(crate) enum Place {
     Everywhere,
     /// Not on a terminal.
     Page,
-    /// Only on a terminal: of the columns with a place there the highest goes first where the terminal
-    /// is narrow or nothing stands in it; 0 stays.
+    /// Only on a terminal. If the terminal is narrow or the column is empty, the column with the highest
+    /// number is removed first; 0 is never removed.
     Terminal(u8),
 }
 
@@ -29,37 +29,37 @@ pub(crate) struct Column {
     pub(super) kind: Kind,
     pub(super) on_page: bool,
     pub(super) on_terminal: bool,
-    /// The highest goes first where a terminal is narrow; 0 stays.
+    /// The column with the highest value is removed first on a narrow terminal; 0 is never removed.
     pub(super) expendable: u8,
 }
 
-/// One cell. A name may be from outside, and words may hold such names.
+/// One cell. A name may be untrusted, and words may contain such names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
     pub(super) text: String,
     pub(super) is_name: bool,
-    /// Signs of a picture, which the terminal has.
+    /// Whether it is a chart made of characters that the terminal has.
     pub(super) is_drawn: bool,
-    /// On a terminal there is nothing.
+    /// Whether it is empty on a terminal.
     pub(super) is_absent: bool,
-    /// Markup of Fathom's own in place of the text, in which everything else was escaped.
+    /// Fathom's own markup in place of the text; everything else in it is escaped.
     pub(super) markup: Option<String>,
     pub(super) sort: Option<f64>,
     pub(super) title: String,
     pub(super) is_strong: bool,
-    /// Further lines.
+    /// Additional lines.
     pub(super) lines: Vec<String>,
-    /// Below a text, in small letters: what it is as code on a page.
+    /// Small text below, shown as code on a page.
     pub(super) code: String,
-    /// Below all: remarks.
+    /// Remarks below everything else.
     pub(super) small: Vec<String>,
-    /// Further remarks, for which only a page has room.
+    /// Additional remarks for which only a page has space.
     pub(super) hidden: Vec<String>,
     pub(super) tone: Option<Tone>,
 }
 
 impl Cell {
-    /// A name from outside.
+    /// Creates a cell with an untrusted name.
     pub(crate) fn name(from_outside: &str) -> Cell {
         Cell {
             is_name: true,
@@ -74,7 +74,7 @@ impl Cell {
         }
     }
 
-    /// A small picture of signs that the terminal has.
+    /// Creates a cell with a small chart of characters that the terminal has.
     pub(crate) fn drawn(signs: String) -> Cell {
         Cell {
             text: signs,
@@ -83,7 +83,7 @@ impl Cell {
         }
     }
 
-    /// A number as it is written, and as it is sorted.
+    /// Creates a cell with a number: its text, and its value for sorting.
     pub(crate) fn number(written: &str, value: f64) -> Cell {
         Cell {
             sort: Some(value),
@@ -91,12 +91,12 @@ impl Cell {
         }
     }
 
-    /// What was not measured, with the reason.
+    /// Creates a cell for something that was not measured, with the reason.
     pub(crate) fn none(why: &str) -> Cell {
         Cell::words("–").with_title(why)
     }
 
-    /// The same, of which a terminal shows nothing.
+    /// The same, but empty on a terminal.
     pub(crate) fn absent(why: &str) -> Cell {
         Cell {
             is_absent: true,
@@ -104,7 +104,7 @@ impl Cell {
         }
     }
 
-    /// Markup of Fathom's own, in which everything else was escaped: only on a page.
+    /// Creates a cell with Fathom's own markup, in which everything else is escaped: only on a page.
     pub(crate) fn markup(markup: String) -> Cell {
         Cell {
             markup: Some(markup),
@@ -112,7 +112,7 @@ impl Cell {
         }
     }
 
-    /// Words in several lines.
+    /// Creates a cell with several lines of words.
     pub(crate) fn lines(mut lines: Vec<String>) -> Cell {
         let first = match lines.is_empty() {
             true => String::new(),
@@ -124,7 +124,7 @@ impl Cell {
         }
     }
 
-    /// One more line.
+    /// Adds a line.
     pub(crate) fn then(mut self, line: &str) -> Cell {
         self.lines.push(line.to_owned());
         self
@@ -150,45 +150,45 @@ impl Cell {
         self
     }
 
-    /// Says more to who asks; from outside.
+    /// Sets the tooltip; not trustworthy.
     pub(crate) fn with_title(mut self, title: &str) -> Cell {
         title.clone_into(&mut self.title);
         self
     }
 
-    /// In this tone.
+    /// Sets the tone.
     pub(crate) fn toned(mut self, tone: Tone) -> Cell {
         self.tone = Some(tone);
         self
     }
 }
 
-/// How a table looks on a terminal.
+/// The layout of a table on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// A line for each row.
+    /// One line for each row.
     Aligned,
-    /// A sentence for each row.
+    /// One sentence for each row.
     Stacked,
-    /// Lines for each row.
+    /// Several lines for each row.
     Wrapped,
 }
 
 /// A table.
 pub(crate) struct Table {
-    /// What it holds, for who can't see where it stands.
+    /// The caption says what the table contains, for readers who can't see its context.
     pub(super) caption: &'static str,
     pub(super) columns: Vec<Column>,
     pub(crate) rows: Vec<(&'static str, Vec<Cell>)>,
     pub(super) look: Look,
-    /// Blanks between two columns of a terminal.
+    /// The number of spaces between two columns on a terminal.
     pub(super) gap: usize,
-    /// Columns that a name keeps at least on a terminal: before that, columns that can go do so.
+    /// The minimum width of a name on a terminal: removable columns are removed before it becomes narrower.
     pub(super) kept: usize,
 }
 
 impl Table {
-    /// What it holds, for who can't see where it stands.
+    /// The caption says what the table contains, for readers who can't see its context.
     pub(crate) fn new(caption: &'static str) -> Table {
         Table {
             caption,
@@ -205,7 +205,7 @@ impl Table {
         self.placed(head, kind, Place::Everywhere)
     }
 
-    /// Adds a column that is shown in some places. The first on a terminal holds names.
+    /// Adds a column that is shown only in some places. The first one on a terminal contains names.
     pub(crate) fn placed(mut self, head: &str, kind: Kind, place: Place) -> Table {
         self.columns.push(Column {
             head: head.to_owned(),
@@ -220,7 +220,7 @@ impl Table {
         self
     }
 
-    /// The last column goes from a narrow terminal, the highest of such columns first.
+    /// Makes the last column removable on a narrow terminal; the highest order is removed first.
     pub(crate) fn expendable(mut self, order: u8) -> Table {
         if let Some(last) = self.columns.last_mut() {
             last.expendable = order;
@@ -228,19 +228,19 @@ impl Table {
         self
     }
 
-    /// On a terminal each row is a sentence: its cells, between colons.
+    /// On a terminal, formats each row as a sentence: its cells, separated by colons.
     pub(crate) fn stacked(mut self) -> Table {
         self.look = Look::Stacked;
         self
     }
 
-    /// On a terminal long cells take several lines, and remarks stand below their row.
+    /// On a terminal, wraps long cells over several lines, and puts remarks below their row.
     pub(crate) fn wrapped(mut self) -> Table {
         self.look = Look::Wrapped;
         self
     }
 
-    /// With so many blanks between the columns of a terminal, of which a name keeps so many.
+    /// Sets the number of spaces between the columns on a terminal, and the minimum width of a name.
     pub(crate) fn spaced(mut self, gap: usize, kept: usize) -> Table {
         (self.gap, self.kept) = (gap, kept);
         self
@@ -251,7 +251,7 @@ impl Table {
         self.rows.push((class, cells));
     }
 
-    /// Leaves out the columns in which nothing stands.
+    /// Removes empty columns.
     pub(crate) fn without_empty(mut self) -> Table {
         for at in (0..self.columns.len()).rev() {
             if self.rows.iter().all(|(_, cells)| cells[at].text.is_empty()) {

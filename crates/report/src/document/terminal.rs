@@ -1,4 +1,4 @@
-//! A document on a terminal.
+//! Writes a document to a terminal.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,15 +7,15 @@ use super::{Block, Cell, Document, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
 
-/// Columns that a name keeps where none can go.
+/// The narrowest that a name column gets if no other column can be dropped.
 const SHORTEST_NAME: usize = 12;
-/// Blanks between two columns.
+/// Number of blanks between two columns.
 const GAP: usize = 2;
-/// Columns that the words at the end of a row have at least.
+/// The least width of the text at the end of a row.
 const WORDS: usize = 24;
-/// Columns before the remarks of a row.
+/// Indentation of the remarks of a row.
 const REMARK: usize = 4;
-/// Columns before a table in a document.
+/// Indentation of a table in a document.
 const INDENT: usize = 2;
 
 /// Writes all blocks; notes come last.
@@ -23,7 +23,7 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
     blocks(page, document, true);
 }
 
-/// `parted`: an empty line stands above a heading that comes first.
+/// `parted`: write an empty line before a heading that comes first.
 fn blocks(page: &mut Page, document: &Document, parted: bool) {
     for (index, block) in document.blocks.iter().enumerate() {
         match block {
@@ -53,7 +53,7 @@ fn blocks(page: &mut Page, document: &Document, parted: bool) {
     }
 }
 
-/// A sentence for each row, in the tone of its last cell.
+/// Writes a sentence for each row, in the tone of its last cell.
 fn stacked(page: &mut Page, table: &Table) {
     let on_terminal: Vec<bool> = table.columns.iter().map(|one| one.on_terminal).collect();
     for (_, cells) in &table.rows {
@@ -65,14 +65,15 @@ fn stacked(page: &mut Page, table: &Table) {
     }
 }
 
-/// Columns of the last cell of a row that is wrapped.
+/// Width of the last cell of a wrapped row.
 const LAST: usize = 17;
-/// Eighths of the room that the cells between the first and the last take.
+/// Eighths of the available width for the cells between the first and the last.
 const BETWEEN: [usize; 2] = [2, 3];
-/// No cell is narrower.
+/// The narrowest cell.
 const NARROWEST_CELL: usize = 9;
 
-/// Lines for each row, of four cells: the first takes what the others leave. Remarks stand below.
+/// Writes several lines for each row of four cells: the first cell gets the remaining width. Remarks follow
+/// below.
 fn wrapped(page: &mut Page, table: &Table) {
     let room = page.width().saturating_sub(INDENT + LAST + 3 * GAP);
     let [second, third] = BETWEEN.map(|eighths| (room * eighths / 8).max(NARROWEST_CELL));
@@ -88,7 +89,7 @@ fn wrapped(page: &mut Page, table: &Table) {
     let mut head = Line::new().add(Tone::Strong, heads[0]);
     let mut end = columns(heads[0]);
     for (place, text) in places.into_iter().zip(&heads).skip(1) {
-        // A long first head takes the place of the second.
+        // A long first head takes the space of the second.
         if end < place {
             head = head.pad_to(place).add(Tone::Quiet, *text);
             end = place + columns(text);
@@ -119,7 +120,7 @@ fn wrapped(page: &mut Page, table: &Table) {
     }
 }
 
-/// Words that are wider than a cell, broken behind a sign within them where there is one:
+/// Breaks words that are wider than a cell, after punctuation inside them if there is any:
 /// `share_wait_input.` and `counter:` instead of `share_wait_input.cou` and `nter:`.
 fn breakable(text: &str, width: usize) -> String {
     const SIGNS: [char; 7] = ['.', ',', '(', '[', '=', '/', '_'];
@@ -140,7 +141,7 @@ fn breakable(text: &str, width: usize) -> String {
     out.join(" ")
 }
 
-/// A column as it stands here.
+/// A column prepared for the terminal.
 struct Column<'a> {
     head: String,
     cells: Vec<(String, &'a Cell)>,
@@ -155,7 +156,7 @@ impl Column<'_> {
         cells.chain(heads).max().unwrap_or(0)
     }
 
-    /// What goes on in the next line where it is the last: words.
+    /// Returns the part of a text column's width that can move to the next line if it is the last column.
     fn overhang(&self) -> usize {
         match self.right {
             true => 0,
@@ -163,7 +164,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether all its cells are absent, or it may go and they say nothing.
+    /// Returns whether all its cells are absent, or whether it is expendable and its cells tell nothing.
     fn is_idle(&self) -> bool {
         let idle = |(text, cell): &(String, &Cell)| match self.expendable {
             0 => cell.is_absent,
@@ -174,9 +175,9 @@ impl Column<'_> {
 }
 
 impl Table {
-    /// Writes the heads, if there are any, and a line for each row with its remarks below: the first column
-    /// gives way where there is no room, a figure never does. A line that is wider than the page goes on in
-    /// the next one.
+    /// Writes the heads, if there are any, and a line for each row with its remarks below. If there isn't
+    /// enough width, the first column is shortened, never a figure. A line that is wider than the page
+    /// continues on the next one.
     pub(crate) fn terminal(&self, page: &mut Page, indent: usize) {
         let mut shown = shown(page, self);
         if shown.is_empty() {
@@ -231,7 +232,7 @@ impl Table {
             let mut remarks = on_terminal.flat_map(|(cell, _)| &cell.small);
             let has_figures = shown.iter().any(|column| !column.cells[row].0.is_empty());
             match remarks.clone().next().filter(|_| !has_figures) {
-                // Why there are none stands beside the name.
+                // Without figures, the reason is written next to the name.
                 Some(first) => {
                     remarks.next();
                     let at = indent + name_width + gap;
@@ -250,7 +251,7 @@ impl Table {
     }
 }
 
-/// Lines of heads; none where all are empty.
+/// Returns the number of head lines; 0 if all heads are empty.
 fn height<'a>(first: &str, others: impl Iterator<Item = &'a str> + Clone) -> usize {
     match first.is_empty() && others.clone().all(str::is_empty) {
         true => 0,
@@ -261,7 +262,7 @@ fn height<'a>(first: &str, others: impl Iterator<Item = &'a str> + Clone) -> usi
     }
 }
 
-/// The line of a head in a row of so many: shorter ones stand on the last.
+/// Returns one line of a head in a row of `height` lines; shorter heads are aligned to the last line.
 fn line_of(head: &str, at: usize, height: usize) -> String {
     let above = height - head.split('\n').count();
     let at = at.checked_sub(above);
@@ -298,7 +299,7 @@ fn shown<'a>(page: &Page, table: &'a Table) -> Vec<Column<'a>> {
     columns.collect()
 }
 
-/// The line of a row after its name. A name wider than its column has a line of its own.
+/// Starts the line of a row with its name. A name wider than its column gets its own line.
 fn begin(page: &mut Page, indent: usize, name: String, width: usize, tone: Tone) -> Line {
     let line = Line::new().pad_to(indent);
     match columns(&name) {
@@ -309,8 +310,8 @@ fn begin(page: &mut Page, indent: usize, name: String, width: usize, tone: Tone)
     Line::new()
 }
 
-/// The names in at most `width` columns. Where two that differ would be cut to the same text, both stay
-/// whole: they stand above their figures.
+/// Returns the names in at most `width` columns. If two different names would be cut to the same text, both
+/// stay whole and are written above their figures.
 pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
     let mut meant: HashMap<String, HashSet<&str>> = HashMap::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! Lists of experiments: a catalogue, and the end of a run of all.
+//! Lists of experiments: a catalogue, and the summary after running all.
 
 use fathom_model::{CatalogueRow, ClaimResult, ExperimentRecord};
 
@@ -8,8 +8,8 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::{TimeUnit, counted, format_time};
 use crate::text::{columns, wrap};
 
-/// The catalogue: how many can run here, then a line each, those that can first. Verbose: what
-/// each covers and lacks, too.
+/// Formats the catalogue: how many can run here, then one line each, runnable experiments first. Verbose
+/// output also lists what each covers and lacks.
 pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (here, lacking): (Vec<&CatalogueRow>, Vec<&CatalogueRow>) =
@@ -17,7 +17,10 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     let experiments = counted(rows.len() as u64, "experiment", "experiments");
     let unchecked: usize = rows.iter().map(|row| row.unchecked.len()).sum();
     let (what, have) = match unchecked {
-        0 => ("all that they need is here", "have all that they need here"),
+        0 => (
+            "everything that they need is here",
+            "have everything that they need here",
+        ),
         _ => ("their programs are here", "have their programs here"),
     };
     let answer = match here.len() {
@@ -27,7 +30,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     page.prose(0, Tone::Strong, &answer);
     if unchecked > 0 {
         let checks = counted(unchecked as u64, "check was", "checks were");
-        let text = format!("{checks} not run (--check): a check is a command of the file.");
+        let text = format!("{checks} not run (--check): a check is a command from the file.");
         page.prose(0, Tone::Quiet, &text);
     }
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
@@ -37,7 +40,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     }
     if !lacking.is_empty() {
         page.gap();
-        let title = "These lack something, and are run without it as far as they can:";
+        let title = "These lack something, and run without it as far as they can:";
         page.prose(0, Tone::Strong, title);
     }
     for row in &lacking {
@@ -53,7 +56,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     });
     let more = match screen.verbose {
         true => "",
-        false => "; what they cover and lack: -v",
+        false => "; their coverage and missing tools: -v",
     };
     page.prose(
         0,
@@ -63,7 +66,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     page.finish()
 }
 
-/// Name and title in a line; below, if wanted, what it covers and lacks.
+/// Writes name and title in a line; with `verbose`, what it covers and lacks below.
 fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bool) {
     let name = page.fit(&row.name, widest);
     let room = page.width().saturating_sub(widest + 4);
@@ -90,7 +93,7 @@ fn catalogue_row(page: &mut Page, row: &CatalogueRow, widest: usize, verbose: bo
     }
 }
 
-/// The end of `fathom run --all`: one line for each experiment and the sum.
+/// Formats the end of `fathom run --all`: one line for each experiment, and the sum.
 pub fn summary_terminal(records: &[(String, ExperimentRecord)], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names: Vec<String> = records.iter().map(|(name, _)| page.clean(name)).collect();

@@ -1,22 +1,22 @@
-//! The table of claims: published, measured, judged.
+//! The table of claims: published figure, measurement, verdict.
 
 use fathom_model::{ClaimResult, Layer, listed, pairs};
 
 use super::words;
 use crate::document::{Cell, Kind, Place, Table};
 
-/// Of which claims a table is, and where.
+/// Which claims a table has, and where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// Of one layer, below its heading.
+    /// Those of one layer, below the layer's heading.
     Layer(Layer),
-    /// Of one layer, whose heading is that of the first column.
+    /// Those of one layer, with the layer's heading in the first column.
     OnTerminal(Layer),
-    /// Of all layers, beside the prose of an experiment's page.
+    /// Those of all layers, next to the prose of an experiment's page.
     Figures,
 }
 
-/// A row for each claim.
+/// Builds a table with a row for each claim.
 pub(super) fn table(claims: &[&ClaimResult], shown: Shown) -> Table {
     let (head, here) = match shown {
         Shown::Layer(layer) => ("claim", words::here(layer)),
@@ -63,7 +63,7 @@ fn verdict(claim: &ClaimResult) -> Cell {
     cell.strong().toned(words::tone(claim.judged.verdict))
 }
 
-/// Why, and what turns the verdict.
+/// Returns the reasons for the verdict, and what changes it.
 fn reasons(claim: &ClaimResult) -> Vec<String> {
     let mut all = vec![claim.judged.reason.clone()];
     if !claim.flips.is_empty() {
@@ -73,7 +73,7 @@ fn reasons(claim: &ClaimResult) -> Vec<String> {
     all
 }
 
-/// The verdicts under other parameters: a page has room for them.
+/// Returns the verdicts under other parameters, for which a page has room.
 fn elsewhere(claim: &ClaimResult) -> Vec<String> {
     let others = claim.elsewhere.iter().map(|other| {
         format!(

@@ -1,4 +1,4 @@
-//! What is said of a run, whatever it is shown on.
+//! The description of a run, independent of its medium.
 
 use fathom_model::{ClaimResult, ExperimentRecord, Layer, listed, pairs};
 
@@ -12,9 +12,8 @@ use crate::text::{bounded, html as text};
 use crate::waits;
 use crate::why::markdown_text as plain;
 
-/// The claims of an experiment by layer, each with what was published, what was measured and the
-/// verdict; then answers, what is missing, and where it was measured. No line is wider than the
-/// screen.
+/// Formats the claims of an experiment by layer, each with the published figure, the measurement and the
+/// verdict; then answers, what is missing, and where it was measured. No line is wider than the screen.
 pub fn experiment_terminal(record: &ExperimentRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.prose(0, Tone::Strong, &record.title);
@@ -22,8 +21,8 @@ pub fn experiment_terminal(record: &ExperimentRecord, screen: &Screen) -> String
     page.finish()
 }
 
-/// Each experiment as GitHub Markdown, with its tables of claims: for a README of a catalogue, or a pull
-/// request. Text from outside can't become markup, a mention or a link.
+/// Formats each experiment as GitHub Markdown, with its tables of claims: for a catalogue's README, or a pull
+/// request. Untrusted text can't become markup, a mention or a link.
 pub fn experiment_markdown(records: &[ExperimentRecord]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for record in records {
@@ -42,8 +41,8 @@ pub fn experiment_markdown(records: &[ExperimentRecord]) -> String {
     parts.join("\n---\n\n")
 }
 
-/// The experiments as a page. Texts from outside are escaped twice over: what controls a terminal
-/// or reorders a line becomes visible, and what is markup becomes text.
+/// Formats the experiments as a page. Untrusted texts are escaped twice: characters that control a terminal
+/// or reorder a line become visible, and markup becomes text.
 pub fn experiment_html(records: &[ExperimentRecord]) -> String {
     let Some(first) = records.first() else {
         return String::new();
@@ -110,7 +109,7 @@ fn document(record: &ExperimentRecord, form: Form) -> Document<'_> {
         out.prose(2, Tone::Quiet, format!("Published: {source}"));
     }
     if !record.complete {
-        let text = "Partial: not everything was measured; the notes at the end say what.";
+        let text = "Partial: some parts were not measured; the notes at the end name them.";
         out.prose(2, Tone::Bad, text);
     }
     if let Some(waits) = waits::line(record.cpu_waits.as_ref()) {
@@ -142,7 +141,7 @@ fn document(record: &ExperimentRecord, form: Form) -> Document<'_> {
     out
 }
 
-/// The open questions of the source, each with what it rests on here.
+/// Adds the open questions of the source, each with its evidence from this run.
 pub(super) fn answers(out: &mut Document, record: &ExperimentRecord) {
     out.section("Open questions", |part| {
         for answer in &record.answers {
@@ -162,7 +161,7 @@ pub(super) fn answers(out: &mut Document, record: &ExperimentRecord) {
     });
 }
 
-/// Every metric: `why` alone yields dozens for each subject.
+/// Builds the table of every metric: `why` alone yields dozens for each subject.
 fn results(record: &ExperimentRecord) -> Table {
     let mut table = Table::new("All measured metrics")
         .column("measure", Kind::Name)
@@ -186,7 +185,7 @@ fn results(record: &ExperimentRecord) -> Table {
     table
 }
 
-/// What is missing, and what must be known of the measures.
+/// Adds what is missing, and notes on the measures.
 fn lacking(out: &mut Document, record: &ExperimentRecord) {
     for tool in &record.tools {
         if let Some(missing) = &tool.missing {
@@ -205,13 +204,13 @@ fn lacking(out: &mut Document, record: &ExperimentRecord) {
     }
 }
 
-/// By which tools, where and in which time.
+/// Adds the tools used, the place and the duration.
 fn made(out: &mut Document, record: &ExperimentRecord, form: Form) {
     if record.measures.is_empty() {
         out.prose(0, Tone::Quiet, "Nothing had to be measured.");
         return;
     }
-    // A check that only says "there" names no version.
+    // A check that only prints "there" doesn't report a version.
     let is_version = |version: &String| version.contains(|c: char| c.is_ascii_digit());
     let tools = record.tools.iter().filter_map(|tool| {
         let version = tool.version.as_ref()?;

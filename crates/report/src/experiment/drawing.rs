@@ -1,5 +1,5 @@
-//! One picture of a run in a file of its own, for the page beside an experiment: a GitHub page shows
-//! it in light and dark, without a script or a style sheet from elsewhere.
+//! One picture of a run in a separate file, for the page next to an experiment: a GitHub page shows it in
+//! light and dark mode, without a script or an external style sheet.
 
 use fathom_model::{ClaimResult, ClaimVerdict, Estimate, ExperimentRecord, Layer};
 
@@ -11,17 +11,17 @@ use crate::quantity::TimeUnit;
 use crate::text::bounded;
 
 const WIDTH: f64 = 760.0;
-/// Ends of the axis: names stand before it, texts behind it.
+/// Ends of the axis: names are before it, texts after it.
 const LEFT: f64 = 310.0;
 const RIGHT: f64 = 610.0;
 const ROW: f64 = 24.0;
-/// Columns of names and of texts behind the axis, at 12 pixels a letter.
+/// The longest names and texts in characters, at 12 pixels per letter.
 const NAME: usize = 46;
 const TEXT: usize = 22;
-/// Rows that a picture shows; the table below it has all.
+/// The most rows in a picture; the table below it has all.
 const MOST_ROWS: usize = 24;
 
-/// Its own style, as the sheet of the pages has it.
+/// Its own style, matching the style sheet of the pages.
 const STYLE: &str = "<style>
 text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;fill:#1d2129}
 .soft{fill:#5b6472}.end{text-anchor:end}.middle{text-anchor:middle}.strong{font-weight:600}
@@ -34,7 +34,7 @@ text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;fill:#
 </style>
 ";
 
-/// A row: its name, its dots, and what stands behind the axis.
+/// A row: its name, its dots, and the text after the axis.
 struct Row {
     name: String,
     dots: Vec<Dot>,
@@ -47,19 +47,19 @@ struct Dot {
     title: String,
 }
 
-/// What is drawn: rows over one logarithmic axis.
+/// A drawing: rows over one logarithmic axis.
 struct Drawing {
     title: String,
     rows: Vec<Row>,
     ticks: fn(&Axis, &str) -> Ticks,
     unit: String,
-    /// Where the published figures stand, if that is one place.
+    /// The position of the published figures, if they all have the same.
     published: Option<f64>,
     legend: Vec<(String, String)>,
 }
 
-/// The first picture that the experiment asks for, else its claims about sizes beside what was
-/// published, as a whole SVG file. `None` when nothing was measured that could be drawn.
+/// Draws the first picture defined by the experiment, or else its claims about sizes compared with the
+/// published figures, as a complete SVG file. `None` if nothing was measured that can be drawn.
 pub fn experiment_picture(record: &ExperimentRecord) -> Option<String> {
     let asked = record
         .pictures
@@ -124,7 +124,7 @@ fn beside_published(record: &ExperimentRecord) -> Option<Drawing> {
     })
 }
 
-/// A claim whose published number and measured one are of one kind, as their ratio.
+/// Returns a claim as the ratio of measured to published number, if both are of the same kind.
 fn row_of(claim: &ClaimResult) -> Option<Row> {
     let published = claim.published.as_ref()?;
     let measured = claim.judged.measured.first()?;

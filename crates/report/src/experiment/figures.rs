@@ -1,5 +1,5 @@
-//! The measured part of an experiment's README: what stands between two markers is written by a
-//! run, the prose around it by people.
+//! The measured part of an experiment's README: a run writes the text between two markers, the prose around
+//! it is written by people.
 
 use fathom_model::{ClaimResult, ExperimentRecord};
 
@@ -13,32 +13,32 @@ use crate::quantity::counted;
 use crate::waits;
 use crate::why::markdown_with_code as plain;
 
-/// The line before the figures.
+/// The marker line before the figures.
 pub const FIGURES_BEGIN: &str = "<!-- figures: begin. `fathom run --readme` writes up to the end mark; change the prose, not this. -->";
-/// The picture of the figures, in the folder of the page.
+/// File name of the picture, in the folder of the page.
 pub const FIGURES_PICTURE: &str = "figures.svg";
-/// The tables behind the figures, in the folder of the page.
+/// File name of the tables behind the figures, in the folder of the page.
 pub const FIGURES_TABLES: &str = "figures.md";
-/// The line after the figures.
+/// The marker line after the figures.
 pub const FIGURES_END: &str = "<!-- figures: end -->";
 
-/// How the begin mark is recognised, whatever explanation follows.
+/// The prefix that identifies the begin marker, regardless of the explanation after it.
 const BEGIN: &str = "<!-- figures: begin";
 /// Why a page can't take figures.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FiguresError {
-    /// A mark is missing, or there are two.
+    /// A marker is missing, or occurs twice.
     #[error(
         "it has {0} begin marks and {1} end marks for figures; one of each is needed: `{BEGIN} -->` and `{FIGURES_END}`"
     )]
     Marks(usize, usize),
-    /// The end comes first.
+    /// The end marker comes first.
     #[error("the end mark for figures stands before the begin mark")]
     Order,
 }
 
-/// A page with the figures of a run between its marks; everything else stays as it is. `check` is what
-/// the check of the machine said before it.
+/// Returns a page with the figures of a run between its markers; everything else stays as it is. `check` is
+/// the result of the machine check before the run.
 ///
 /// # Errors
 /// [`FiguresError`].
@@ -55,7 +55,7 @@ pub fn with_figures(
     ))
 }
 
-/// Whether a page can take figures.
+/// Checks whether a page can take figures.
 ///
 /// # Errors
 /// [`FiguresError`].
@@ -63,7 +63,7 @@ pub fn check_figures(page: &str) -> Result<(), FiguresError> {
     marks(page).map(|_| ())
 }
 
-/// Where the marked part begins and ends, marks included.
+/// Returns where the marked part begins and ends, including the markers.
 fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
     let starts = |mark: &str| -> Vec<usize> {
         let mut at = 0;
@@ -84,8 +84,8 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
     }
 }
 
-/// How many claims have which verdict, the picture, the claims, the open questions, and where the
-/// medians behind them are.
+/// Formats the number of claims for each verdict, the picture, the claims, the open questions, and where to
+/// find the medians behind them.
 pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
     if let Some(check) = check.map(plain) {
@@ -99,7 +99,7 @@ pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> Str
     }
     if experiment_picture(record).is_some() {
         out.push_str(&format!(
-            "\n![The sizes that were measured, beside the published ones]({FIGURES_PICTURE})\n"
+            "\n![The measured sizes, next to the published ones]({FIGURES_PICTURE})\n"
         ));
     }
     let claims: Vec<&ClaimResult> = record.claims.iter().collect();
@@ -124,7 +124,7 @@ fn tally(record: &ExperimentRecord) -> String {
     }
 }
 
-/// The line that says where and when.
+/// Returns the line with place and date.
 pub(super) fn taken(record: &ExperimentRecord) -> String {
     let set = match record.quick {
         true => "the quick set, ",

@@ -1,4 +1,4 @@
-//! What a run's benchmarks take, and by how much that changed since the run before.
+//! The times of a run's benchmarks, and how much they changed since the previous run.
 
 use fathom_model::{Estimate, StoredComparison};
 
@@ -8,7 +8,7 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, signed_with_interval};
 use crate::text::columns;
 
-/// Columns of a name at most.
+/// The widest name column.
 const NAME: usize = 32;
 
 /// One figure of a run.
@@ -18,15 +18,15 @@ pub struct RunMedian {
     pub name: String,
     /// Name of the metric.
     pub metric: String,
-    /// Unit of the values, as a series has it.
+    /// Unit of the values, as in the stored series.
     pub unit: String,
     /// The median with its interval.
     pub median: Estimate,
-    /// Against the run before, if there is one.
+    /// Comparison with the previous run, if there is one.
     pub since: Option<StoredComparison>,
 }
 
-/// A table of the medians. `before` says which run they are compared with.
+/// Formats a table of the medians. `before` names the run they are compared with.
 pub fn run_medians_terminal(
     medians: &[RunMedian],
     before: Option<&str>,

@@ -1,4 +1,4 @@
-//! One metric over several subjects, drawn: time over releases.
+//! Plots of one metric over several subjects, such as time over releases.
 
 use fathom_model::{Combination, Estimate, ExperimentRecord, Picture, pairs};
 
@@ -11,20 +11,20 @@ use crate::page::{
 };
 use crate::text::bounded;
 
-/// One line of a picture: what was measured under one combination of parameters.
+/// One line of a picture: the results under one combination of parameters.
 #[derive(Debug, PartialEq)]
 pub(super) struct Series {
-    /// The parameters in which it differs from the others; empty if there are no others.
+    /// The parameters that distinguish it from the others; empty if there are no others.
     pub(super) name: String,
     pub(super) unit: String,
-    /// One for each subject of the picture, where it was measured.
+    /// One point for each subject of the picture, if measured.
     pub(super) points: Vec<Option<Estimate>>,
 }
 
-/// Lines that a picture shows; the record has all.
+/// The most lines in a picture; the record has all.
 const MOST_SERIES: usize = 12;
 
-/// The lines of a picture that have two points or more, in the order of the results.
+/// Returns the lines of a picture that have at least two points, in the order of the results.
 pub(super) fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series> {
     let mut combinations: Vec<&Combination> = Vec::new();
     for row in record
@@ -79,7 +79,7 @@ pub(super) fn series(record: &ExperimentRecord, picture: &Picture) -> Vec<Series
         .collect()
 }
 
-/// The subjects without the words that all of them begin with: `0.8.3` of `ppbert-0.8.3`.
+/// Returns the subjects without their common prefix: `0.8.3` for `ppbert-0.8.3`.
 fn labels(subjects: &[String]) -> Vec<&str> {
     let first = subjects.first().map_or("", String::as_str);
     let ends = first
@@ -94,7 +94,7 @@ fn labels(subjects: &[String]) -> Vec<&str> {
     subjects.iter().map(|subject| &subject[cut..]).collect()
 }
 
-/// The axis of all intervals; `None` where there is nothing to draw.
+/// Returns an axis for all intervals; `None` if there is nothing to draw.
 fn axis(all: &[Series]) -> Option<Axis> {
     let points = all.iter().flat_map(|series| series.points.iter().flatten());
     let ends = points.flat_map(|p| [p.low, p.value, p.high]);
@@ -102,7 +102,7 @@ fn axis(all: &[Series]) -> Option<Axis> {
     (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), BOTTOM, TOP))
 }
 
-/// All pictures of the record: lines on a page, else tables, and bars on a terminal.
+/// Adds all pictures of the record: lines on a page, otherwise tables, and bars on a terminal.
 pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a ExperimentRecord, form: Form) {
     for picture in &record.pictures {
         let all = series(record, picture);
@@ -117,7 +117,7 @@ pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a ExperimentRecord, form
     }
 }
 
-/// A line for each combination of parameters.
+/// Draws a line for each combination of parameters.
 fn lines_of(picture: &Picture, all: &[Series]) -> String {
     let Some(axis) = axis(all) else {
         return String::new();
@@ -136,7 +136,7 @@ fn lines_of(picture: &Picture, all: &[Series]) -> String {
 
 fn draw(picture: &Picture, all: &[Series], up: &Axis) -> String {
     let last = picture.subjects.len().saturating_sub(1) as f64;
-    // Room at both ends for the names of the first and the last.
+    // Leave room at both ends for the names of the first and the last.
     let across = Axis::even([0.0, last].into_iter(), LEFT + 4.0, RIGHT - 4.0);
     let unit = all.first().map_or("", |series| series.unit.as_str());
     let series: Vec<Drawn> = all
@@ -181,7 +181,7 @@ fn points(picture: &Picture, series: &Series) -> Vec<Point> {
     points
 }
 
-/// The subjects below the axis, as many as there is room for; each point names its own.
+/// Returns the subjects below the axis, as many as fit; each point names its own.
 fn names(subjects: &[String], across: &Axis) -> Ticks {
     let labels = labels(subjects);
     let ticks = across.ticks().into_iter();
@@ -190,7 +190,7 @@ fn names(subjects: &[String], across: &Axis) -> Ticks {
         .collect()
 }
 
-/// A row for each subject.
+/// Builds a table with a row for each subject.
 fn table(picture: &Picture, all: &[Series]) -> Table {
     let mut table = Table::new("Medians").column("", Kind::Name);
     for series in all {
@@ -211,7 +211,7 @@ fn table(picture: &Picture, all: &[Series]) -> Table {
     table
 }
 
-/// The first line as bars: the others are in the page.
+/// Draws the first line as bars: the others are on the page.
 fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
     let Some(series) = all.first() else { return };
     page.gap();
@@ -227,7 +227,7 @@ fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
         .map(|p| p.value)
         .fold(0.0, f64::max);
     let bar = if page.unicode() { "█" } else { "#" };
-    // Names, values, bars from left to right; a narrow page has no room for the last.
+    // Names, values and bars from left to right; a narrow page has no room for the bars.
     let values_at = 3 + (page.width() / 3).min(20);
     let bars_at = values_at + 30.min(page.width().saturating_sub(values_at));
     let room = page.width().saturating_sub(bars_at) as f64;

@@ -4,8 +4,8 @@ use fathom_model::PlanRecord;
 
 use crate::text::{columns, escape};
 
-/// The steps of a plan, each with its commands. Commands are not shortened: what is agreed to must
-/// be seen.
+/// Formats the steps of a plan, each with its commands. Commands are never shortened: a user who agrees to
+/// them must see them.
 pub fn plan_terminal(plan: &PlanRecord) -> String {
     let mut text = format!("{}\n", escape(&plan.title));
     for (number, step) in plan.steps.iter().enumerate() {

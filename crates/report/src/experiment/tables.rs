@@ -1,5 +1,5 @@
-//! The tables behind the figures of an experiment's page, in a file beside it: medians, and the programs
-//! that were run.
+//! The tables behind the figures of an experiment's page, in a separate file: medians, and the programs that
+//! were run.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::words;
 use crate::document::{Cell, Kind, Table};
 use crate::why::markdown_with_code as plain;
 
-/// Metrics that are shown of a measure that has dozens.
+/// The metrics shown for a measure that has dozens.
 const SHOWN: [&str; 7] = [
     "wall",
     "cpu",
@@ -21,8 +21,7 @@ const SHOWN: [&str; 7] = [
     "count",
 ];
 
-/// The tables of a record, and what they are in words; `None` where nothing was measured and no
-/// program asked for.
+/// The tables of a record, and their caption; `None` if nothing was measured and no program was required.
 pub(super) struct Tables {
     medians: String,
     programs: String,
@@ -39,7 +38,7 @@ impl Tables {
         (!medians.is_empty() || !programs.is_empty()).then_some(Tables { medians, programs })
     }
 
-    /// What is in them.
+    /// Returns a description of the tables.
     pub(super) fn caption(&self) -> &'static str {
         match (self.medians.is_empty(), self.programs.is_empty()) {
             (false, false) => "Medians with their intervals, and the programs",
@@ -49,8 +48,8 @@ impl Tables {
     }
 }
 
-/// Every measure's medians with their intervals, and the programs with their versions, as Markdown;
-/// `None` where there are none.
+/// Formats every measure's medians with their intervals, and the programs with their versions, as Markdown;
+/// `None` if there are none.
 pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
     let tables = Tables::of(record)?;
     let (title, taken) = (plain(&record.title), plain(&taken(record)));
@@ -61,12 +60,12 @@ pub fn experiment_tables(record: &ExperimentRecord) -> Option<String> {
     ))
 }
 
-/// The medians of one measure: a row for each subject under its parameters, a column for each
+/// Writes the medians of one measure: a row for each subject and combination of parameters, a column for each
 /// metric.
 fn results(out: &mut String, record: &ExperimentRecord, measure: &str) {
     let how = (record.measures.iter()).find(|m| m.id == measure);
     if how.is_none_or(|measure| measure.how == "why") {
-        // Its counts stand in the claims.
+        // The counts of `why` are in the claims.
         return;
     }
     let rows: Vec<&ResultRow> = (record.results.iter())

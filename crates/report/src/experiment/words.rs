@@ -1,4 +1,4 @@
-//! Numbers and verdicts of claims as people read them.
+//! Numbers and verdicts of claims as text.
 
 use fathom_model::{
     ClaimResult, ClaimVerdict, Estimate, ExperimentRecord, Layer, Measured, Published,
@@ -8,12 +8,12 @@ use crate::line::Tone;
 use crate::quantity::{TimeUnit, decimals_for, fixed, supported_decimals};
 use crate::{format_bytes, format_count, format_time};
 
-/// How long an experiment took, in seconds whatever their number: rows are compared.
+/// Formats the duration of an experiment, always in seconds, so that rows can be compared.
 pub(super) fn seconds(seconds: f64) -> String {
     format_time(seconds, Some(TimeUnit::Second), 1)
 }
 
-/// The heading of a layer.
+/// Returns the heading of a layer.
 pub(super) fn layer(layer: Layer) -> &'static str {
     match layer {
         Layer::Arithmetic => "Arithmetic of the published figures",
@@ -22,7 +22,7 @@ pub(super) fn layer(layer: Layer) -> &'static str {
     }
 }
 
-/// What the column of a layer's own figures is called.
+/// Returns the name of the column with a layer's own figures.
 pub(super) fn here(layer: Layer) -> &'static str {
     match layer {
         Layer::Arithmetic => "recomputed",
@@ -30,7 +30,7 @@ pub(super) fn here(layer: Layer) -> &'static str {
     }
 }
 
-/// Where the result was published.
+/// Returns where the result was published.
 pub(super) fn source(record: &ExperimentRecord) -> Option<String> {
     let source = record.source.as_ref()?;
     let mut text = source.title.clone();
@@ -40,7 +40,7 @@ pub(super) fn source(record: &ExperimentRecord) -> Option<String> {
     Some(text)
 }
 
-/// How a verdict is coloured.
+/// Returns the tone of a verdict.
 pub(super) fn tone(verdict: ClaimVerdict) -> Tone {
     match verdict {
         ClaimVerdict::Reproduced => Tone::Good,
@@ -50,7 +50,7 @@ pub(super) fn tone(verdict: ClaimVerdict) -> Tone {
     }
 }
 
-/// What was published: the number with its unit, or the figures in words. A limit is called one.
+/// Formats the published figure: the number with its unit, or the figures in words. A limit is marked as one.
 pub(super) fn published(published: Option<&Published>) -> String {
     let Some(published) = published else {
         return String::new();
@@ -68,7 +68,7 @@ pub(super) fn published(published: Option<&Published>) -> String {
     }
 }
 
-/// Times in the unit that fits, as the measured ones beside them; everything else as it was
+/// Formats times in the unit that fits, like the measured ones next to them; everything else as it was
 /// written.
 pub(super) fn with_unit(value: f64, unit: &str) -> String {
     if let Some(written) = TimeUnit::of_symbol(unit) {
@@ -89,17 +89,17 @@ pub(super) fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// More than these fill the column and bury the verdict; the JSON has all.
+/// More than these would fill the column and hide the verdict; the JSON has all.
 const MOST_SHOWN: usize = 3;
 
-/// What was found: the quantities of the claim.
+/// Returns the measured quantities of the claim.
 pub(super) fn measured(claim: &ClaimResult) -> Vec<String> {
     quantities(&claim.judged.measured)
 }
 
-/// Quantities with their values, the first three of many. Several get their names.
+/// Returns quantities with their values, at most the first three. Several quantities get their names.
 pub(super) fn quantities(all: &[Measured]) -> Vec<String> {
-    // With a ratio of two results, the ratio is the answer, and the results stand behind it.
+    // With a ratio of two results, the ratio is the answer and comes first.
     match all {
         [] => Vec::new(),
         [one] => vec![value(one)],
@@ -116,7 +116,7 @@ pub(super) fn quantities(all: &[Measured]) -> Vec<String> {
     }
 }
 
-/// One quantity with its interval.
+/// Formats one quantity with its interval.
 pub(super) fn value(measured: &Measured) -> String {
     match (&measured.text, &measured.estimate) {
         (Some(text), _) => text.clone(),
@@ -154,7 +154,7 @@ pub(super) fn with_interval(estimate: &Estimate, unit: &str) -> String {
                 v if v >= 1e4 => (1e3, "k"),
                 _ => (1.0, ""),
             };
-            // A rate in bare seconds has nothing that a prefix could stand before.
+            // A rate in plain seconds has no unit that could get a prefix.
             let unit = match unit.strip_prefix("1/") {
                 Some(rest) => format!(" {prefix}/{rest}"),
                 None => format!(" {prefix}{unit}"),
@@ -190,7 +190,7 @@ fn number_with_interval(estimate: &Estimate, scale: f64, unit: &str) -> String {
     )
 }
 
-/// A number without an interval: whole numbers as they are, others with four digits.
+/// Formats a number without an interval: whole numbers as they are, others with four digits.
 pub(super) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format_count(value);
@@ -202,12 +202,12 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
-/// The verdict with what follows from it.
+/// Returns the text of the verdict, with its consequence.
 pub(super) fn verdict(claim: &ClaimResult) -> &'static str {
     claim.judged.verdict.name()
 }
 
-/// Lines below a claim: why, where it flips, what to know.
+/// Returns the lines below a claim: the reason, where the verdict changes, and notes.
 pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
     let mut all = Vec::new();
     if !claim.judged.reason.is_empty() {
@@ -239,7 +239,7 @@ pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
     all
 }
 
-/// How many claims have each verdict, in words.
+/// Returns the number of claims for each verdict, in words.
 pub(super) fn tally(claims: &[ClaimResult]) -> String {
     let parts: Vec<String> = ClaimVerdict::ALL
         .iter()
@@ -257,7 +257,7 @@ pub(super) fn tally(claims: &[ClaimResult]) -> String {
     }
 }
 
-/// One line about the machine and the day: the figures mean nothing elsewhere.
+/// Returns a line with the machine and the date: the figures are only valid there.
 pub(super) fn machine(record: &ExperimentRecord) -> String {
     let environment = &record.environment;
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! The verdict where a forge shows it beside the change.
+//! The verdict in formats that a forge shows next to the change.
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 use serde_json::json;
@@ -6,11 +6,11 @@ use serde_json::json;
 use super::{gate_answer, notable, ratio};
 use crate::text::escape;
 
-/// The file that an annotation points at.
+/// The file to which annotations refer.
 const FILE: &str = "fathom.toml";
 
-/// Workflow commands of GitHub: an error for what is worse, a warning for what can't be told, and a
-/// notice with the answer.
+/// Formats workflow commands for GitHub: an error for each worse benchmark, a warning for each undecided one,
+/// and a notice with the answer.
 pub fn gate_github(record: &GateRecord) -> String {
     let mut out = String::new();
     let mut command = |kind: &str, title: &str, message: &str| {
@@ -64,13 +64,13 @@ fn message(row: &GateBenchmark) -> String {
     text
 }
 
-/// The text of a workflow command. Everything that could end it, or begin another one, is encoded;
+/// Escapes the text of a workflow command. Everything that could end it, or begin another one, is encoded;
 /// control characters are made visible.
 fn data(text: &str) -> String {
     escape(text).replace('%', "%25").replace("::", "%3A%3A")
 }
 
-/// A property of a workflow command: also the characters that part properties.
+/// Escapes a property of a workflow command, including the characters that separate properties.
 fn property(text: &str) -> String {
     escape(text)
         .replace('%', "%25")
@@ -78,7 +78,7 @@ fn property(text: &str) -> String {
         .replace(',', "%2C")
 }
 
-/// GitLab's Code Quality report: one entry for each row that isn't right.
+/// Formats GitLab's Code Quality report: one entry for each row with a problem.
 pub fn gate_gitlab(record: &GateRecord) -> String {
     let entries: Vec<serde_json::Value> = notable(record)
         .into_iter()
@@ -99,7 +99,8 @@ pub fn gate_gitlab(record: &GateRecord) -> String {
     format!("{:#}\n", serde_json::Value::Array(entries))
 }
 
-/// The same for the same row each time (FNV-1a, 64 bits): GitLab tells old findings from new by it.
+/// Returns the same value for the same row each time (FNV-1a, 64 bits), so that GitLab can tell old findings
+/// from new.
 fn fingerprint(name: &str, metric: &str) -> String {
     let bytes = name.bytes().chain([0]).chain(metric.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -5,7 +5,7 @@ use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 use super::{gate_answer, levels, ratio};
 use crate::text::escape;
 
-/// A test suite: a benchmark that is worse fails, one that can't be told is skipped.
+/// Formats a test suite: a worse benchmark fails, an undecided one is skipped.
 pub fn gate_junit(record: &GateRecord) -> String {
     let count = |verdict| {
         let rows = record.benchmarks.iter();
@@ -76,7 +76,7 @@ fn said(row: &GateBenchmark) -> String {
     parts.join("; ")
 }
 
-/// Text from outside in an attribute. Control characters, which XML 1.0 has no form for, are made
+/// Escapes untrusted text for an attribute. Control characters, which XML 1.0 can't represent, are made
 /// visible.
 fn xml(from_outside: &str) -> String {
     let mut out = String::new();

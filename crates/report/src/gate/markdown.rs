@@ -1,4 +1,4 @@
-//! The verdict as a comment: only what changed, and nothing when nothing did.
+//! The verdict as a comment: only what changed, and empty if nothing changed.
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict};
 
@@ -10,10 +10,10 @@ use crate::document::{Cell, Document, Kind, Table, markdown};
 use crate::line::Tone;
 use crate::why::markdown_with_code;
 
-/// Rows of a comment.
+/// The most rows of a comment.
 const ROWS: usize = 20;
 
-/// A comment in Markdown, empty if there is nothing to say.
+/// Formats a comment in Markdown; empty if there is nothing to report.
 pub fn gate_markdown(record: &GateRecord) -> String {
     let mut rows = notable(record);
     rows.extend(
@@ -71,12 +71,12 @@ pub fn gate_markdown(record: &GateRecord) -> String {
         .to_owned()
 }
 
-/// A name as code.
+/// Formats a name as code.
 fn code(name: &str) -> String {
     format!("`{name}`")
 }
 
-/// Among the rows that are shown, those that aren't worse are better, or slower inside the margin.
+/// Returns whether a shown row isn't worse: it is better, or slower within the margin.
 fn is_small(row: &GateBenchmark) -> bool {
     let is_worse = |value: f64| (value > 1.0) != row.higher_is_better;
     row.verdict == GateVerdict::NotWorse && row.ratio.is_some_and(|ratio| is_worse(ratio.value))

@@ -7,7 +7,7 @@ use crate::document::{Cell, Kind, Place, Table};
 use crate::line::Tone;
 use crate::quantity::{format_count, format_share, signed_interval};
 
-/// How a row ended, and how that is meant.
+/// Returns the outcome of a row, and its tone.
 pub(super) fn verdict(row: &GateBenchmark) -> (&'static str, Tone) {
     match (row.verdict, &row.waived) {
         (GateVerdict::Worse, Some(_)) => ("waived", Tone::Notice),
@@ -17,7 +17,7 @@ pub(super) fn verdict(row: &GateBenchmark) -> (&'static str, Tone) {
     }
 }
 
-/// Why a row is judged so, and what differs.
+/// Returns the reason for a row's verdict, and what differs.
 pub(super) fn why(row: &GateBenchmark) -> Vec<String> {
     let waived = row.waived.iter();
     let waived = waived.map(|waiver| format!("waived until {}: {}", waiver.until, waiver.reason));
@@ -25,7 +25,7 @@ pub(super) fn why(row: &GateBenchmark) -> Vec<String> {
     all.chain(row.difference.iter().cloned()).collect()
 }
 
-/// A row for each benchmark.
+/// Builds a table with a row for each benchmark.
 pub(crate) fn table<'r>(rows: impl IntoIterator<Item = &'r GateBenchmark>) -> Table {
     let mut table = Table::new("Gate")
         .column("benchmark", Kind::Name)

@@ -11,9 +11,9 @@ use crate::Screen;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
 
-/// Rows that are shown without `-v`.
+/// The most rows shown without `-v`.
 const SHOWN: usize = 8;
-/// The answer first, then what isn't right, what got better, and what is not judged.
+/// Formats the answer first, then problems, improvements, and benchmarks that were not judged.
 pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let tone = match record.verdict {
@@ -83,7 +83,7 @@ fn exact(page: &mut Page, record: &GateRecord) {
         return;
     }
     page.gap();
-    let text = "The same in all base runs, and another at head (no budget is set):";
+    let text = "The same in all base runs, but different at head (no budget is set):";
     page.prose(0, Tone::Plain, text);
     for one in record.exact_changes.iter().take(SHOWN) {
         let text = format!("{} {}: {}", one.benchmark, one.metric, exact_levels(one));
@@ -106,7 +106,7 @@ fn rest(page: &mut Page, record: &GateRecord, screen: &Screen) {
     notes.extend(left_out.iter().take(shown).cloned());
     if left_out.len() > shown {
         notes.push(format!(
-            "{} more are not judged: -v",
+            "{} more without a verdict: -v",
             left_out.len() - shown
         ));
     }

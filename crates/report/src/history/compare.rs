@@ -1,4 +1,4 @@
-//! What was stored of two sides, compared.
+//! Comparison of the stored values of two sides.
 
 use fathom_model::{
     CompareRecord, DriftSource, Estimate, StoredComparison, Verdict, listed, with_parameters,
@@ -13,13 +13,13 @@ use crate::quantity::{
 };
 use crate::text::JOIN;
 
-/// Comparisons and reasons that are shown without `-v`.
+/// The most comparisons and reasons shown without `-v`.
 const SHOWN: usize = 8;
 
-/// A change and the ratio of the values beside it print alike up to this difference of their logarithms.
+/// Up to this difference of their logarithms, a change and the ratio of the values next to it print the same.
 const ROUNDING: f64 = 0.002;
 
-/// The verdicts first, then what they rest on and what decides the others. Ends with a line end.
+/// Formats the verdicts first, then their basis and how to decide the others. Ends with a newline.
 pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (base, head) = (
@@ -56,10 +56,11 @@ pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Fewer failed requests are no news.
+/// A smaller share of failed requests isn't reported.
 const FAILED: f64 = 0.001;
 
-/// What a load test of requests that failed says nothing about: `all requests of b.txt failed`.
+/// Returns warnings that a load test tells nothing about requests that failed: `all requests of b.txt
+/// failed`.
 pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
     let mut said = Vec::new();
     for one in &record.comparisons {
@@ -70,7 +71,7 @@ pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
             let asked = &about.asked;
             let text = match share {
                 all if all >= 1.0 => {
-                    format!("All requests of {asked} failed: its figures say how fast errors are.")
+                    format!("All requests of {asked} failed: its figures show how fast errors are.")
                 }
                 share => format!(
                     "{} of the requests of {asked} failed.",
@@ -85,7 +86,7 @@ pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
     said
 }
 
-/// What is said first.
+/// Returns the first sentence.
 pub(crate) fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
     let count = |word: &str| {
         let of = record.comparisons.iter();
@@ -102,7 +103,7 @@ pub(crate) fn answer(record: &CompareRecord, base: &str, head: &str) -> String {
         return format!("{head} against {base}: {by}");
     }
     if record.comparisons.is_empty() {
-        return format!("{head} against {base}: nothing could be compared");
+        return format!("{head} against {base}: no comparison was possible");
     }
     let words = ["slower", "faster", "more", "less", "same", "undecided"];
     let parts: Vec<String> = words
@@ -122,7 +123,7 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
         true => &comparisons[row].base,
         false => &comparisons[row - rows].head,
     };
-    // Both sides of all rows together: the two of one row may not print alike either.
+    // Both sides of all rows together: the two values of one row must not print the same either.
     let values: Vec<f64> = (0..2 * rows).map(|row| side(row).value).collect();
     let figures = apart(&values, &|row, more| {
         let one = &comparisons[row % rows];
@@ -152,7 +153,7 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     say_shared(page, &shared);
 }
 
-/// The name, with the metric where it isn't the usual one.
+/// Returns the name, with the metric if it isn't the usual one.
 fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
     let name = named_in(&one.benchmark, &one.parameters, shared);
     match one.metric.as_str() {
@@ -161,10 +162,10 @@ fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
     }
 }
 
-/// Names of rows in a sentence.
+/// The most rows named in a sentence.
 const NAMED: usize = 2;
 
-/// What a sentence is about, where that isn't every row of the table: `of a and b: `.
+/// Returns the rows that a sentence is about, unless it is every row of the table: `of a and b: `.
 fn about(page: &Page, of: &[&StoredComparison], all: &[StoredComparison]) -> String {
     if of.len() == all.len() {
         return String::new();
@@ -184,7 +185,7 @@ fn about(page: &Page, of: &[&StoredComparison], all: &[StoredComparison]) -> Str
     )
 }
 
-/// What is allowed for between measurements, once for each reason, and which rows it is about.
+/// Writes the allowance for changes between measurements, once for each reason, with the rows it applies to.
 fn drifts(page: &mut Page, record: &CompareRecord) {
     let Some(first) = record.comparisons.first() else {
         return;
@@ -216,7 +217,7 @@ fn drifts(page: &mut Page, record: &CompareRecord) {
     );
 }
 
-/// What is allowed for between measurements of a row.
+/// Describes the allowance for changes between measurements of a row.
 fn drift(one: &StoredComparison) -> String {
     let by = share(one.drift.share);
     let earlier = one.drift.measurements;
@@ -228,24 +229,24 @@ fn drift(one: &StoredComparison) -> String {
             format!("successive measurements differ by up to {by} here ({earlier} earlier ones)")
         }
         DriftSource::Assumed => format!(
-            "{by} between separate measurements is assumed: there are fewer than four earlier ones \
-             in this environment"
+            "{by} between separate measurements is assumed: fewer than four earlier ones exist in this environment"
         ),
         DriftSource::Waits => format!(
-            "{by} is allowed for what the runs waited for a CPU, which can't be taken off whole"
+            "{by} is allowed for the time that the runs waited for a CPU, which can't be subtracted completely"
         ),
         DriftSource::None => {
-            "what is counted exactly, or is one measurement on both sides, has no interval"
+            "a metric that is counted exactly, or has one measurement on both sides, has no interval"
                 .to_owned()
         }
         DriftSource::NoiseFloor => format!(
-            "{by} between separate measurements is assumed, the noise floor that `fathom machine \
-             --check` measured here"
+            "{by} between separate measurements is assumed, the noise floor measured here by `fathom machine \
+             --check`"
         ),
     }
 }
 
-/// Why a change isn't what the two values beside it make, and why an interval that leaves out zero is not a verdict.
+/// Explains why a change differs from the ratio of the two values next to it, and why an interval that
+/// excludes zero is not a verdict.
 fn how(page: &mut Page, shown: &[StoredComparison]) {
     let of_rows = |is_so: &dyn Fn(&StoredComparison) -> bool| -> Vec<&StoredComparison> {
         shown.iter().filter(|one| is_so(one)).collect()
@@ -267,7 +268,7 @@ fn how(page: &mut Page, shown: &[StoredComparison]) {
     );
     say(
         &of_rows(&|one| differs(one) && several(one)),
-        "a change is the mean ratio over all pairs of measurements, not the ratio of the values beside it, which are \
+        "a change is the mean ratio over all pairs of measurements, not the ratio of the values shown, which are \
          those of the middle ones",
     );
     let is_open = |one: &StoredComparison| {
@@ -280,7 +281,7 @@ fn how(page: &mut Page, shown: &[StoredComparison]) {
     if let Some(one) = open.first() {
         let level = format_level(one.ratio.level);
         let text = format!(
-            "an interval of {level} that leaves out zero may be undecided: a difference is claimed at 99 %, and with \
+            "an interval of {level} that excludes zero may be undecided: a difference is claimed at 99 %, and with \
              several series at more"
         );
         say(&open, &text);
@@ -313,7 +314,7 @@ fn left_out(page: &mut Page, record: &CompareRecord, screen: &Screen) {
     }
 }
 
-/// The command that decides, of the first one that is undecided.
+/// Writes the command that decides the first undecided comparison.
 fn together(page: &mut Page, record: &CompareRecord, screen: &Screen) {
     let undecided = record
         .comparisons
@@ -340,7 +341,7 @@ fn together(page: &mut Page, record: &CompareRecord, screen: &Screen) {
         "Measured together, in the same rounds, the drift cancels:",
     );
     for command in &said[..shown] {
-        // Whole, so that it can be copied.
+        // Not shortened, so that it can be copied.
         let command = page.clean(command);
         page.verbatim(&format!("  {command}"));
     }

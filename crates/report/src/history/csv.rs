@@ -1,11 +1,11 @@
-//! Points as CSV: a row each.
+//! Points as CSV, one row each.
 
 use fathom_exchange::export::quoted_cell;
 use fathom_model::{HistoryRecord, listed, pairs};
 
 const HEAD: &str = "benchmark,parameters,metric,unit,time,revision,branch,dirty,labels,value,low,high,runs,environment,record\n";
 
-/// All points of all series, with a head. Times are UTC.
+/// Formats all points of all series, with a header. Times are UTC.
 pub fn history_csv(record: &HistoryRecord) -> String {
     let mut text = HEAD.to_owned();
     for series in &record.series {

@@ -1,4 +1,4 @@
-//! Many series: a line each, with the last value, its change and a sparkline.
+//! Several series: a line each, with the last value, its change and a sparkline.
 
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryRecord, HistorySeries};
@@ -9,17 +9,16 @@ use crate::document::{Cell, Kind, Table, fitted};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, apart, signed_apart};
 
-/// Of a store that has nothing.
-pub(crate) const NOTHING_SAVED: &str =
-    "nothing was saved yet; in a project `fathom bench` and its kin save, elsewhere --save does";
-/// Series that are shown without `-v`: a screen.
+/// The text for an empty store.
+pub(crate) const NOTHING_SAVED: &str = "nothing is saved yet; in a project, `fathom bench` and similar verbs save their results; elsewhere, add --save";
+/// The most series shown without `-v`: a screenful.
 pub const SHOWN: usize = 18;
-/// Columns of a metric's name.
+/// Width of the metric's name.
 const METRIC: usize = 20;
-/// Points of a sparkline.
+/// Number of points in a sparkline.
 const SPARK: usize = 16;
 
-/// Why there is no change.
+/// Returns why there is no change.
 fn no_change(series: &HistorySeries) -> String {
     match series.points.len() {
         0 | 1 => "first".to_owned(),
@@ -27,7 +26,8 @@ fn no_change(series: &HistorySeries) -> String {
     }
 }
 
-/// A line for each series. `others` are metrics that were not asked for. Ends with a line end.
+/// Formats a line for each series. `others` is the number of metrics that were not requested. Ends with a
+/// newline.
 pub fn history_list(record: &HistoryRecord, others: usize, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let shown = match screen.verbose {

@@ -1,13 +1,13 @@
-//! Pictures of a series in characters.
+//! Plots of a series in text.
 
 use crate::line::{Line, Page, Tone};
 
-/// Rows of a plot.
+/// Height of a plot in rows.
 const ROWS: usize = 8;
-/// Columns for the numbers beside it.
+/// Width of the numbers next to a plot.
 const LABELS: usize = 10;
 
-/// One character for each value, higher ones larger.
+/// Returns one character for each value, taller for higher values.
 pub(super) fn spark(values: &[f64], unicode: bool) -> String {
     let levels: Vec<char> = match unicode {
         true => "▁▂▃▄▅▆▇█".chars().collect(),
@@ -24,25 +24,25 @@ pub(super) fn spark(values: &[f64], unicode: bool) -> String {
     values.iter().map(level).collect()
 }
 
-/// A value of a plot with its interval.
+/// A value in a plot, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bar {
     pub(super) value: f64,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// A line is drawn before it: the environment is another one.
+    /// Whether a line is drawn before it because the environment changed.
     pub(super) cut: bool,
-    /// It begins a new level (a change point).
+    /// Whether it begins a new level (a change point).
     pub(super) marked: bool,
 }
 
-/// The sign of a value that begins a new level.
+/// Returns the mark of a value that begins a new level.
 pub(super) fn change_mark(unicode: bool) -> char {
     if unicode { '◆' } else { '@' }
 }
 
-/// Values from left to right with their intervals. Where there are more than columns, each column
-/// has the last of its values and the extremes of all. `label` writes a value.
+/// Draws values from left to right with their intervals. If there are more values than columns, each column
+/// shows the last of its values and the extremes of all. `label` formats a value.
 pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String) {
     let room = page.width().saturating_sub(LABELS + 2).max(8);
     let bars = &gathered(bars, room);
@@ -62,7 +62,7 @@ pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String)
         true => ['●', '│', '┊', '┤'],
         false => ['o', '|', ':', '|'],
     };
-    // A point for each column while they are few, with room between them.
+    // A few points get one column each, with space between them.
     let step = (room / bars.len().max(1)).clamp(1, 3);
     for row in 0..ROWS {
         let at = high - (high - low) * row as f64 / (ROWS - 1) as f64;
@@ -98,7 +98,7 @@ pub(super) fn draw(page: &mut Page, bars: &[Bar], label: impl Fn(f64) -> String)
     }
 }
 
-/// At most `room` bars.
+/// Merges bars so that at most `room` remain.
 fn gathered(bars: &[Bar], room: usize) -> Vec<Bar> {
     let each = bars.len().div_ceil(room).max(1);
     bars.chunks(each)

@@ -1,4 +1,4 @@
-//! One series: its last value, a plot, its points.
+//! One series: its last value, a plot and its points.
 
 use fathom_model::quantity::counted;
 use fathom_model::{HistoryPoint, HistoryRecord, HistorySeries, listed, with_parameters};
@@ -10,11 +10,11 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, decimals_apart, signed};
 
-/// Points that are shown without `-v`.
+/// The most points shown without `-v`.
 const SHOWN: usize = 8;
 
-/// One series of `record` with its points. `change_points` are indices of points that begin a new
-/// level; `others` the other metrics of the benchmark. Ends with a line end.
+/// Formats one series of `record` with its points. `change_points` are the indices of points that begin a new
+/// level; `others` are the other metrics of the benchmark. Ends with a newline.
 pub fn history_series(
     record: &HistoryRecord,
     series: &HistorySeries,
@@ -48,7 +48,7 @@ pub fn history_series(
             .to_owned()
     });
     page.gap();
-    // Environments by number, in the order in which they came.
+    // Environments are numbered in order of appearance.
     let mut environments: Vec<&str> = Vec::new();
     for point in &series.points {
         if !environments.contains(&point.environment.as_str()) {
@@ -69,14 +69,14 @@ pub fn history_series(
     }
     if !change_points.is_empty() {
         let mark = plot::change_mark(page.unicode());
-        let text = format!("{mark} a new level for good (a change point)");
+        let text = format!("{mark} a lasting new level (a change point)");
         page.prose(0, Tone::Notice, &text);
     }
     page.prose(0, Tone::Quiet, &notes(series, from, others));
     page.finish()
 }
 
-/// A row for each point, with its environment's number.
+/// Builds a table with a row for each point and its environment's number.
 fn table(points: &[HistoryPoint], environments: &[&str], scale: &Scale) -> Table {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let bare = |row: usize, more: usize| {
@@ -118,7 +118,7 @@ fn table(points: &[HistoryPoint], environments: &[&str], scale: &Scale) -> Table
 
 fn answer(series: &HistorySeries, last: &HistoryPoint, scale: &Scale) -> String {
     let change = match last_change(series) {
-        Some(change) => format!(", {} against the one before", signed(change)),
+        Some(change) => format!(", {} compared with the previous one", signed(change)),
         None if series.points.len() > 1 => ", the first in its environment".to_owned(),
         None => String::new(),
     };

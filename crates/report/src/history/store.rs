@@ -1,4 +1,4 @@
-//! What is in a store.
+//! The content of a store.
 
 use fathom_model::StoreRecord;
 use fathom_model::quantity::{counted, format_size};
@@ -7,7 +7,7 @@ use super::minutes;
 use crate::Screen;
 use crate::line::{Page, Tone};
 
-/// What is in it and how large it is. Ends with a line end.
+/// Formats the content of the store and its size. Ends with a newline.
 pub fn store_terminal(record: &StoreRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.prose(0, Tone::Strong, &record.store);

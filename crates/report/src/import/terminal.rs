@@ -1,4 +1,4 @@
-//! The summary: tool, version and file; a row for each series; what was left out, and why.
+//! The summary: tool, version and file; a row for each series; what was omitted, and why.
 
 use std::collections::BTreeSet;
 
@@ -13,29 +13,29 @@ use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, decimals_apart};
 
-/// Rows of series, and lines of records, that fit on a screen with the rest.
+/// The most rows of series, and lines of records, that fit on a screen with the rest.
 const ROWS: usize = 11;
-/// Reasons for what was left out.
+/// The most reasons for omissions.
 const REASONS: usize = 4;
 
-/// Columns of a metric's name.
+/// Width of the metric's name.
 const METRIC: usize = 20;
 
 /// A benchmark's name and parameters.
 type Identity = (String, Vec<(String, String)>);
 
-/// How much is said, and to what.
+/// How much to show, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// What it is shown on. `verbose`: every series and every reason.
+    /// The screen. `verbose`: show every series and every reason.
     pub screen: Screen,
-    /// Whether the records are stored; else the last line says how.
+    /// Whether the records are stored; if not, the last line tells how to.
     pub saved: bool,
-    /// Files in folders that are of no format.
+    /// Number of files in folders without a known format.
     pub of_no_format: usize,
 }
 
-/// What was read of each file.
+/// Formats what was read from each file.
 pub fn import_terminal(records: &[ImportedRecord], options: &ImportOptions) -> String {
     let mut page = Page::new(&options.screen);
     let shown = match options.screen.verbose {
@@ -62,7 +62,7 @@ pub fn import_terminal(records: &[ImportedRecord], options: &ImportOptions) -> S
         page.prose(0, Tone::Quiet, &assumption);
     }
     if !options.saved {
-        let hint = "nothing was stored; --save keeps it, for history, compare and changes";
+        let hint = "nothing was stored; --save stores it, for history, compare and changes";
         page.prose(0, Tone::Quiet, hint);
     }
     page.finish()
@@ -181,8 +181,8 @@ fn table(page: &mut Page, record: &ImportedRecord, all: bool) {
     }
 }
 
-/// Names and parameters of the series, as `compare` and the store call them: equal ones of a file have their
-/// place.
+/// Returns the names and parameters of the series, as `compare` and the store identify them: duplicates in a
+/// file get their position.
 fn identities(benchmarks: &[Benchmark]) -> Vec<Identity> {
     let own = benchmarks.iter();
     let mut all: Vec<Identity> = own
@@ -194,10 +194,10 @@ fn identities(benchmarks: &[Benchmark]) -> Vec<Identity> {
     all
 }
 
-/// The ends of an interval, in the unit of the value beside it.
+/// Formats the ends of an interval, in the unit of the value next to it.
 fn interval(one: &Benchmark, middle: Option<Middle>, more: usize) -> String {
     match middle.map(ends) {
-        // All samples are the same: counts of allocations, as a rule.
+        // Only if the samples differ; they are often all equal for counts of allocations.
         Some((value, low, high)) if low < high => {
             Scale::of(value, &one.unit).interval(value, low, high, more)
         }
@@ -205,7 +205,7 @@ fn interval(one: &Benchmark, middle: Option<Middle>, more: usize) -> String {
     }
 }
 
-/// A value and its interval; without one, the value alone.
+/// Returns a value and its interval; without an interval, both ends are the value.
 fn ends(middle: Middle) -> (f64, f64, f64) {
     let value = middle.value;
     match middle.from {
@@ -214,7 +214,7 @@ fn ends(middle: Middle) -> (f64, f64, f64) {
     }
 }
 
-/// The number of samples, where it is known.
+/// Returns the number of samples, if known.
 fn samples(one: &Benchmark, middle: Option<Middle>) -> String {
     let known = match &one.values {
         Values::Samples(_) => true,
@@ -231,7 +231,7 @@ fn write_left_out(page: &mut Page, mut left_out: Vec<&LeftOut>, options: &Import
         return;
     }
     page.heading("Left out");
-    // The sort keeps the file's order among equals.
+    // The stable sort keeps the file's order on ties.
     left_out.sort_by_key(|entry| std::cmp::Reverse(entry.count));
     let shown = match options.screen.verbose {
         true => left_out.len(),
@@ -252,12 +252,12 @@ fn write_left_out(page: &mut Page, mut left_out: Vec<&LeftOut>, options: &Import
     }
     if options.of_no_format > 0 {
         let files = counted(options.of_no_format as u64, "file", "files");
-        let text = format!("{files} of no known format");
+        let text = format!("{files} of unknown format");
         page.push(Line::new().pad_to(2).add(Tone::Plain, text));
     }
 }
 
-/// What the figures rest on, where that is not samples.
+/// Describes the basis of figures that don't come from samples.
 fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     let mut said = Vec::new();
     let all = || records.iter().flat_map(|record| &record.benchmarks);
@@ -276,7 +276,7 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     };
     say(
         from(IntervalFrom::Deviation),
-        "the interval is of a mean, from the standard deviation, as if samples were independent",
+        "the interval is of a mean, from the standard deviation, assuming independent samples",
     );
     say(
         from(IntervalFrom::Quartiles),
@@ -285,10 +285,10 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     say(from(IntervalFrom::Tool), "the interval is the tool's own");
     say(
         from(IntervalFrom::Nothing),
-        "no interval is known, the value stands alone",
+        "no interval is known, only the value",
     );
     if said.is_empty() && all().next().is_some() {
-        said.push("intervals hold the median in 95 of 100 such files; fewer than 6 samples: their whole range".to_owned());
+        said.push("intervals contain the median in 95 of 100 such files; fewer than 6 samples: their whole range".to_owned());
     }
     said
 }

@@ -1,5 +1,5 @@
-//! Whether the machine is quiet enough to measure on, in 80 columns: the answer and the one thing
-//! to do, then what isn't as it should be, and all of it with `-v`.
+//! Whether the machine is quiet enough for measuring, in 80 columns: the answer and the most important
+//! remedy, then what isn't as it should be, and everything with `-v`.
 
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{CheckItem, CheckReport, CheckState, Fitness, SelfComparison};
@@ -8,11 +8,11 @@ use crate::Screen;
 use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 
-/// Where other programs are the matter, whatever shows it.
+/// The remedy if other programs are the problem, whichever check shows it.
 const QUIETEN: &str = "wait, or stop the other programs";
 
-/// Fit or not and what to do, then each check that isn't ok with what it does to results and what
-/// mends it. `verbose`: all checks and the noise of a spinning core.
+/// Formats whether the machine is fit and what to do, then each check that isn't ok, with its effect on
+/// results and its remedy. `verbose`: all checks and the noise of a spinning core.
 pub fn machine_check_terminal(report: &CheckReport, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     answer(&mut page, report);
@@ -39,11 +39,11 @@ pub fn machine_check_terminal(report: &CheckReport, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Whether the machine is fit to measure on, and why, in a sentence or two.
+/// Returns whether the machine is fit for measuring, and why, in a sentence or two.
 pub fn machine_check_sentence(report: &CheckReport) -> String {
     let lost = report.noise.gaps.lost.percent();
     let worst = worst(report);
-    let lost = format!("{lost:.1} % of a core goes to others");
+    let lost = format!("other programs take {lost:.1} % of a core");
     let why = match worst {
         Some(item) => format!("{}: {}", name(item), item.found),
         None => lost.clone(),
@@ -51,13 +51,13 @@ pub fn machine_check_sentence(report: &CheckReport) -> String {
     match report.fitness {
         Fitness::Quiet => format!("Fit to measure on: {lost}."),
         Fitness::Usable => format!(
-            "Fit with care: {lost}, so medians are wide; the smallest times and comparisons hold."
+            "Fit with care: {lost}, so medians have wide intervals; minima and comparisons are reliable."
         ),
         Fitness::Unfit => format!("Not fit to measure on: {why}. Wall times would be worthless."),
     }
 }
 
-/// Fit or not, why, and what to do.
+/// Writes whether the machine is fit, why, and what to do.
 fn answer(page: &mut Page, report: &CheckReport) {
     page.prose(0, Tone::Plain, &machine_check_sentence(report));
     if report.fitness != Fitness::Quiet {
@@ -75,8 +75,8 @@ fn remedy(worst: Option<&CheckItem>) -> &str {
         .unwrap_or(QUIETEN)
 }
 
-/// What disturbs most: the gravest that something can be done about. The load average and what is
-/// waited for only follow from other programs, which have a name of their own.
+/// Returns the most serious disturbance that can be remedied. The load average and waiting times only follow
+/// from other programs, which have a check of their own.
 fn worst(report: &CheckReport) -> Option<&CheckItem> {
     let follows = |item: &CheckItem| item.id == "load" || item.id.starts_with("pressure_");
     let disturbing = report.items.iter().filter(|item| match report.fitness {
@@ -92,7 +92,7 @@ fn worst(report: &CheckReport) -> Option<&CheckItem> {
     })
 }
 
-/// The check's name as people read it.
+/// Returns the display name of the check.
 fn name(item: &CheckItem) -> String {
     match item.id.as_str() {
         "shared_core" => "sibling hyperthread".to_owned(),
@@ -100,7 +100,7 @@ fn name(item: &CheckItem) -> String {
     }
 }
 
-/// The check with what it does to results and what mends it.
+/// Returns the check with its effect on results and its remedy.
 fn row(item: &CheckItem) -> Vec<Cell> {
     let mends = item.remedy.iter().map(|remedy| format!("-> {remedy}"));
     let remarks = item.effect.iter().cloned().chain(mends).collect();
@@ -117,7 +117,7 @@ fn row(item: &CheckItem) -> Vec<Cell> {
     ]
 }
 
-/// What is not shown.
+/// Writes what is not shown.
 fn rest(page: &mut Page, report: &CheckReport) {
     let of = |state| report.items.iter().filter(move |item| item.state == state);
     let unknown: Vec<String> = of(CheckState::Unknown).map(name).collect();

@@ -1,4 +1,4 @@
-//! The curves: small, each beside the table of its points.
+//! The curves: small plots, each next to the table of its points.
 
 use fathom_model::ProbeResult;
 use fathom_model::quantity::format_size;
@@ -10,7 +10,7 @@ use crate::page::{
 };
 use crate::text::{html, words};
 
-/// The probes whose curves are shown, in this order, with what is to be seen there.
+/// The probes whose curves are shown, in this order, each with a description.
 const CURVES: [(&str, &str); 9] = [
     (
         "cache_curve",
@@ -25,7 +25,7 @@ const CURVES: [(&str, &str); 9] = [
     ("bandwidth_copy", "Copying memory by number of threads."),
     (
         "memory_parallelism",
-        "Time of a load by number of independent walks: how many misses are under way at a time.",
+        "Time of a load by number of independent walks: how many misses are in flight at a time.",
     ),
     (
         "loaded_latency",
@@ -33,7 +33,7 @@ const CURVES: [(&str, &str); 9] = [
     ),
     (
         "predictor_capacity",
-        "Cost of a branch by length of a random pattern: where it rises, it is no longer learnt.",
+        "Cost of a branch by length of a random pattern: where it rises, the pattern is no longer learnt.",
     ),
     (
         "tlb_reach",
@@ -41,14 +41,14 @@ const CURVES: [(&str, &str); 9] = [
     ),
 ];
 
-/// Cache levels that are marked in the latency curve: effective sizes, in bytes.
+/// Cache levels marked in the latency curve: effective sizes, in bytes.
 const LEVELS: [(&str, &str); 3] = [
     ("l1_size", "L1"),
     ("l2_size_effective", "L2"),
     ("last_level_effective", "last level"),
 ];
 
-/// All curves of two points or more.
+/// Formats all curves with at least two points.
 pub(super) fn all(results: &[ProbeResult]) -> String {
     let mut out = String::new();
     for (id, about) in CURVES {
@@ -73,7 +73,7 @@ pub(super) fn all(results: &[ProbeResult]) -> String {
     out
 }
 
-/// The cache levels: what was measured, and what the system reports where that differs.
+/// Returns the marks of cache levels: the measured size, and the size reported by the system if it differs.
 fn marks(results: &[ProbeResult]) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (id, name) in LEVELS {
@@ -104,7 +104,7 @@ fn marks(results: &[ProbeResult]) -> Vec<Mark> {
 fn picture(result: &ProbeResult, points: &[(f64, f64)], marks: &[Mark]) -> String {
     let (over, unit) = (over(result), unit(result));
     let xs = || points.iter().map(|(x, _)| *x);
-    // Sizes and lengths span powers; numbers of lanes, threads and readers do not.
+    // Sizes and lengths span orders of magnitude; numbers of lanes, threads and readers do not.
     let across = match points.iter().all(|(x, _)| *x > 0.0) && spans_powers(points) {
         true => Axis::powers(xs(), LEFT, RIGHT),
         false => Axis::even(xs(), LEFT, RIGHT),
@@ -138,7 +138,7 @@ fn picture(result: &ProbeResult, points: &[(f64, f64)], marks: &[Mark]) -> Strin
     )
 }
 
-/// The points of the curve.
+/// Formats the points of the curve as a table.
 fn table(result: &ProbeResult, points: &[(f64, f64)]) -> String {
     let (over, unit) = (over(result), unit(result));
     let mut table = Table::new("Points of the curve")
@@ -164,7 +164,7 @@ fn unit(result: &ProbeResult) -> &str {
     result.points_unit.as_deref().unwrap_or(&result.unit)
 }
 
-/// More than a hundredfold from the first to the last.
+/// Returns whether the last value is more than a hundred times the first.
 fn spans_powers(points: &[(f64, f64)]) -> bool {
     match (points.first(), points.last()) {
         (Some((first, _)), Some((last, _))) => *last > first * 100.0,

@@ -1,12 +1,12 @@
-//! A figure of the machine with its unit, and how it stands.
+//! Figures of the machine with unit and status.
 
 use fathom_model::quantity::{format_size, short_time, three_digits};
 use fathom_model::{Gaps, ProbeResult, ProbeVerdict};
 
-/// The probe whose figure is the time lost to others, in per cent.
+/// The probe for the time lost to other programs, in per cent.
 const NOISE: &str = "noise_lost";
 
-/// The value of a result with its unit, as people write it.
+/// Formats the value of a result with its unit.
 pub fn machine_figure(value: f64, unit: &str) -> String {
     match unit {
         "B" => format_size(value),
@@ -18,7 +18,7 @@ pub fn machine_figure(value: f64, unit: &str) -> String {
     }
 }
 
-/// The same beside an axis: a round number without zeros at its end.
+/// Formats a round number for an axis, without trailing zeros.
 pub(super) fn tick(value: f64, unit: &str) -> String {
     let figure = machine_figure(value, unit);
     match figure.split_once(' ') {
@@ -30,7 +30,7 @@ pub(super) fn tick(value: f64, unit: &str) -> String {
     }
 }
 
-/// A number of things; `units` are more than one of them.
+/// Formats a number of things; `units` is the plural.
 fn count(value: f64, units: &str) -> String {
     let unit = match (value.round() == 1.0, units) {
         (true, "branches") => "branch",
@@ -40,16 +40,15 @@ fn count(value: f64, units: &str) -> String {
     format!("{value:.0} {unit}")
 }
 
-/// How a result stands, in a word. A row that reports disturbance says whether there is any: that
-/// it has a figure is no praise of the machine.
+/// Returns the status of a result in a word. For the probe of disturbance it is whether there is any: having
+/// a figure doesn't mean that the machine is fine.
 pub(super) fn status(result: &ProbeResult) -> &'static str {
     match (result.verdict, result.value) {
         (_, Some(lost)) if result.id == NOISE => match lost >= Gaps::BUSY_FROM.percent() {
             true => "busy",
             false => "quiet",
         },
-        // Of a figure that is believed: that it was measured, and not that the machine is as it
-        // should be.
+        // The figure is reliable, which doesn't mean that the machine is as it should be.
         (ProbeVerdict::Ok, _) => "measured",
         (ProbeVerdict::Disturbed, _) => "disturbed",
         (ProbeVerdict::NoAnswer, _) => "no answer",

@@ -8,7 +8,7 @@ use super::{MachineOptions, curves};
 use crate::line::Tone;
 use crate::page::{Head, Origin, page, section};
 
-/// What the sentence at the top names, where it was measured.
+/// Figures named in the first sentence, if they were measured.
 const FIRST: [(&str, &str); 4] = [
     ("core_clock", "core clock"),
     ("memory_latency", "a load from memory"),
@@ -16,8 +16,8 @@ const FIRST: [(&str, &str); 4] = [
     ("noise_lost", "lost to others"),
 ];
 
-/// The results as one page. Everything from outside is escaped. `complete` is false if measuring
-/// was interrupted.
+/// Formats the results as one page. All untrusted text is escaped. `complete` is false if measuring was
+/// interrupted.
 pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> String {
     let head = Head {
         verb: "machine",
@@ -30,7 +30,7 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
             true => Tone::Strong,
             false => Tone::Bad,
         },
-        basis: "What this machine can do at most; a figure without a value was disturbed, or can't be measured here.".to_owned(),
+        basis: "The limits of this machine; a figure without a value was disturbed, or can't be measured here.".to_owned(),
         commands: Vec::new(),
         origin,
     };
@@ -41,7 +41,7 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
     page(&head, &(figures + &curves::all(results)))
 }
 
-/// How many figures there are, and the four that are asked for most.
+/// Returns the number of figures, and the four most important ones.
 fn answer(results: &[ProbeResult]) -> String {
     let known = results
         .iter()

@@ -1,4 +1,4 @@
-//! The figures as a table: on a terminal with the notes on a figure below it.
+//! The figures as a table; on a terminal the notes on a figure follow below it.
 
 use fathom_model::quantity::three_digits;
 use fathom_model::{ProbeResult, ProbeVerdict};
@@ -7,7 +7,7 @@ use super::MachineOptions;
 use super::figure::{machine_figure, status};
 use crate::document::{Cell, Kind, Place, Table};
 
-/// A row for each probe.
+/// Builds a table with a row for each probe.
 pub(super) fn table<'r>(
     results: impl IntoIterator<Item = &'r ProbeResult>,
     options: MachineOptions,
@@ -19,7 +19,7 @@ pub(super) fn table<'r>(
         .column("spread", Kind::Number)
         .column("status", Kind::Words)
         .placed("reported", Kind::Number, Place::Page)
-        .placed("how, and what to know", Kind::Words, Place::Page);
+        .placed("method and remarks", Kind::Words, Place::Page);
     for result in results {
         let figure = |value: f64| machine_figure(value, &result.unit);
         let class = match result.verdict {
@@ -63,7 +63,7 @@ fn cycles(result: &ProbeResult) -> Option<String> {
     Some(format!("{cycles} cycles of the core's clock"))
 }
 
-/// The notes on a figure.
+/// Returns the notes on a figure.
 fn remarks(result: &ProbeResult, options: MachineOptions) -> Vec<String> {
     let figure = |value: f64| machine_figure(value, &result.unit);
     let reported = result.reported.map(|reported| {

@@ -8,17 +8,17 @@ use super::table::table;
 use crate::Screen;
 use crate::line::{Line, Page, Tone};
 
-/// How much is said.
+/// How much detail to show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MachineOptions {
-    /// The method of each probe, in a sentence.
+    /// Whether to show the method of each probe, in a sentence.
     pub methods: bool,
-    /// The points of each curve as a bar chart.
+    /// Whether to show the points of each curve as a bar chart.
     pub curves: bool,
 }
 
-/// First the names of what was not reached, then one line a probe: title, value, spread, status, and what is to
-/// be known of it beneath; then the curves, if they are asked for.
+/// Formats the names of the figures that were not reached, then one line for each probe: title, value, spread
+/// and status, with notes below it; then the curves, if requested.
 pub fn machine_terminal(
     results: &[ProbeResult],
     options: MachineOptions,
@@ -36,7 +36,7 @@ pub fn machine_terminal(
     page.finish()
 }
 
-/// There is nothing to say of it but its name.
+/// Returns whether only the name of the figure can be shown.
 fn is_not_reached(result: &ProbeResult) -> bool {
     let note = result.note.as_deref();
     note == Some(ProbeResult::NOT_REACHED) && result.value.is_none() && result.reported.is_none()
@@ -52,7 +52,7 @@ fn not_reached(page: &mut Page, results: &[ProbeResult]) {
         return;
     }
     let text = format!(
-        "{} for {} of {} probes ('fathom machine --check' says what disturbs)",
+        "{} for {} of {} probes ('fathom machine --check' names the disturbance)",
         ProbeResult::NOT_REACHED,
         names.len(),
         results.len()

@@ -1,24 +1,24 @@
-//! Bars of parts, one below the other on one axis.
+//! Stacked bars, one below the other on one axis.
 
 use super::svg::{LEFT, Svg};
 use crate::axis::Axis;
 
 /// One bar.
 pub(crate) struct Bar<'a> {
-    /// From outside.
+    /// The name; untrusted.
     pub(crate) name: &'a str,
-    /// Class, seconds, and what it is in words.
+    /// Class, seconds and description of each part.
     pub(crate) parts: Vec<(&'static str, f64, String)>,
-    /// What stands at its end.
+    /// The text at its end.
     pub(crate) total: String,
 }
 
 const ROW: f64 = 50.0;
 const BAR: f64 = 22.0;
-/// The right end of the axis: the total of the longest bar stands beyond it.
+/// The right end of the axis: the total of the longest bar is to the right of it.
 const END: f64 = 82.0;
 
-/// The bars, in seconds from zero.
+/// Draws the bars, in seconds from zero.
 pub(crate) fn bars(all: &[Bar], label: &str) -> String {
     let total = |bar: &Bar| bar.parts.iter().map(|part| part.1).sum::<f64>();
     let longest = all.iter().map(total).fold(0.0, f64::max);

@@ -1,14 +1,14 @@
-//! Data in a page: for its script, and for who wants the numbers.
+//! Data in a page: for its script, and for users who want the numbers.
 
 use serde::Serialize;
 
 use crate::format_bytes;
 use crate::text::html;
 
-/// JSON in which nothing can end a script element, begin a comment or break a line: these
-/// characters only occur inside of strings, where they may be written as escapes.
+/// Returns JSON in which nothing can end a script element, begin a comment or break a line: these characters
+/// only occur inside strings, where they can be written as escapes.
 pub(crate) fn inert(data: &impl Serialize) -> String {
-    // Strings, numbers and lists always have a JSON form.
+    // Strings, numbers and lists can always be serialized as JSON.
     let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
     let mut out = String::with_capacity(json.len() + json.len() / 50);
     for character in json.chars() {
@@ -22,8 +22,8 @@ pub(crate) fn inert(data: &impl Serialize) -> String {
     out
 }
 
-/// A record that the page holds whole, and a button that saves it as `file`. The button needs a
-/// script, so it is the script that shows it.
+/// Embeds a complete record in the page, with a button that saves it as `file`. The button needs a script, so
+/// the script shows it.
 pub(crate) fn saved(file: &str, record: &impl Serialize) -> String {
     let json = inert(record);
     format!(

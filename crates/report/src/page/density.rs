@@ -1,12 +1,13 @@
-//! How densely the values of a sample lie: for drawing.
+//! The density of a sample's values, for drawing.
 
-/// Places at which a density is drawn.
+/// Number of points at which a density is drawn.
 const STEPS: usize = 120;
-/// Beyond so many widths from the nearest value there is less than a thousandth.
+/// Beyond this many bandwidths from the nearest value, the density is less than a thousandth.
 const REACH: f64 = 4.0;
 
-/// Places with the density there, 1 at its highest, by a kernel estimate (Gaussian, Silverman's width)
-/// over the values or their logarithms; `None` of fewer than five values or where all are alike.
+/// Returns points with their density, 1 at the highest, by a kernel estimate (Gaussian, Silverman's
+/// bandwidth) over the values or their logarithms; `None` if there are fewer than five values or all are
+/// equal.
 pub(super) fn density(sorted: &[f64], of_logarithms: bool) -> Option<Vec<(f64, f64)>> {
     if sorted.len() < 5 {
         return None;
@@ -42,8 +43,8 @@ pub(super) fn density(sorted: &[f64], of_logarithms: bool) -> Option<Vec<(f64, f
     })
 }
 
-/// Silverman's rule of thumb: 0.9 times the smaller of the standard deviation and the distance of
-/// the quartiles over 1.34, over the fifth root of n.
+/// Silverman's rule of thumb: 0.9 times the smaller of the standard deviation and the interquartile range
+/// over 1.34, over the fifth root of n.
 fn width(sorted: &[f64]) -> Option<f64> {
     let n = sorted.len() as f64;
     let mean = sorted.iter().sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! Samples on one axis: of each its density, and below it every value.
+//! Samples on one axis: the density of each, and below it every value.
 
 use fathom_model::{Estimate, Metric};
 
@@ -10,20 +10,20 @@ use crate::quantity::{counted, format_count, format_metric};
 
 /// One sample of a metric, in its unit.
 pub(crate) struct Sample<'a> {
-    /// From outside.
+    /// The name; untrusted.
     pub(crate) name: &'a str,
     pub(crate) values: Vec<f64>,
     pub(crate) median: Option<Estimate>,
 }
 
-/// Heights within a row: name, density, dots.
+/// Vertical positions within a row: name, density, dots.
 const NAME: f64 = 18.0;
 const DENSITY: f64 = 44.0;
 const DOTS: f64 = 24.0;
 const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
-/// Values of a sample that are drawn: more hide each other, and make the page large.
+/// The most values of a sample that are drawn: more would hide each other and make the page large.
 const MOST_DOTS: usize = 800;
-/// The samples, a row each; nothing where there are no values.
+/// Draws the samples, a row each; empty if there are no values.
 pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
     let write = |value| format_metric(metric, value);
     let sorted_values: Vec<Vec<f64>> = samples.iter().map(|s| sorted(s.values.clone())).collect();
@@ -62,11 +62,11 @@ pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
         &format!("The {} of all runs", metric.label()),
     );
     let mut caption =
-        "Above, how the runs are spread; below, each run. The bar is the median's interval."
+        "Above, the distribution of the runs; below, each run. The bar is the median's interval."
             .to_owned();
     if thinned {
         caption.push_str(&format!(
-            " Of more than {} runs so many are drawn.",
+            " Of more than {} runs, this many are drawn.",
             format_count(MOST_DOTS as f64)
         ));
     }
@@ -90,7 +90,7 @@ fn curve(svg: &mut Svg, axis: &Axis, sorted: &[f64], floor: f64) {
     svg.curve(&edge, floor, "curve edge", false);
 }
 
-/// Draws every value, or as many as there is room for; says whether some were left out.
+/// Draws every value, or as many as allowed; returns whether some were skipped.
 fn dots(
     svg: &mut Svg,
     axis: &Axis,
@@ -100,7 +100,7 @@ fn dots(
 ) -> bool {
     let every = sorted.len().div_ceil(MOST_DOTS).max(1);
     for (index, value) in sorted.iter().enumerate().step_by(every) {
-        // The golden section spreads neighbours over the height, always the same way.
+        // The golden section spreads neighbours over the height, in a reproducible way.
         let part = (index as f64 * 0.618_034).fract();
         svg.dot(
             (axis.place(*value), top + part * DOTS),

@@ -1,4 +1,4 @@
-//! What stands at the top of every page: the answer, then of what it is, when and where.
+//! The top of every page: the answer, then what was measured, when and where.
 
 use fathom_model::Environment;
 
@@ -8,34 +8,33 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::text::{bounded, html, name, words};
 
-/// Longest command that is shown at the top, in columns, and most commands.
+/// The longest command shown at the top, in columns, and the most commands.
 const LONGEST_COMMAND: usize = 300;
 const MOST_COMMANDS: usize = 12;
 
-/// Where and when something was measured, and by which Fathom.
+/// Where and when something was measured, and by which version of Fathom.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     /// The machine.
     pub environment: &'a Environment,
-    /// RFC 3339, UTC.
+    /// The start time in RFC 3339 format, UTC.
     pub started_at: &'a str,
-    /// Its version.
+    /// The version of Fathom.
     pub fathom_version: &'a str,
 }
 
 /// The top of a page.
 pub(crate) struct Head<'a> {
-    /// The verb, by which the style knows the page.
+    /// The verb, which selects the style of the page.
     pub(crate) verb: &'static str,
-    /// What it is of, for the window's title; from outside.
+    /// The subject, for the window's title; untrusted.
     pub(crate) of: &'a str,
-    /// The sentence that is read first, in which what is from outside was escaped, and how it is
-    /// meant.
+    /// The first sentence, with untrusted text already escaped, and its tone.
     pub(crate) answer: String,
     pub(crate) tone: Tone,
-    /// What the answer rests on; may be empty.
+    /// The basis of the answer; may be empty.
     pub(crate) basis: String,
-    /// Command lines; from outside.
+    /// Command lines; untrusted.
     pub(crate) commands: Vec<&'a str>,
     pub(crate) origin: Origin<'a>,
 }
@@ -70,7 +69,7 @@ impl Head<'_> {
         out
     }
 
-    /// The command lines; several are numbered, as in all that follows.
+    /// Formats the command lines; several are numbered, as in the rest of the page.
     fn commands(&self) -> String {
         let shown = self.commands.iter().take(MOST_COMMANDS).map(|command| {
             format!(
@@ -92,7 +91,7 @@ impl Head<'_> {
     }
 }
 
-/// Machine, kernel, date and version.
+/// Returns machine, kernel, date and version.
 fn facts(origin: &Origin) -> Vec<String> {
     let environment = origin.environment;
     let mut facts = Vec::new();
@@ -102,7 +101,7 @@ fn facts(origin: &Origin) -> Vec<String> {
             .as_ref()
             .map(|model| bounded(model, 60)),
     );
-    // A machine without CPUs is one of which nothing is known.
+    // An environment without CPUs is unknown.
     let cpus = (environment.cpus > 0).then_some(environment.cpus as u64);
     facts.extend(cpus.map(|cpus| counted(cpus, "CPU", "CPUs")));
     facts.extend(
@@ -122,7 +121,7 @@ fn facts(origin: &Origin) -> Vec<String> {
     facts
 }
 
-/// `2026-11-21 06:00 UTC` of `2026-11-21T06:00:00Z`; what is no such date stays.
+/// Returns `2026-11-21 06:00 UTC` for `2026-11-21T06:00:00Z`; any other text is returned unchanged.
 fn date(rfc3339: &str) -> String {
     match (rfc3339.split_once('T'), rfc3339.ends_with('Z')) {
         (Some((day, time)), true) if time.is_char_boundary(5) && time.len() > 5 => {

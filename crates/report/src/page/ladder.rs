@@ -1,25 +1,26 @@
-//! A few figures of each thing on one axis, from the least to the largest: quantiles, or an estimate
-//! between the ends of its interval.
+//! A few ordered figures for each thing on one axis: quantiles, or an estimate between the ends of its
+//! interval.
 
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::{Axis, Ticks};
 
 /// One row.
 pub(crate) struct Rungs<'a> {
-    /// From outside.
+    /// The name; untrusted.
     pub(crate) name: &'a str,
-    /// In ascending order, each with what it is. A name that is written stands above its place.
+    /// The figures in ascending order, each with its description. If written, the description is above its
+    /// position.
     pub(crate) figures: Vec<(f64, String)>,
-    /// Which of them is the one that counts.
+    /// The index of the main figure.
     pub(crate) main: usize,
-    /// Which colour it has, as in the other pictures of the page.
+    /// The index of its color, as in the other pictures of the page.
     pub(crate) colour: usize,
 }
 
 const ROW: f64 = 46.0;
 const LINE: f64 = 30.0;
 
-/// The rows over `ticks` of `axis` ([`ladder_axis`]); `line` is a place to compare with.
+/// Draws the rows over `ticks` of `axis` ([`ladder_axis`]); `line` is a position to compare with.
 pub(crate) fn ladder(
     rows: &[Rungs],
     axis: &Axis,
@@ -56,7 +57,7 @@ pub(crate) fn ladder(
     figure(&svg.finish(bottom + Svg::ticks_height(), label), caption)
 }
 
-/// The axis of all figures.
+/// Returns an axis for all figures.
 pub(crate) fn ladder_axis<'a>(rows: impl Iterator<Item = &'a Rungs<'a>>) -> Axis {
     let values: Vec<f64> = rows
         .flat_map(|row| row.figures.iter().map(|f| f.0))

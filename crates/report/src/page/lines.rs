@@ -1,4 +1,4 @@
-//! Values over something, as lines with their intervals.
+//! Line plots of values with their intervals.
 
 use super::svg::{Svg, colour};
 use crate::axis::{Axis, Ticks};
@@ -6,54 +6,54 @@ use crate::text::html;
 
 /// One line.
 pub(crate) struct Series {
-    /// In the order of x. A line is drawn between neighbours of which the later is `joined`.
+    /// Points in the order of x. A line connects a point to the previous one if it is `joined`.
     pub(crate) points: Vec<Point>,
 }
 
-/// One point of it.
+/// One point of a series.
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Whether a line leads here from the point before.
+    /// Whether a line connects it to the previous point.
     pub(crate) joined: bool,
-    /// Whether it does not count, such as a run to warm up.
+    /// Whether it does not count, such as a warm-up run.
     pub(crate) hollow: bool,
-    /// What it is, in words; without, the line passes here and no mark is drawn.
+    /// A description; if empty, the line passes here without a mark.
     pub(crate) title: String,
 }
 
-/// A place of the axis that goes across; its name may be empty.
+/// A position on the horizontal axis; its name may be empty.
 pub(crate) struct Mark {
     pub(crate) at: f64,
     pub(crate) name: String,
     pub(crate) class: &'static str,
 }
 
-/// What is drawn, and over what.
+/// The content of a plot.
 pub(crate) struct Lines<'a> {
     pub(crate) series: &'a [Series],
     pub(crate) marks: &'a [Mark],
     pub(crate) across: &'a Axis,
     pub(crate) across_ticks: Ticks,
-    /// Its ends are [`BOTTOM`] and [`TOP`].
+    /// The vertical axis, from [`BOTTOM`] to [`TOP`].
     pub(crate) up: &'a Axis,
     pub(crate) up_ticks: Ticks,
-    /// What the axis that goes across is.
+    /// The name of the horizontal axis.
     pub(crate) over: &'a str,
-    /// Whether the keyboard reaches each point: not where there are hundreds.
+    /// Whether each point can be reached with the keyboard; not if there are hundreds.
     pub(crate) stops: bool,
 }
 
-/// Lower and upper end of the axis that goes up.
+/// Lower and upper end of the vertical axis.
 pub(crate) const BOTTOM: f64 = 216.0;
 pub(crate) const TOP: f64 = 34.0;
-/// The ticks, and what they are of, are below.
+/// Total height, including the ticks and the axis name below.
 const HEIGHT: f64 = BOTTOM + 38.0;
-/// Pixels for a letter of a tick at the side.
+/// Width in pixels of a letter of a tick at the side.
 const LETTER: f64 = 7.0;
 
-/// The drawing: the scale at the left has its own width, the rest takes what is left.
+/// Draws the plot: the scale at the left has a fixed width, the rest gets the remaining width.
 pub(crate) fn lines(label: &str, what: &Lines) -> String {
     let longest = what.up_ticks.iter().map(|(_, text)| text.chars().count());
     let wide = 8.0 + LETTER * longest.max().unwrap_or(0) as f64;
@@ -94,7 +94,7 @@ fn marks(svg: &mut Svg, what: &Lines) {
     for (index, mark) in held.enumerate() {
         let x = what.across.place(mark.at);
         svg.line((x, TOP - 4.0), (x, BOTTOM), mark.class, &mark.name);
-        // Neighbouring names stand on two heights, so that they do not cover each other.
+        // Neighbouring names alternate between two heights, so that they don't overlap.
         let y = if index % 2 == 0 { 11.0 } else { 25.0 };
         let class = if x > 60.0 { "axis end" } else { "axis" };
         if !mark.name.is_empty() {

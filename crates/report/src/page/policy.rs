@@ -1,13 +1,13 @@
-//! What a page's content security policy allows: its own elements, by their hashes.
+//! A page's content security policy: it allows the page's own elements, by their hashes.
 
 use sha2::{Digest, Sha256};
 
-/// The hash of an inline element as a content security policy names it.
+/// Returns the hash of an inline element in the notation of a content security policy.
 pub(super) fn hash(content: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(content.as_bytes())))
 }
 
-/// RFC 4648, section 4.
+/// Encodes as in RFC 4648, section 4.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,23 +1,23 @@
-//! A drawing as wide as its place: across, everything stands in per cent of the width, downwards in
-//! pixels. So texts have their size on a telephone and on a wide screen, and nothing is cut.
+//! A drawing as wide as its container: horizontal positions are in per cent of the width, vertical ones in
+//! pixels. Text therefore keeps its size on a phone and on a wide screen, and nothing is cut.
 
 use crate::axis::{Axis, Ticks};
 use crate::text::{bounded, html, put};
 
-/// Left and right end of an axis that goes across, in per cent: marks at its ends are whole.
+/// Left and right end of a horizontal axis, in per cent, so that marks at its ends aren't cut.
 pub(crate) const LEFT: f64 = 1.0;
 pub(crate) const RIGHT: f64 = 99.0;
 
 /// Height of the line of ticks below a drawing.
 const TICKS: f64 = 20.0;
-/// A letter of a tick on the narrowest page, in per cent of what is left beside a scale: 7 of 270
-/// pixels. A tick that would touch the one before is not written there.
+/// Width of a tick's letter on the narrowest page, in per cent of the width next to a scale: 7 of 270 pixels.
+/// A tick that would touch the previous one is not written.
 const LETTER: f64 = 2.6;
 
-/// A drawing that grows. Classes and numbers are Fathom's own; texts are escaped here.
+/// A drawing under construction. Classes and numbers are Fathom's own; texts are escaped here.
 pub(crate) struct Svg {
     out: String,
-    /// What stands behind a place across.
+    /// The unit after a horizontal position.
     unit: &'static str,
 }
 
@@ -29,7 +29,7 @@ impl Svg {
         }
     }
 
-    /// A drawing for a file of its own: across everything stands in pixels, too.
+    /// Creates a drawing for a separate file, with horizontal positions in pixels, too.
     pub(crate) fn alone() -> Svg {
         Svg {
             unit: "",
@@ -37,12 +37,12 @@ impl Svg {
         }
     }
 
-    /// A text; `class` says where it begins: at `x`, in the middle (`middle`), at the end (`end`).
+    /// Adds a text; `class` determines its anchor: at `x`, in the middle (`middle`), at the end (`end`).
     pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         self.titled_text(x, y, class, text, "");
     }
 
-    /// A text that says more to who asks.
+    /// Adds a text with a tooltip.
     pub(crate) fn titled_text(&mut self, x: f64, y: f64, class: &str, text: &str, title: &str) {
         put!(
             self.out,
@@ -77,7 +77,7 @@ impl Svg {
         );
     }
 
-    /// A dot that the keyboard reaches, too.
+    /// Adds a dot that can also be reached with the keyboard.
     pub(crate) fn stop(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
         put!(
             self.out,
@@ -88,7 +88,7 @@ impl Svg {
         );
     }
 
-    /// A box from `from` to `to` across.
+    /// Adds a box from `from` to `to` horizontally.
     pub(crate) fn area(
         &mut self,
         (from, to): (f64, f64),
@@ -104,9 +104,9 @@ impl Svg {
         );
     }
 
-    /// A line through `points` in a drawing of this height; `closed` fills what is below it.
+    /// Adds a line through `points` in a drawing of this height; `closed` fills the area below it.
     pub(crate) fn curve(&mut self, points: &[(f64, f64)], height: f64, class: &str, closed: bool) {
-        // Per cent are no coordinates of a path: a drawing inside has its own.
+        // A path can't have coordinates in per cent, so a nested drawing has its own.
         let path: Vec<String> = points
             .iter()
             .map(|(x, y)| format!("{x:.2} {y:.1}"))
@@ -119,7 +119,7 @@ impl Svg {
         );
     }
 
-    /// What follows until [`Svg::end_group`] belongs together.
+    /// Begins a group that ends at [`Svg::end_group`].
     pub(crate) fn begin_group(&mut self, class: &str) {
         put!(self.out, "<g class=\"{class}\">\n");
     }
@@ -128,8 +128,8 @@ impl Svg {
         self.out.push_str("</g>\n");
     }
 
-    /// The name of a row, from outside: in as many letters as a wide page has room for, and a narrow
-    /// one.
+    /// Adds the name of a row, which is untrusted: once with as many letters as fit on a wide page, and once
+    /// for a narrow one.
     pub(crate) fn name(&mut self, y: f64, name: &str) {
         let (wide, narrow) = (bounded(name, 72), bounded(name, 36));
         if wide == narrow {
@@ -140,7 +140,7 @@ impl Svg {
         }
     }
 
-    /// The lines of an axis that goes across from `top` to `bottom`, and its ticks below.
+    /// Adds the lines of a horizontal axis from `top` to `bottom`, and its ticks below.
     pub(crate) fn across(&mut self, axis: &Axis, ticks: &Ticks, (top, bottom): (f64, f64)) {
         let mut free = f64::NEG_INFINITY;
         for (tick, text) in ticks {
@@ -163,12 +163,12 @@ impl Svg {
         }
     }
 
-    /// Height of the ticks below what [`Svg::across`] draws.
+    /// Returns the height of the ticks below a drawing by [`Svg::across`].
     pub(crate) const fn ticks_height() -> f64 {
         TICKS
     }
 
-    /// The drawing, with what it shows for who can't see it.
+    /// Returns the drawing, with a description for users who can't see it.
     pub(crate) fn finish(self, height: f64, label: &str) -> String {
         format!(
             "<svg class=\"plot\" width=\"100%\" height=\"{height}\" role=\"group\" aria-label=\"{}\">\n{}</svg>\n",
@@ -177,7 +177,7 @@ impl Svg {
         )
     }
 
-    /// The drawing as a file that needs no other: `style` is its own.
+    /// Returns the drawing as a self-contained file with its own `style`.
     pub(crate) fn finish_alone(
         self,
         (width, height): (f64, f64),
@@ -199,7 +199,7 @@ fn titled(title: &str) -> String {
     }
 }
 
-/// What the colours mean, below a drawing: class and name of each. Names are from outside.
+/// Formats the legend below a drawing: class and name of each color. Names are untrusted.
 pub(crate) fn legend<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let mut out = String::from("<ul class=\"legend\">\n");
     for (class, name) in entries {
@@ -213,7 +213,7 @@ pub(crate) fn legend<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) 
     out
 }
 
-/// A drawing with its caption, in its frame.
+/// Formats a drawing with its caption, in a frame.
 pub(crate) fn figure(drawing: &str, caption: &str) -> String {
     let caption = match caption {
         "" => String::new(),
@@ -222,7 +222,7 @@ pub(crate) fn figure(drawing: &str, caption: &str) -> String {
     format!("<figure class=\"chart\">{drawing}{caption}</figure>\n")
 }
 
-/// The classes of lines and dots that stand for different things, in turn.
+/// Returns the class of the line or dot with this index; classes repeat in turn.
 pub(crate) fn colour(index: usize) -> &'static str {
     ["c0", "c1", "c2", "c3", "c4", "c5"][index % 6]
 }

@@ -1,14 +1,14 @@
-//! The one sentence that is read first: which stage holds the pipeline up.
+//! The first sentence: which stage holds the pipeline up.
 
 use fathom_model::{PipeModel, PipeRecord};
 
 use super::view::{gains, holding_up, name};
 use crate::why::{share_text, time};
 
-/// From here on it is said how far the model is off.
+/// From this error on, the text states how far the model is off.
 const MODEL_FAR: f64 = 0.1;
 
-/// Which stage holds the pipeline up, and what it would take without.
+/// Returns which stage holds the pipeline up, and what the pipeline would take without it.
 pub(super) fn answer(record: &PipeRecord) -> String {
     if record.rounds.is_empty() {
         return "Nothing is known: no round was finished.".to_owned();
@@ -16,7 +16,7 @@ pub(super) fn answer(record: &PipeRecord) -> String {
     let wall = record.summary.wall.value;
     let takes = format!("The pipeline takes {}", time(wall));
     let (Some(stage), Some(model)) = (record.bottleneck, &record.model) else {
-        return format!("{takes}; which stage holds it up is not known.");
+        return format!("{takes}; it is not known which stage holds it up.");
     };
     if record.model_misses() {
         return format!("{takes}; {}.", missed(record, stage));
@@ -38,7 +38,7 @@ pub(super) fn answer(record: &PipeRecord) -> String {
             "this stage",
         ),
         several => (
-            format!("{} hold the pipeline up alike", listed(record, several)),
+            format!("{} hold the pipeline up equally", listed(record, several)),
             "one of them",
         ),
     };
@@ -49,27 +49,27 @@ pub(super) fn answer(record: &PipeRecord) -> String {
     )
 }
 
-/// Where the model does not even give what was measured.
+/// The text if the model doesn't even reproduce the measurement.
 fn missed(record: &PipeRecord, stage: usize) -> String {
     let unknown = "the model and the measurement disagree, so no cost is given";
     match &holding_up(record)[..] {
         _ if !gains(record, stage) => format!(
-            "which stage holds it up is not known: the model and the measurement disagree. {} has the most time \
+            "it is not known which stage holds it up: the model and the measurement disagree. {} has the most time \
              of its own",
             named(record, stage)
         ),
         [_] => format!("probably {} holds it up; {unknown}", named(record, stage)),
         several => format!(
-            "probably {} hold it up alike; {unknown}",
+            "probably {} hold it up equally; {unknown}",
             listed(record, several)
         ),
     }
 }
 
-/// By which means, and how good they are where they are not good.
+/// Describes the method of the model, and its quality if that is poor.
 pub(super) fn how_modelled(model: &PipeModel, wall: f64) -> String {
     let how = match model.method.as_str() {
-        "phases" => "from when bytes came and went",
+        "phases" => "from the times at which bytes arrived and left",
         _ => "from the own times of the stages",
     };
     match model.off_by(wall) {
@@ -96,7 +96,7 @@ fn listed(record: &PipeRecord, stages: &[usize]) -> String {
     }
 }
 
-/// `1.2 s`, or `1.2 s to 1.4 s` where they differ.
+/// `1.2 s`, or `1.2 s to 1.4 s` if they differ.
 fn range(seconds: &[f64]) -> String {
     let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let most = seconds.iter().copied().fold(0.0, f64::max);

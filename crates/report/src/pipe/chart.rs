@@ -6,21 +6,21 @@ use super::view::name;
 use crate::line::{Line, Page, Tone};
 use crate::why::time;
 
-/// Columns for number and name.
+/// Width of number and name.
 const NAMES: usize = 15;
-/// Wider charts say no more.
+/// The widest chart: more columns don't add information.
 const WIDEST: usize = 100;
 
-/// What a column of the chart shows.
+/// The content of one column of the chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Absent,
     State(PipeState),
-    /// There, but what it did is not known.
+    /// The stage was running, but its state is unknown.
     Unseen,
 }
 
-/// In the order of the legend.
+/// The states in the order of the legend.
 const STATES: [(PipeState, &str); 5] = [
     (PipeState::Running, "on a CPU"),
     (PipeState::WaitingForInput, "waiting for input"),
@@ -98,8 +98,8 @@ fn look(cell: Cell, unicode: bool) -> (char, Tone) {
     (if unicode { fine } else { plain }, tone)
 }
 
-/// What the stage did in each of `width` equal parts of `wall`: whatever it did most of the part. A
-/// stage that was there at all has at least one.
+/// Returns what the stage did in most of each of `width` equal parts of `wall`. A stage that ran at all has
+/// at least one cell.
 fn cells(run: &StageRun, wall: u64, width: usize) -> Vec<Cell> {
     let wall = wall.max(1) as f64;
     let at = |ns: u64| ns as f64 / wall * width as f64;
@@ -120,7 +120,7 @@ fn cells(run: &StageRun, wall: u64, width: usize) -> Vec<Cell> {
         let most = (0..times.len()).max_by(|a, b| times[*a].total_cmp(&times[*b]));
         let most = most.filter(|most| times[*most] > 0.0);
         *cell = most.map_or(Cell::Unseen, |most| Cell::State(STATES[most].0));
-        // A part of which only a sliver is the stage's is the neighbour's in the eye.
+        // If only a sliver of a cell belongs to the stage, readers attribute the cell to the neighbour.
         let share = end.min(to) - start.max(from);
         if share < 0.15 && last - first > 1 && (index == first || index + 1 == last) {
             *cell = Cell::Absent;

@@ -1,4 +1,4 @@
-//! What is said of a record, whatever it is shown on.
+//! The description of a record, independent of its medium.
 
 use fathom_model::{PipeExplaining, PipeNote, PipeRecord, PipeRound};
 
@@ -13,9 +13,9 @@ use crate::quantity::{counted, format_level};
 use crate::text::{JOIN, bounded, wrap};
 use crate::why::time;
 
-/// The record as text: first which stage holds the pipeline up; then the chart, the times, and what
-/// changes what to do. No line is wider than the screen and no text from outside can act on
-/// the terminal. Ends with a line end.
+/// Formats the record as text: first which stage holds the pipeline up; then the chart, the times, and notes
+/// that matter for decisions. No line is wider than the screen, and untrusted text can't affect the terminal.
+/// Ends with a newline.
 pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.prose(0, Tone::Strong, &answer(record));
@@ -26,10 +26,10 @@ pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// The record as one page: the answer, the chart, with the chart of a late start beside it, the
-/// tables, and what would mislead.
+/// Formats the record as one page: the answer, the chart, next to it the chart of a late start, the tables,
+/// and what would mislead.
 ///
-/// Texts from outside are escaped for terminals and for HTML.
+/// Untrusted texts are escaped for terminals and for HTML.
 pub fn pipe_html(record: &PipeRecord) -> String {
     let pipeline = pipeline(record);
     let head = Head {
@@ -48,10 +48,10 @@ pub fn pipe_html(record: &PipeRecord) -> String {
     page(&head, &html(&document(record, Form::Page)))
 }
 
-/// Columns of a command.
+/// The longest command in columns.
 const COMMAND: usize = 200;
 
-/// All commands.
+/// Returns all commands.
 fn pipeline(record: &PipeRecord) -> String {
     let stages = record.stages.iter();
     let commands: Vec<String> = stages
@@ -67,7 +67,7 @@ fn document(record: &PipeRecord, form: Form) -> Document<'_> {
     }
     let first = drawn(&record.explained, &record.rounds).map(|round| (round, title(record)));
     match (late(record), form) {
-        // A late start that was asked for is always shown.
+        // A requested late start is always shown.
         (Some((round, title)), Form::Brief) => chart(&mut out, record, round, title, form),
         (None, Form::Brief) => {
             if let Some((round, _)) = first {
@@ -120,16 +120,16 @@ fn chart<'a>(
     }
 }
 
-/// What the chart shows.
+/// Returns the title of the chart.
 fn title(record: &PipeRecord) -> String {
     let how = match record.explained.is_empty() {
         true => "a timed",
         false => "an observed",
     };
-    format!("Who did what when, in {how} round")
+    format!("Each stage over time, in {how} round")
 }
 
-/// The round with late starts, and its title: `With 2 gzip 200 ms late`.
+/// Returns the round with late starts, and its title: `With 2 gzip 200 ms late`.
 fn late(record: &PipeRecord) -> Option<(&PipeRound, String)> {
     let delayed = record.delayed.as_ref()?;
     let round = drawn(&delayed.explained, &delayed.rounds)?;
@@ -143,7 +143,7 @@ fn late(record: &PipeRecord) -> Option<(&PipeRound, String)> {
     Some((round, format!("With {}", late.join(", "))))
 }
 
-/// What was measured and how.
+/// Adds what was measured and how.
 fn facts(out: &mut Document, record: &PipeRecord) {
     out.fact("median wall", Tone::Strong, median(record));
     if let (Some(model), false) = (&record.model, record.model_misses()) {
@@ -182,7 +182,7 @@ fn how_observed(explaining: &PipeExplaining) -> String {
         "perf" => "switches recorded by the kernel, threads sampled (tier perf)",
         "sample" => "threads sampled 1,000 times a second (tier sample)",
         _ => {
-            return "not: only the accounts of ended processes (tier accounts), so no waits"
+            return "none: only the accounts of ended processes (tier accounts), so no waits"
                 .to_owned();
         }
     };
@@ -196,7 +196,7 @@ fn how_observed(explaining: &PipeExplaining) -> String {
     }
 }
 
-/// The notes for which there is room, and how it was measured.
+/// Writes the notes that fit, and how it was measured.
 fn end_of_screen(page: &mut Page, record: &PipeRecord) {
     let shown = shown_first(page, &record.notes);
     page.gap();
@@ -206,10 +206,7 @@ fn end_of_screen(page: &mut Page, record: &PipeRecord) {
     page.gap();
     let more = match record.notes.len() - shown.len() {
         0 => String::new(),
-        more => format!(
-            ", {}",
-            counted(more as u64, "more thing to know", "more things to know")
-        ),
+        more => format!(", {}", counted(more as u64, "more note", "more notes")),
     };
     let rounds = counted(record.rounds.len() as u64, "timed round", "timed rounds");
     let observed = match &record.explaining {
@@ -224,12 +221,12 @@ fn end_of_screen(page: &mut Page, record: &PipeRecord) {
     page.prose(0, Tone::Quiet, &text);
 }
 
-/// Lines of a screen, and those of it that stand around the notes: two empty ones, two at the end.
+/// Height of a screen, and the lines around the notes: two empty ones, and two at the end.
 const SCREEN: usize = 24;
 const AROUND: usize = 4;
 
-/// The notes that change what to believe or to do, most important first: one, and as many more as
-/// fit the screen. What became of a late start was asked for.
+/// Returns the notes that affect what to believe or to do, most important first: one, and as many more as fit
+/// the screen. Results of a late start are always included, since it was requested.
 fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
     const IN_ORDER: [&[&str]; 5] = [
         &["partial", "failures", "left_behind"],
@@ -256,7 +253,7 @@ fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
     shown
 }
 
-/// How a note is coloured: what is wrong, what would mislead, what is only a note.
+/// Returns the tone of a note: an error, something misleading, or a plain note.
 fn tone(note: &PipeNote) -> Tone {
     match note.id.as_str() {
         "failures" | "partial" => Tone::Bad,

@@ -8,11 +8,12 @@ use crate::page::{LEFT, RIGHT, Svg, legend};
 use crate::why::time;
 
 const ROW: f64 = 58.0;
-/// Within a row: the name, then the bar.
+/// Vertical positions within a row: the name, then the bar.
 const BAR_TOP: f64 = 24.0;
 const BAR: f64 = 22.0;
 
-/// Class and name of each state. On a CPU a bar is tall, else low: readable without colour.
+/// Class and name of each state. A bar is tall for time on a CPU and low otherwise, so that it can be read
+/// without color.
 const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::Running, "running", "on a CPU"),
     (PipeState::WaitingForInput, "input", "waiting for input"),
@@ -25,10 +26,10 @@ const STATES: [(PipeState, &str, &str); 5] = [
     (PipeState::NoCpu, "nocpu", "waiting for a CPU"),
 ];
 
-/// What the marks at the bars are.
+/// Explanation of the marks on the bars.
 pub(super) const MARKS: &str = "Tall is on a CPU, low is waiting. Marks above a bar: first byte out; below: first and last byte in.";
 
-/// The round as one drawing, with its legend.
+/// Draws the round, with its legend.
 pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
     let axis = Axis::of_time(round.wall_ns as f64 / 1e9, LEFT, RIGHT);
     let mut svg = Svg::new();
@@ -50,7 +51,7 @@ pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
     let known = known.map(|(_, class, words)| (class, words));
     let blind = round.stages.iter().any(|run| run.stretches.is_empty());
     let blind = blind.then_some(("unseen", "from start to end; waits are not known"));
-    let drawing = svg.finish(bottom + Svg::ticks_height(), "What each stage did when");
+    let drawing = svg.finish(bottom + Svg::ticks_height(), "Each stage over time");
     drawing + &legend(known.chain(blind))
 }
 
@@ -64,7 +65,7 @@ fn bar(svg: &mut Svg, axis: &Axis, run: &StageRun, top: f64) {
             _ => BAR / 2.0,
         };
         let middle = top + (BAR - height) / 2.0;
-        // What is short is still to be seen.
+        // Keep short stretches visible.
         svg.area((x, end.max(x + 0.05)), (middle, height), class, &title);
     };
     if run.stretches.is_empty() {
@@ -78,7 +79,7 @@ fn bar(svg: &mut Svg, axis: &Axis, run: &StageRun, top: f64) {
     }
 }
 
-/// First and last byte in, first byte out.
+/// Draws the marks for first and last byte in, and first byte out.
 fn marks(svg: &mut Svg, axis: &Axis, run: &StageRun, top: f64) {
     let below = (top + BAR, top + BAR + 7.0);
     let points = [

@@ -8,10 +8,10 @@ use crate::line::Tone;
 use crate::quantity::format_bytes;
 use crate::why::time;
 
-/// Where a number would stand that is not known.
+/// Replaces an unknown number.
 const UNSEEN: &str = "-";
 
-/// The tables of the record, each with its title and a note; a screen has one.
+/// Returns the tables of the record, each with its title and a note; a screen has only one.
 pub(super) fn all(record: &PipeRecord, form: Form) -> Vec<(&'static str, Table, &'static str)> {
     let mut all = vec![times(record)];
     if form != Form::Brief {
@@ -21,7 +21,7 @@ pub(super) fn all(record: &PipeRecord, form: Form) -> Vec<(&'static str, Table, 
     all
 }
 
-/// A table with a row for each stage. On a terminal its title stands above the names.
+/// Builds a table with a row for each stage. On a terminal its title is above the names.
 fn of_stages(
     record: &PipeRecord,
     title: &'static str,
@@ -50,7 +50,8 @@ fn of_stages(
     table
 }
 
-/// Wall time, time alone, CPU time, waits, and the pipeline if the stage took no time.
+/// Builds the table of wall time, time alone, CPU time, waits, and the pipeline's time if the stage took
+/// none.
 fn times(record: &PipeRecord) -> (&'static str, Table, &'static str) {
     let last = record.stages.len().saturating_sub(1);
     let heads = [
@@ -81,13 +82,13 @@ fn times(record: &PipeRecord) -> (&'static str, Table, &'static str) {
             known(free.map(|free| time(free.wall_seconds))),
         ]
     };
-    let note = "wall, alone, CPU: medians of the timed rounds. Waits: in the observed round, for the stage before, \
-                for the next one to read, and all others, those for a CPU included. Last: what the pipeline \
-                would take, modelled.";
+    let note = "wall, alone, CPU: medians of the timed rounds. Waits, in the observed round: for the previous stage, for \
+         the next one to read, and all others, including those for a CPU. Last: the pipeline's predicted time, \
+         modelled.";
     ("Times", of_stages(record, "Times", &heads, row), note)
 }
 
-/// When bytes came and went.
+/// Builds the table of when bytes arrived and left.
 fn points(record: &PipeRecord) -> Option<(&'static str, Table, &'static str)> {
     let round = record.observed()?;
     let last = round.stages.len().saturating_sub(1);
@@ -102,12 +103,12 @@ fn points(record: &PipeRecord) -> Option<(&'static str, Table, &'static str)> {
             at(Some(run.end_ns)),
         ]
     };
-    let title = "When, in the observed round";
+    let title = "Times in the observed round";
     let heads = ["start", "first in", "last in", "first out", "end"];
     Some((title, of_stages(record, title, &heads, row), ""))
 }
 
-/// What went through the pipes, and how the stages ended.
+/// Builds the table of bytes through the pipes, and of how the stages ended.
 fn bytes(record: &PipeRecord) -> (&'static str, Table, &'static str) {
     let last = record.stages.len().saturating_sub(1);
     let row = |index: usize| {
@@ -131,7 +132,7 @@ fn known(value: Option<String>) -> String {
     value.unwrap_or_else(|| UNSEEN.to_owned())
 }
 
-/// Nothing where the question makes no sense: the first stage has no input from another.
+/// Returns an empty text if the value doesn't apply: the first stage has no input from another.
 fn only(asked: bool, value: String) -> String {
     if asked { value } else { String::new() }
 }

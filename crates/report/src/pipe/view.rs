@@ -1,11 +1,11 @@
-//! What is shown of a record: the round for the chart, times or shares, rates.
+//! Selects what to show of a record: the round for the chart, times or shares, rates.
 
 use fathom_model::{Exit, PipeRecord, PipeRound, StageRun};
 
 use crate::quantity::format_bytes;
 use crate::why::{share_text, time};
 
-/// A time of an observed round, as a time where observing hardly slowed it, else as a share of the
+/// Formats a time of an observed round: as a time if observing hardly slowed it, else as a share of the
 /// stage's wall time.
 pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Option<String> {
     let ns = ns?;
@@ -20,7 +20,7 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
-/// The round that is drawn: observed if there is one, else the timed round with the median wall
+/// Returns the round to draw: an observed one if there is one, else the timed round with the median wall
 /// time.
 pub(super) fn drawn<'a>(
     observed: &'a [PipeRound],
@@ -33,11 +33,10 @@ pub(super) fn drawn<'a>(
     })
 }
 
-/// A gain below this share of the pipeline's wall time is none.
+/// A gain below this share of the pipeline's wall time counts as none.
 const GAIN: f64 = 0.02;
 
-/// The stages that hold the pipeline up: several where the model can't say which more than the
-/// others.
+/// Returns the stages that hold the pipeline up: several if the model can't tell which of them does more.
 pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
     let Some(bottleneck) = record.bottleneck else {
         return Vec::new();
@@ -50,14 +49,14 @@ pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
     }
 }
 
-/// Whether the pipeline would take less if the stage took no time.
+/// Returns whether the pipeline would take less if the stage took no time.
 pub(super) fn gains(record: &PipeRecord, stage: usize) -> bool {
     let free = record.model.iter().flat_map(|model| &model.if_free);
     let mut of_stage = free.filter(|free| free.stage == stage);
     of_stage.any(|free| free.wall_seconds <= record.summary.wall.value * (1.0 - GAIN))
 }
 
-/// `gzip`, cleaned for a sentence.
+/// Returns a name such as `gzip`, cleaned for a sentence.
 pub(super) fn name(record: &PipeRecord, stage: usize) -> String {
     record.stages.get(stage).map_or_else(
         || format!("stage {}", stage + 1),
@@ -65,7 +64,7 @@ pub(super) fn name(record: &PipeRecord, stage: usize) -> String {
     )
 }
 
-/// `12.3 MiB/s` over the wall time of the stage.
+/// Formats `12.3 MiB/s` over the wall time of the stage.
 pub(super) fn rate(bytes: u64, seconds: f64) -> String {
     if seconds <= 0.0 {
         return "?".to_owned();

@@ -1,23 +1,23 @@
-//! Values of one column with so many digits that two that differ don't print alike.
+//! Formats the values of one column with enough digits that different values don't print the same.
 
-/// Values nearer than this are the same but for the arithmetic that made them.
+/// Values closer than this only differ by rounding errors.
 const SAME: f64 = 1e-9;
-/// More decimals than a row has by itself; beyond them nobody reads the difference.
+/// The most additional decimals of a row; a difference beyond them isn't readable.
 const MOST: usize = 9;
 
-/// The text of each value: `write(index, more)` yields that of a row with `more` decimals than it has
-/// by itself. Only rows that would print alike get more.
+/// Returns the text of each value: `write(index, more)` formats a row with `more` decimals than usual. Only
+/// rows that would print the same get more.
 pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<String> {
     let more = decimals_apart(values, write).into_iter().enumerate();
     more.map(|(row, more)| write(row, more)).collect()
 }
 
-/// How many decimals more each row gets in [`apart`]: its interval needs as many.
+/// Returns how many additional decimals each row gets in [`apart`]: its interval needs as many.
 pub(crate) fn decimals_apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<usize> {
     decimals_where(values.len(), &|a, b| differ(values[a], values[b]), write)
 }
 
-/// The same of so many rows, where `differ` says which two may not print alike.
+/// The same for a number of rows, with `differ` deciding which two must not print the same.
 pub(crate) fn decimals_where(
     rows: usize,
     differ: &dyn Fn(usize, usize) -> bool,
@@ -40,7 +40,7 @@ pub(crate) fn decimals_where(
     more
 }
 
-/// Whether two values differ by more than the arithmetic that made them.
+/// Returns whether two values differ by more than rounding errors.
 pub(crate) fn differ(a: f64, b: f64) -> bool {
     (a - b).abs() > SAME * a.abs().max(b.abs())
 }

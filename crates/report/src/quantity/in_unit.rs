@@ -7,7 +7,7 @@ use super::{
     supported_decimals,
 };
 
-/// A unit to write the values of a metric in.
+/// A unit for formatting the values of a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct InUnit {
     of: Unit,
@@ -16,7 +16,7 @@ pub(crate) struct InUnit {
 }
 
 impl InUnit {
-    /// The one that fits `value`.
+    /// Returns the unit that fits `value`.
     pub(crate) fn fitting(metric: Metric, value: f64) -> InUnit {
         let of = metric.unit();
         let (symbol, size) = match of {
@@ -33,7 +33,7 @@ impl InUnit {
         InUnit { of, symbol, size }
     }
 
-    /// The same, of a time in the unit that is asked for.
+    /// The same, but a time in the requested unit.
     pub(crate) fn asked(metric: Metric, value: f64, asked: Option<TimeUnit>) -> InUnit {
         match (metric.unit(), asked) {
             (Unit::Seconds, Some(unit)) => InUnit {
@@ -45,8 +45,8 @@ impl InUnit {
         }
     }
 
-    /// The unit of a column: that of the smallest, or the next where all are a tenth of it at least: 0.984 ms
-    /// beside 1.18 ms reads better than 1180 µs beside 984.
+    /// Returns the unit of a column: that of the smallest value, or the next larger one if all are at least a
+    /// tenth of it: 0.984 ms next to 1.18 ms reads better than 1180 µs next to 984.
     pub(crate) fn of_all(metric: Metric, values: &[f64], asked: Option<TimeUnit>) -> InUnit {
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = values.iter().copied().fold(0.0, f64::max);
@@ -61,7 +61,7 @@ impl InUnit {
         self.symbol
     }
 
-    /// The decimals that `estimate` supports; bytes and things have none.
+    /// Returns the decimals that `estimate` supports; bytes and counts have none.
     pub(crate) fn decimals(self, estimate: &Estimate) -> usize {
         match self.symbol {
             "" | "B" => 0,
@@ -69,7 +69,7 @@ impl InUnit {
         }
     }
 
-    /// `value` without its symbol.
+    /// Formats `value` without its symbol.
     pub(crate) fn number(self, value: f64, decimals: usize) -> String {
         match self.of {
             Unit::Count => format_count(value),
@@ -77,7 +77,7 @@ impl InUnit {
         }
     }
 
-    /// The same with so many digits.
+    /// Formats it with this many digits.
     pub(crate) fn digits(self, value: f64, digits: i32) -> String {
         let decimals = match self.symbol {
             "B" => 0,
@@ -86,20 +86,20 @@ impl InUnit {
         self.number(value, decimals)
     }
 
-    /// `number` with its symbol, where it has one.
+    /// Appends the symbol, if there is one, to `number`.
     pub(crate) fn with_symbol(self, number: &str) -> String {
         format!("{number} {}", self.symbol).trim_end().to_owned()
     }
 }
 
-/// `Wall time`: the name of a metric as a heading.
+/// Returns the name of a metric as a heading: `Wall time`.
 pub(crate) fn heading(metric: Metric) -> String {
     let mut letters = metric.label().chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// A value that stands alone, in the unit that fits it.
+/// Formats a single value in the unit that fits it.
 pub fn format_metric(metric: Metric, value: f64) -> String {
     match metric.unit() {
         Unit::Seconds => short_time(value),

@@ -1,9 +1,9 @@
-//! Shares and levels of confidence.
+//! Shares and confidence levels.
 
 use crate::text::JOIN;
 
-/// A share as a percentage, for example `3.1 %`: one decimal below 10 %, none above and for
-/// a whole 1 %.
+/// Formats a share as a percentage, for example `3.1 %`: one decimal below 10 %, none above and for exactly 1
+/// %.
 pub(crate) fn format_share(share: f64) -> String {
     let percent = share * 100.0;
     if !percent.is_finite() {
@@ -13,7 +13,7 @@ pub(crate) fn format_share(share: f64) -> String {
     format!("{percent:.decimals$}{JOIN}%")
 }
 
-/// The level of an interval: `95 %` where it is that, else with one decimal, never rounded up.
+/// Formats the level of an interval: `95 %` if it is exactly that, else with one decimal, never rounded up.
 pub(crate) fn format_level(level: f64) -> String {
     let tenths = (level * 1000.0 + 1e-6).floor();
     if tenths % 10.0 == 0.0 {

@@ -1,7 +1,7 @@
-//! A ratio of two values, in words and with a sign: one notation in all verbs.
+//! A ratio of two values, in words and with a sign: the same notation in all verbs.
 //!
-//! A change below a factor of 2 is a percentage of the reference (`1.8 % slower`, `-20 %`), and a
-//! factor from there on (`2.31x faster`, `2.31x`, `0.43x`). Words and signs say the same number.
+//! A change below a factor of 2 is a percentage of the reference (`1.8 % slower`, `-20 %`), and from there on
+//! a factor (`2.31x faster`, `2.31x`, `0.43x`). Words and signs show the same number.
 
 use fathom_model::quantity::{decimals_for, supported_decimals};
 use fathom_model::{Estimate, Metric, Unit, Verdict};
@@ -10,25 +10,25 @@ use super::apart::{apart, decimals_where, differ};
 use super::percent::format_level;
 use crate::text::JOIN;
 
-/// Two changes whose difference is below this part of both their intervals may print alike: nobody knows
-/// that they differ.
+/// Two changes whose difference is below this part of both their intervals may print the same, since it isn't
+/// known whether they differ.
 const OF_INTERVAL: f64 = 1e-3;
 /// From this factor on, `x` is easier to read than a percentage.
 const FACTOR_FROM: f64 = 2.0;
-/// From here on an end of an interval around a percentage is a factor itself.
+/// From this factor on, the end of an interval around a percentage is itself written as a factor.
 const FAR: f64 = 10.0;
 
-/// The two words of a comparison.
+/// The two words for the directions of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// For ratios below 1.
+    /// The word for ratios below 1.
     pub(crate) less: &'static str,
-    /// For ratios above 1.
+    /// The word for ratios above 1.
     pub(crate) more: &'static str,
 }
 
 impl Words {
-    /// `faster` and `slower` for the clocks, `less` and `more` for everything else.
+    /// Returns `faster` and `slower` for the clocks, `less` and `more` for everything else.
     pub(crate) fn of(metric: Metric) -> Words {
         match (metric.unit(), metric) {
             (Unit::Seconds, Metric::Wall | Metric::Undisturbed) => Words {
@@ -42,7 +42,7 @@ impl Words {
         }
     }
 
-    /// The word for a verdict.
+    /// Returns the word for a verdict.
     pub(crate) fn word(self, verdict: Verdict) -> &'static str {
         match verdict {
             Verdict::Faster => self.less,
@@ -56,7 +56,7 @@ impl Words {
     }
 }
 
-/// `ratio` (subject / reference) alone, for example `1.2 % faster`, with two or three digits.
+/// Formats `ratio` (subject / reference) alone, for example `1.2 % faster`, with two or three digits.
 pub(crate) fn change(ratio: f64, words: Words) -> String {
     let word = words.for_ratio(ratio);
     if is_factor(ratio) {
@@ -67,19 +67,19 @@ pub(crate) fn change(ratio: f64, words: Words) -> String {
     format!("{percent:.decimals$}{JOIN}%{JOIN}{word}")
 }
 
-/// `ratio` alone with its sign: `+1.2 %`, `-34 %`, `2.31x`, `0.43x`.
+/// Formats `ratio` alone with its sign: `+1.2 %`, `-34 %`, `2.31x`, `0.43x`.
 pub(crate) fn signed(ratio: f64) -> String {
     signed_with(ratio, decimals_of(ratio))
 }
 
-/// Several ratios as [`signed`], such as those of a column: two that differ don't print alike.
+/// Formats several ratios, such as those of a column, like [`signed`]: different ones don't print the same.
 pub(crate) fn signed_apart(ratios: &[f64]) -> Vec<String> {
     apart(ratios, &|row, more| {
         signed_with(ratios[row], decimals_of(ratios[row]) + more)
     })
 }
 
-/// [`signed_interval`] in one: `+8.1 % (+7.2 to +9.0)`.
+/// Formats [`signed_interval`] as one text: `+8.1 % (+7.2 to +9.0)`.
 pub(crate) fn signed_with_interval(ratio: &Estimate) -> String {
     match signed_interval(ratio) {
         (value, None) => value,
@@ -90,13 +90,13 @@ pub(crate) fn signed_with_interval(ratio: &Estimate) -> String {
     }
 }
 
-/// An estimate as [`signed`] and its interval with the same unit and decimals: `+8.1 %` and
-/// `+7.2 to +9.0 %`. What is counted exactly has no interval.
+/// Formats an estimate like [`signed`] and its interval with the same unit and decimals: `+8.1 %` and `+7.2
+/// to +9.0 %`. An exact count has no interval.
 pub(crate) fn signed_interval(ratio: &Estimate) -> (String, Option<String>) {
     with_interval(ratio, 0)
 }
 
-/// Those of a column: two that differ don't print alike, as far as their intervals reach.
+/// The same for a column: different ones don't print the same, as far as their intervals can tell.
 pub(crate) fn signed_intervals(ratios: &[Estimate]) -> Vec<(String, Option<String>)> {
     let wide = |row: usize| ratios[row].high - ratios[row].low;
     let apart = |a: usize, b: usize| {
@@ -159,7 +159,7 @@ fn signed_with(ratio: f64, decimals: usize) -> String {
     }
 }
 
-/// Two or three digits, as in [`change`], and one decimal where a change is below 10 %.
+/// Returns the decimals for two or three digits, as in [`change`], and one decimal if a change is below 10 %.
 fn decimals_of(ratio: f64) -> usize {
     match is_factor(ratio) {
         true => decimals_for(ratio, if ratio < 1.0 { 2 } else { 3 }),
@@ -167,7 +167,7 @@ fn decimals_of(ratio: f64) -> usize {
     }
 }
 
-/// A percentage with its sign; what rounds to 0 has none.
+/// Formats a percentage with its sign; a value that rounds to 0 has none.
 fn sign(percent: f64, decimals: usize) -> String {
     let text = format!("{percent:+.decimals$}");
     match text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
@@ -176,13 +176,13 @@ fn sign(percent: f64, decimals: usize) -> String {
     }
 }
 
-/// `ratio` with its interval and level: `2.31x faster, 95 % interval 2.27 to 2.36`.
+/// Formats `ratio` with its interval and level: `2.31x faster, 95 % interval 2.27 to 2.36`.
 pub(crate) fn change_with_interval(ratio: &Estimate, words: Words) -> String {
     let (change, interval) = change_and_interval(ratio, words);
     format!("{change}, {interval}")
 }
 
-/// The same in two: `2.31x faster` and `95 % interval 2.27 to 2.36`.
+/// The same as two texts: `2.31x faster` and `95 % interval 2.27 to 2.36`.
 pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, String) {
     if is_counted(ratio) {
         return (change(ratio.value, words), COUNTED.to_owned());
@@ -228,15 +228,15 @@ pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, St
     }
 }
 
-/// What stands in place of an interval where there is none.
-const COUNTED: &str = "counted, alike in all runs";
+/// Replaces the interval of an exact count.
+const COUNTED: &str = "counted, the same in all runs";
 
-/// Whether a ratio is of counts that never differed between runs.
+/// Returns whether a ratio is one of counts that never differed between runs.
 pub(crate) fn is_counted(ratio: &Estimate) -> bool {
     ratio.low == ratio.high && ratio.level >= 1.0
 }
 
-/// The largest difference that the interval allows, in either direction, rounded up: `0.8 %`.
+/// Returns the largest difference that the interval allows, in either direction, rounded up: `0.8 %`.
 pub(crate) fn bound(ratio: &Estimate) -> String {
     let far = factor_of(ratio.low).max(factor_of(ratio.high));
     if far >= FACTOR_FROM {
@@ -245,12 +245,12 @@ pub(crate) fn bound(ratio: &Estimate) -> String {
     let percent = percent(ratio.low).abs().max(percent(ratio.high).abs());
     let decimals = decimals_for(percent, 1).clamp(1, 3);
     let step = 10f64.powi(decimals as i32);
-    // The small allowance keeps 0.8 from becoming 0.9 by the last bit of a double.
+    // The small allowance keeps 0.8 from becoming 0.9 due to a rounding error.
     let up = ((percent * step) - 1e-6).ceil() / step;
     format!("{up:.decimals$}{JOIN}%")
 }
 
-/// How many times the larger is larger: at least 1.
+/// Returns how many times larger the larger one is: at least 1.
 fn factor_of(ratio: f64) -> f64 {
     if ratio < 1.0 { 1.0 / ratio } else { ratio }
 }
@@ -259,17 +259,18 @@ fn is_factor(ratio: f64) -> bool {
     factor_of(ratio) >= FACTOR_FROM
 }
 
-/// Whether an interval around a percentage reaches so far that its end is a factor: `+40 % (+2 % to 137x)`.
+/// Returns whether an interval around a percentage extends so far that its end is a factor: `+40 % (+2 % to
+/// 137x)`.
 fn is_far(ratio: &Estimate) -> bool {
     !is_factor(ratio.value) && factor_of(ratio.low).max(factor_of(ratio.high)) >= FAR
 }
 
-/// Whether a ratio can be written without a power of ten.
+/// Returns whether a ratio can be written without a power of ten.
 fn is_plain(ratio: f64) -> bool {
     (1e-6..1e9).contains(&ratio)
 }
 
-/// The change as a percentage of the reference.
+/// Returns the change as a percentage of the reference.
 fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
@@ -424,7 +425,7 @@ mod tests {
             let written = signed_intervals(&[one(value), one(value * (1.0 + by))]);
             let is_known = by > 2.0 * OF_INTERVAL * narrow * (below + above);
             proptest::prop_assert!(!is_known || written[0].0 != written[1].0, "{written:?}");
-            // As a ratio; an end of an interval without a unit has that of the other.
+            // Parses it as a ratio; an end of an interval without a unit has that of the other end.
             let read = |text: &str, unit: &str| {
                 let number: f64 = text.trim_end_matches(['x', '%', ' ']).parse().unwrap();
                 match text.ends_with('x') || !text.ends_with('%') && unit.ends_with('x') {

@@ -1,4 +1,4 @@
-//! What is read first: how soon a server answers, how much it can do, and at which latency.
+//! The first sentences: how soon a server answers, its capacity, and the latency.
 
 use fathom_model::{
     LoadResult, ServeComparison, ServeMetric, ServeRecord, ServedServer, StopReason, Verdict,
@@ -10,10 +10,10 @@ use crate::line::Tone;
 use crate::quantity::{Words, change, counted, format_count};
 use crate::text::{JOIN, shorten};
 
-/// Columns of a name within a sentence.
+/// Width of a name within a sentence.
 const NAME: usize = 36;
 
-/// The answer in a few sentences, and how it is meant.
+/// Returns the answer in a few sentences, and its tone.
 pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
     let mut tone = Tone::Strong;
     let mut sentences = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
         });
     }
     let broken = || record.budget.iter().filter(|budget| !budget.met);
-    // What is over says more than what isn't known.
+    // An exceeded limit is more informative than an unknown value.
     let first = broken().find(|budget| budget.value.is_some());
     if let Some(first) = first.or_else(|| broken().next()) {
         tone = Tone::Bad;
@@ -36,7 +36,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
                 "OVER the budget: {number}{limit}, and it is {}.",
                 budget_value(&first.limit, value)
             ),
-            None => format!("The budget can't be judged: {number}{limit} takes more values."),
+            None => format!("The budget can't be judged: {number}{limit} needs more values."),
         });
     } else if !record.budget.is_empty() {
         tone = if record.complete { Tone::Good } else { tone };
@@ -48,7 +48,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
             Tone::Strong | Tone::Good => Tone::Notice,
             other => other,
         };
-        // In the first line: the figures behind it are those of something else too.
+        // In the first line, since the figures after it don't depend on the server alone.
         sentences.insert(usize::from(!record.complete), doubts);
     }
     if let Some(server) = record.servers.first() {
@@ -60,7 +60,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
     (tone, sentences.join(" ").replace(JOIN, " "))
 }
 
-/// `Doubtful: generator-bound, neighbours.`: what more than the servers decided in some step.
+/// Formats `Doubtful: generator-bound, neighbours.`: influences other than the servers in some step.
 fn doubts(record: &ServeRecord) -> Option<String> {
     let loads = record.servers.iter().flat_map(|server| &server.load);
     let ramps = record.servers.iter().flat_map(|server| &server.ramp);
@@ -74,7 +74,7 @@ fn doubts(record: &ServeRecord) -> Option<String> {
     (!found.is_empty()).then(|| format!("Doubtful: {}.", found.join(", ")))
 }
 
-/// A value as its limit was written: `p99=2ms`, `errors=0`, `cpu=50us`.
+/// Formats a value like its limit: `p99=2ms`, `errors=0`, `cpu=50us`.
 pub(super) fn budget_value(limit: &str, value: f64) -> String {
     match limit.split(['=', '<']).next().unwrap_or_default().trim() {
         "errors" => format_count(value),
@@ -119,10 +119,13 @@ fn of(server: &ServedServer) -> String {
         parts.push(match limit.limit.as_str() {
             "knee" => match limit.kept_up_to_per_second {
                 Some(rate) if limit.left_in.is_some() => {
-                    format!("begins to answer later at {}/s", format_count(rate.round()))
+                    format!(
+                        "answers more slowly from {}/s on",
+                        format_count(rate.round())
+                    )
                 }
                 Some(_) => "keeps its response times to the end of the ramp".to_owned(),
-                None => "has too few answers for a knee".to_owned(),
+                None => "has too few answers to find a knee".to_owned(),
             },
             text => match limit.kept_up_to_per_second {
                 Some(rate) => {
@@ -152,7 +155,7 @@ fn of(server: &ServedServer) -> String {
     }
 }
 
-/// Which side was the limit is said in the table; here is the largest.
+/// Returns the largest result; the table shows which side was the limit.
 fn best(server: &ServedServer) -> Option<&LoadResult> {
     let closed = server
         .load
@@ -194,5 +197,5 @@ fn of_other(record: &ServeRecord, index: usize) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let name = shorten(&record.servers.get(index)?.name, NAME);
-    (!parts.is_empty()).then(|| format!("Against it, {name} is {}.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("{name} is {} compared with it.", parts.join(", ")))
 }

@@ -1,11 +1,11 @@
-//! System calls for each request, which are counted in a round of their own.
+//! System calls per request, counted in a separate round.
 
 use fathom_model::{ServeRecord, ServerCalls};
 
 use super::words;
 use crate::quantity::{counted, fixed, format_count};
 
-/// What is said of each server; in it may be what is from outside.
+/// Returns a line for each server; it may contain untrusted text.
 pub(super) fn lines(record: &ServeRecord) -> Vec<String> {
     let servers = record.servers.iter().enumerate();
     let lines = servers.filter_map(|(index, server)| {
@@ -15,7 +15,7 @@ pub(super) fn lines(record: &ServeRecord) -> Vec<String> {
     lines.collect()
 }
 
-/// Nothing where no request was completed.
+/// Returns `None` if no request was completed.
 fn said(calls: &ServerCalls) -> Option<String> {
     let each = match (calls.per_request, &calls.why_not) {
         (Some(each), _) => fixed(each, 2),

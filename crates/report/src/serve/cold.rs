@@ -1,14 +1,14 @@
-//! From launch to first answer, rung by rung.
+//! The steps from launch to first answer.
 
 use fathom_model::{ColdStart, ListeningBy, ServeRecord, Spread};
 
 use super::words::ms;
 use crate::quantity::counted;
 
-/// Index of a server, how it started, and with which files out of memory.
+/// Index of a server, its start, and which files were evicted from memory.
 pub(super) type Start<'r> = (usize, &'r ColdStart, &'static str);
 
-/// All that were measured.
+/// Returns all measured starts.
 pub(super) fn starts(record: &ServeRecord) -> Vec<Start<'_>> {
     let servers = record.servers.iter().enumerate();
     let of = servers.flat_map(|(index, server)| {
@@ -19,7 +19,7 @@ pub(super) fn starts(record: &ServeRecord) -> Vec<Start<'_>> {
     of.collect()
 }
 
-/// What stands above them; nothing if there are none.
+/// Returns the title above them; `None` if there are none.
 pub(super) fn title(record: &ServeRecord, starts: &[Start<'_>]) -> Option<String> {
     let (_, first, _) = starts.first()?;
     let launches = counted(first.launches as u64, "launch", "launches");
@@ -30,7 +30,7 @@ pub(super) fn title(record: &ServeRecord, starts: &[Start<'_>]) -> Option<String
     Some(format!("From launch to first answer ({launches}{several})"))
 }
 
-/// In the order of a start; the last is no rung but what it cost.
+/// Returns the steps in the order of a start; the last entry is not a step but the CPU time.
 pub(super) fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     let listening = match cold.listening_by {
         Some(ListeningBy::Look) => "listening (polled)",
@@ -46,7 +46,7 @@ pub(super) fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     rungs
 }
 
-/// What made the tail.
+/// Describes the causes of slow launches.
 pub(super) fn slow(cold: &ColdStart) -> Option<String> {
     let causes = [
         (cold.waited_for_cpu, "waited for a CPU"),

@@ -1,4 +1,4 @@
-//! Each server against the first, with intervals.
+//! Compares each server with the first, with intervals.
 
 use fathom_model::{ServeComparison, ServeMetric, ServeRecord, Verdict};
 
@@ -8,7 +8,7 @@ use crate::document::{Cell, Kind, Place, Table};
 use crate::line::Tone;
 use crate::quantity::{Words, bound, change, change_with_interval, counted};
 
-/// A row for each verdict.
+/// Builds a table with a row for each verdict.
 pub(super) fn table(record: &ServeRecord) -> Table {
     let mut table = Table::new("Comparisons")
         .placed("", Kind::Name, Place::Terminal(0))
@@ -28,7 +28,7 @@ pub(super) fn table(record: &ServeRecord) -> Table {
     table
 }
 
-/// By what it is compared.
+/// Returns what is compared.
 fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
     let load = || {
         let server = record.servers.get(comparison.subject)?;
@@ -44,7 +44,7 @@ fn what(record: &ServeRecord, comparison: &ServeComparison) -> String {
     format!("{metric}{load}")
 }
 
-/// What follows, with its interval.
+/// Formats the verdict, with its interval.
 fn verdict(comparison: &ServeComparison) -> String {
     let words = match comparison.metric {
         ServeMetric::ServerCpu => Words {
@@ -81,7 +81,8 @@ fn verdict(comparison: &ServeComparison) -> String {
     }
 }
 
-/// Where so few launches or rounds can't reach the level of a claim, however large the difference.
+/// Returns a note if this few launches or rounds can't reach the level of a claim, however large the
+/// difference.
 pub(super) fn too_few(comparison: &ServeComparison) -> Option<String> {
     let of = match comparison.metric {
         ServeMetric::Ready => "launches",
@@ -89,7 +90,7 @@ pub(super) fn too_few(comparison: &ServeComparison) -> Option<String> {
     };
     let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
     let is_short = comparison.verdict == Verdict::Undecided && comparison.rounds < fewest;
-    // Records of before the level was written down don't say it.
+    // Older records don't contain the level.
     (is_short && comparison.claim_level > 0.0)
         .then(|| format!("too few {of} ({} of {fewest})", comparison.rounds))
 }

@@ -1,4 +1,4 @@
-//! What is said of a record, whatever it is shown on.
+//! The description of a record, independent of its medium.
 
 use fathom_model::{HighestRate, ServeBudget, ServeConditions, ServeRecord};
 
@@ -12,14 +12,14 @@ use crate::quantity::{counted, format_count};
 use crate::text::{bounded, name, words as own};
 use crate::why::of_server;
 
-/// Longest answer, in columns.
+/// The longest answer, in columns.
 const LONGEST: usize = 1200;
-/// Servers that a report names.
+/// The most servers named in a report.
 const MOST_NAMES: usize = 12;
 
-/// The record as text: first how soon the servers answer and how much they can do; then the
-/// distributions, and what must be known to trust them. No line is wider than the screen and
-/// no text from outside can act on the terminal. Ends with a line end.
+/// Formats the record as text: first how soon the servers answer and their capacity; then the distributions,
+/// and notes on how far to trust them. No line is wider than the screen, and untrusted text can't affect the
+/// terminal. Ends with a newline.
 pub fn serve_terminal(record: &ServeRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -28,11 +28,11 @@ pub fn serve_terminal(record: &ServeRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// The record as one page: the answer; what stands in the way of trust; how soon the servers answer,
-/// rung by rung; what they do under load, by percentile and second by second; the verdicts; and the
-/// record itself, to be saved.
+/// Formats the record as one page: the answer; reasons for doubt; how soon the servers answer, step by step;
+/// their behaviour under load, by percentile and second by second; the verdicts; and the record itself, for
+/// saving.
 ///
-/// Texts from outside are put in as text only, escaped.
+/// Untrusted texts are only inserted as escaped text.
 pub fn serve_html(record: &ServeRecord) -> String {
     let (tone, answer) = answer(record);
     let conditions = &record.conditions;
@@ -59,7 +59,7 @@ pub fn serve_html(record: &ServeRecord) -> String {
     page(&head, &html(&document(record, Form::Page)))
 }
 
-/// What a report shows of it: the answer, the start and the load; not each launch, round and second.
+/// Formats the parts for a report: the answer, the start and the load, without each launch, round and second.
 pub(crate) fn parts(record: &ServeRecord) -> String {
     let (tone, answer) = answer(record);
     let names = record.servers.iter().take(MOST_NAMES);
@@ -189,7 +189,7 @@ fn under_load(out: &mut Document, record: &ServeRecord, form: Form) {
             part.section("How the requests were sent", |part| {
                 part.table(tables::sent(record));
             });
-            part.section("What both sides spent", |part| {
+            part.section("Costs of both sides", |part| {
                 part.table(tables::spent(record));
             });
         }
@@ -210,7 +210,7 @@ fn messages(out: &mut Document, record: &ServeRecord, form: Form) {
         let mut said = Vec::new();
         for (server, one) in &all {
             let text = format!("{}{}", words::number(record, *server), websocket::link(one));
-            // Both kinds of clients have the same server.
+            // Both kinds of clients use the same server.
             if !said.contains(&text) {
                 part.prose(2, Tone::Quiet, text.clone());
                 said.push(text);
@@ -243,7 +243,7 @@ fn highest_rates(out: &mut Document, record: &ServeRecord, form: Form) {
     });
 }
 
-/// The highest rate that keeps a limit; the limit is from outside.
+/// Formats the highest rate that satisfies a limit; the limit is untrusted.
 fn highest_rate(highest: &HighestRate) -> String {
     let tried = counted(highest.tried.len() as u64, "rate was", "rates were");
     match highest.rate_per_second {
@@ -256,7 +256,7 @@ fn highest_rate(highest: &HighestRate) -> String {
     }
 }
 
-/// Where the time of the servers goes.
+/// Writes where the time of the servers goes.
 fn causes(page: &mut Page, record: &ServeRecord) {
     for (index, server) in record.servers.iter().enumerate() {
         if let Some(why) = &server.why {
@@ -275,7 +275,7 @@ fn held(budget: &ServeBudget) -> &'static str {
     }
 }
 
-/// What was found where a limit was asked for.
+/// Formats the value found for a requested limit.
 fn found(budget: &ServeBudget) -> String {
     match budget.value {
         None => "too few values".to_string(),
@@ -283,7 +283,7 @@ fn found(budget: &ServeBudget) -> String {
     }
 }
 
-/// What must be known to trust the numbers; on a terminal some of it stands below them.
+/// Adds notes on how far to trust the numbers; on a terminal some of them come below the numbers.
 fn notes(out: &mut Document, record: &ServeRecord, form: Form) {
     if form.has_pictures() {
         let others = [
@@ -318,7 +318,7 @@ fn made(record: &ServeRecord, form: Form) -> String {
     )
 }
 
-/// Who ran where.
+/// Describes which process ran on which CPUs.
 fn cpus(conditions: &ServeConditions) -> String {
     let list: Vec<String> = conditions
         .server_cpus
@@ -329,8 +329,8 @@ fn cpus(conditions: &ServeConditions) -> String {
     match (list.as_str(), conditions.generator_cpu) {
         ("", _) => "Servers and generator share their CPUs".to_string(),
         (list, Some(generator)) => {
-            format!("Under load servers on CPU {list}, generator on {generator}")
+            format!("Under load, servers use CPU {list}, the generator CPU {generator}")
         }
-        (list, None) => format!("Servers on CPU {list}, the generator too"),
+        (list, None) => format!("Servers and generator use CPU {list}"),
     }
 }

@@ -1,30 +1,31 @@
-//! What the histograms of a record say: percentiles, and the curve through all of them.
+//! Values from the histograms of a record: percentiles, and the curve through all of them.
 
 use fathom_stats::{BEYOND_PERCENTILE, percentile_of_steps};
 
-/// Points of a curve for each factor of ten: more can't be distinguished.
+/// Points of a curve per factor of ten: more can't be distinguished.
 const POINTS_A_DECADE: f64 = 40.0;
 
-/// Largest nanoseconds of each step, and how many values it has, rising.
+/// The largest nanoseconds of each step, and its number of values, in ascending order.
 pub(super) type Steps = [(u64, u64)];
 
-/// How many values there are.
+/// Returns the number of values.
 pub(super) fn count(steps: &Steps) -> u64 {
     steps.iter().map(|(_, values)| values).sum()
 }
 
-/// The value, in seconds, that a share `q` of all don't exceed; `None` where too few lie beyond it.
+/// Returns the value, in seconds, that a share `q` of all values doesn't exceed; `None` if too few are beyond
+/// it.
 pub(super) fn percentile(steps: &Steps, q: f64) -> Option<f64> {
     percentile_of_steps(steps, q).map(seconds)
 }
 
-/// The largest, in seconds.
+/// Returns the largest value, in seconds.
 pub(super) fn largest(steps: &Steps) -> Option<f64> {
     steps.last().map(|(ns, _)| seconds(*ns))
 }
 
-/// Of every percentile its place, 1/(1-q), and its value in seconds. It ends where fewer than ten
-/// values lie beyond: from there on one value more or less moves it.
+/// Returns, for every percentile, its position 1/(1-q), and its value in seconds. The curve ends where fewer
+/// than ten values are beyond: from there on a single value changes it.
 pub(super) fn curve(steps: &Steps) -> Vec<(f64, f64)> {
     let count = count(steps);
     let Some((first, _)) = steps.first() else {

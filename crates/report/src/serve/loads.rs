@@ -1,4 +1,4 @@
-//! What servers did under load: one row for each server and load.
+//! Results under load: one row for each server and load.
 
 use fathom_model::{Doubt, LoadResult, ServeRecord};
 
@@ -6,14 +6,14 @@ use super::words;
 use crate::quantity::{counted, fixed, format_count, format_share};
 use crate::text::bounded;
 
-/// All loads with the index of their server.
+/// Returns all loads with the index of their server.
 pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &LoadResult)> {
     let servers = record.servers.iter().enumerate();
     let of = servers.flat_map(|(index, server)| server.load.iter().map(move |load| (index, load)));
     of.collect()
 }
 
-/// What stands above them.
+/// Returns the title above them.
 pub(super) fn title(record: &ServeRecord) -> String {
     let conditions = &record.conditions;
     let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
@@ -28,7 +28,7 @@ pub(super) fn title(record: &ServeRecord) -> String {
 pub(super) const CLOSED: &str =
     "Closed loops hardly notice a standstill; the open loop counts it in full.";
 
-/// Reasons not to trust the figures of one load.
+/// Returns the reasons not to trust the figures of one load.
 pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     let mut said = Vec::new();
     for verdict in &load.verdicts {
@@ -47,15 +47,15 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
                     .p99
                     .map_or("n/a".to_string(), words::us)
             ),
-            // Said once, of all.
+            // Reported once for all loads.
             Doubt::Neighbours => continue,
             Doubt::Little => format!(
-                "Little's law is off: {} instead of 1",
+                "Little's law does not hold: {} instead of 1",
                 load.little
                     .map_or("?".to_string(), |little| fixed(little, 3))
             ),
             Doubt::NotSteady => {
-                "not steady: CPU time for each request moves over the rounds".to_string()
+                "not steady: the CPU time per request drifts over the rounds".to_string()
             }
         });
     }
@@ -79,7 +79,7 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     said
 }
 
-/// How much others took, at the least and at the most, if that was too much anywhere.
+/// Returns the least and the most CPU time taken by others, if it was too much anywhere.
 pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
     let disturbed = |load: &LoadResult| load.verdicts.contains(&Doubt::Neighbours);
     if !loads.iter().any(|(_, load)| disturbed(load)) {
@@ -96,6 +96,6 @@ pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
         false => format!("{least} to {most}"),
     };
     Some(format!(
-        "Other programs took {shares} of the CPUs: don't trust these numbers"
+        "Other programs took {shares} of the CPUs: these numbers are unreliable"
     ))
 }

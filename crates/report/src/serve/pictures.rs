@@ -1,4 +1,4 @@
-//! The pictures of the page: latency by percentile, latency over time, and the start.
+//! The plots of the page: latency by percentile, latency over time, and the start.
 
 use fathom_model::{Estimate, LoadResult, Metric, ServeRecord};
 
@@ -14,12 +14,12 @@ use crate::page::{
 use crate::quantity::{counted, format_count, short_time};
 use crate::text::{bounded, words as own};
 
-/// Lines of one picture: as many as there are colours.
+/// The most lines in one plot: the number of colors.
 const MOST_LINES: usize = 6;
-/// Pictures of one kind; the tables have all.
+/// The most plots of one kind; the tables have all.
 const MOST_PICTURES: usize = 16;
 
-/// A server's name with its number, where there are several; from outside.
+/// Returns a server's name, with its number if there are several; untrusted.
 pub(super) fn server_name(record: &ServeRecord, server: usize) -> String {
     let name = record
         .servers
@@ -28,7 +28,7 @@ pub(super) fn server_name(record: &ServeRecord, server: usize) -> String {
     format!("{}{}", words::number(record, server), bounded(name, 72))
 }
 
-/// Latency over percentiles: a line for each load of one server, or for each server under one load.
+/// Draws latency over percentiles: a line for each load of one server, or for each server under one load.
 pub(super) fn percentiles(record: &ServeRecord) -> String {
     let all = loads::all(record);
     let pictures: Vec<(String, Vec<(String, &LoadResult)>)> = match record.servers.len() {
@@ -42,7 +42,7 @@ pub(super) fn percentiles(record: &ServeRecord) -> String {
                 let of = record.servers.iter().enumerate();
                 let of = of.filter_map(|(index, one)| Some((index, one.load.get(at)?)));
                 let of: Vec<_> = of.collect();
-                // All servers get the same loads; the rate of one may be another by a rounding.
+                // All servers get the same loads; a rate may differ by rounding.
                 let title = of
                     .first()
                     .map_or(String::new(), |(_, load)| words::load(load));
@@ -97,7 +97,7 @@ fn curves(title: &str, all: &[(String, &LoadResult)]) -> String {
     heading(title) + &figure(&(drawing + &legend(entries)), &more)
 }
 
-/// Through all percentiles; marks stand at those of the record.
+/// Returns a line through all percentiles, with marks at those of the record.
 fn curve(name: &str, load: &LoadResult) -> Series {
     let through = histogram::curve(&load.histogram_ns).into_iter();
     let mut points: Vec<Point> = through
@@ -144,7 +144,7 @@ pub(super) fn point(x: f64, value: f64, joined: bool, title: &str) -> Point {
     }
 }
 
-/// 50 %, 90 %, 99 % and so on, at 1/(1-q).
+/// Returns the ticks 50 %, 90 %, 99 % and so on, at 1/(1-q).
 fn shares(across: &Axis) -> Ticks {
     let tens = (1..=12).map(|nines: i32| {
         let decimals = usize::try_from(nines - 2).unwrap_or(0);
@@ -155,7 +155,7 @@ fn shares(across: &Axis) -> Ticks {
     all.filter(|(tick, _)| across.holds(*tick)).collect()
 }
 
-/// Latency in each second, one picture for each server and load.
+/// Draws the latency in each second, one plot for each server and load.
 pub(super) fn over_time(record: &ServeRecord) -> String {
     let all = loads::all(record).into_iter();
     let drawn = all.filter(|(_, load)| load.response_ms.max.is_some() && !load.seconds.is_empty());
@@ -175,7 +175,7 @@ pub(super) fn over_time(record: &ServeRecord) -> String {
     side_by_side(&drawn) + &legend + note
 }
 
-/// Name and value of each line, from the histogram of a second.
+/// Computes the value of a line from the histogram of a second.
 type OfSecond = fn(&histogram::Steps) -> Option<f64>;
 const LINES: [(&str, OfSecond); 5] = [
     ("p50", |steps| histogram::percentile(steps, 0.5)),
@@ -247,7 +247,7 @@ fn seconds(load: &LoadResult) -> String {
     )
 }
 
-/// From launch to first answer: the rungs of each start on one axis, and every launch.
+/// Draws the steps from launch to first answer for each start on one axis, and every launch.
 pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>]) -> String {
     let all = starts.iter().enumerate();
     let rungs: Vec<Vec<Rungs>> = all.map(|(index, start)| ladder_of(start, index)).collect();
@@ -279,7 +279,7 @@ pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>]) -> String {
 
 fn ladder_of(start: &Start<'_>, colour: usize) -> Vec<Rungs<'static>> {
     let mut all = cold::rungs(start.1);
-    // CPU time is no rung.
+    // CPU time is not a step.
     all.pop();
     let rows = all.into_iter().map(|(name, spread)| {
         let figures = [
@@ -304,7 +304,7 @@ fn ladder_of(start: &Start<'_>, colour: usize) -> Vec<Rungs<'static>> {
     rows.collect()
 }
 
-/// Every launch by its first answer.
+/// Draws every launch by its first answer.
 pub(super) fn launches(record: &ServeRecord, starts: &[Start<'_>]) -> String {
     let names: Vec<String> = starts
         .iter()
@@ -336,7 +336,7 @@ fn heading(title: &str) -> String {
     }
 }
 
-/// Two in a row where there is room.
+/// Arranges two plots in a row if there is room.
 fn side_by_side(pictures: &[String]) -> String {
     let shown = pictures.iter().take(MOST_PICTURES);
     let shown: String = shown

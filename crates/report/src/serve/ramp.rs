@@ -1,4 +1,4 @@
-//! A rate that grows: up to which one a server keeps its limits, and its latency along the way.
+//! Ramps: up to which growing rate a server stays within its limits, and its latency along the way.
 
 use fathom_model::{RampLimit, RampResult, RampWindow, ServeRecord};
 
@@ -11,17 +11,17 @@ use crate::page::{BOTTOM, LEFT, Lines, Mark, RIGHT, Series, TOP, colour, figure,
 use crate::quantity::{counted, fixed, format_count, short_time};
 use crate::text::bounded;
 
-/// Rows on a screen.
+/// The most rows on a screen.
 const SHOWN: usize = 8;
 
-/// The ramps with the index of their server.
+/// Returns the ramps with the index of their server.
 pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &RampResult)> {
     let servers = record.servers.iter().enumerate();
     let ramps = servers.filter_map(|(index, server)| Some((index, server.ramp.as_ref()?)));
     ramps.collect()
 }
 
-/// Adds what the ramps showed.
+/// Adds the results of the ramps.
 pub(super) fn add(out: &mut Document, record: &ServeRecord, form: Form) {
     let ramps = all(record);
     let Some((_, first)) = ramps.first() else {
@@ -59,7 +59,7 @@ fn title(ramp: &RampResult) -> String {
     )
 }
 
-/// A rate, with three digits: it is not known to more.
+/// Formats a rate with three digits, its precision.
 fn per_second(rate: f64) -> String {
     let step = 10f64.powf((rate.max(1.0).log10().floor() - 2.0).max(0.0));
     format_count((rate / step).round() * step)
@@ -73,11 +73,11 @@ fn tone(limit: &RampLimit) -> Tone {
     }
 }
 
-/// Up to which rate a limit is kept; the limit is from outside.
+/// Describes up to which rate a limit is kept; the limit is untrusted.
 pub(super) fn sentence(ramp: &RampResult, limit: &RampLimit) -> String {
     let is_knee = limit.limit == "knee";
     let what = match is_knee {
-        true => "the p90 stays below 3 times its least",
+        true => "the p90 stays below 3 times its minimum",
         false => &limit.limit,
     };
     let holds = if is_knee { "" } else { " holds" };
@@ -102,13 +102,13 @@ pub(super) fn sentence(ramp: &RampResult, limit: &RampLimit) -> String {
     match limit.broken_before {
         0 => text,
         count => format!(
-            "{text}; {} before that didn't keep it",
+            "{text}; {} before that exceeded it",
             counted(count as u64, "part", "parts")
         ),
     }
 }
 
-/// ` (2,900 to 3,100 in the rounds)`, where they differ.
+/// Formats ` (2,900 to 3,100 in the rounds)`, if they differ.
 fn by_round(limit: &RampLimit) -> String {
     let known = || limit.kept_up_to_by_round.iter().flatten().copied();
     let (low, high) = (known().reduce(f64::min), known().reduce(f64::max));
@@ -121,7 +121,7 @@ fn by_round(limit: &RampLimit) -> String {
     }
 }
 
-/// That the generator didn't send what it should have.
+/// Returns a note if the generator couldn't keep up with the requested rate.
 fn late(ramp: &RampResult) -> Option<String> {
     let late = ramp.windows.iter().find(|window| window.generator_late)?;
     Some(format!(
@@ -132,8 +132,8 @@ fn late(ramp: &RampResult) -> Option<String> {
     ))
 }
 
-/// The parts that are shown: all on a page, else so many that they fit a screen, with those around the end
-/// of a limit among them.
+/// Returns the windows to show: all on a page, otherwise as many as fit a screen, including those around the
+/// point where a limit is exceeded.
 pub(super) fn shown(ramp: &RampResult, form: Form) -> Vec<&RampWindow> {
     let count = ramp.windows.len();
     if matches!(form, Form::Page | Form::Full) || count <= SHOWN {
@@ -144,7 +144,7 @@ pub(super) fn shown(ramp: &RampResult, form: Form) -> Vec<&RampWindow> {
         .map(|row| row * (count - 1) / (SHOWN - 1))
         .collect();
     if let Some(left) = left {
-        // The nearest rows give way.
+        // They replace the nearest rows.
         for wanted in [left.saturating_sub(1), left] {
             if !places.contains(&wanted) {
                 let near = |at: &usize| at.abs_diff(wanted);
@@ -182,7 +182,7 @@ const LINES: [(&str, OfWindow); 5] = [
     ("slowest", |window| window.response_ms.max),
 ];
 
-/// Latency over the rate, with a mark where each limit is left.
+/// Draws latency over the rate, with a mark where each limit is exceeded.
 fn picture(ramp: &RampResult) -> String {
     let middle = |window: &RampWindow| f64::midpoint(window.from_per_second, window.to_per_second);
     let series: Vec<Series> = LINES
@@ -240,12 +240,13 @@ fn picture(ramp: &RampResult) -> String {
             across: &across,
             up_ticks: up.times(),
             up: &up,
-            over: "requests per second that were to be sent",
+            over: "requests per second that were scheduled",
             stops: true,
         },
     );
     let entries = LINES.iter().enumerate();
     let legend = legend(entries.map(|(index, (name, _))| (colour(index), *name)));
-    let caption = "Response times by the rate at which requests should have been sent. A mark is where a limit is left.";
+    let caption =
+        "Response times by the scheduled rate of requests. A mark shows where a limit is exceeded.";
     figure(&(drawing + &legend), caption)
 }

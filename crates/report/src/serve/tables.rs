@@ -1,4 +1,4 @@
-//! The tables.
+//! Tables of the report.
 
 use fathom_model::{LoadResult, ServeRecord, SlowLaunch};
 
@@ -11,12 +11,12 @@ use crate::document::{Cell, Form, Table};
 use crate::quantity::{fixed, format_bytes, format_count, format_share, short_time};
 use crate::text::bounded;
 
-/// Why a figure is not there.
-const TOO_FEW: &str = "too few values: ten must lie beyond a percentile";
-const NOT_OURS: &str = "the server's processes are not Fathom's";
+/// Reasons for a missing figure.
+const TOO_FEW: &str = "too few values: ten must be beyond a percentile";
+const NOT_OURS: &str = "Fathom did not start the server's processes";
 
-/// A table whose rows are of a server and of a thing, which has this head. `figures` are the columns
-/// behind: the head, where it is shown, and whether a narrow terminal lacks it.
+/// Creates a table with rows for a server and a thing, whose column has this head. `figures` are the columns
+/// after it: the head, where it is shown, and the order in which a narrow terminal drops it.
 fn begin(
     record: &ServeRecord,
     caption: &'static str,
@@ -33,14 +33,14 @@ fn begin(
     })
 }
 
-/// The first cells of a row.
+/// Returns the first cells of a row.
 fn first(record: &ServeRecord, server: usize, what: &str) -> Vec<Cell> {
     let number = words::number(record, server);
     let mut cells = vec![Cell::name(&format!("{number}{what}"))];
     if record.servers.len() > 1 {
         cells.push(Cell::name(&server_name(record, server)));
     }
-    // A number sorts as one.
+    // Numbers are sorted as numbers.
     cells.push(match what.parse() {
         Ok(value) => Cell::number(what, value),
         Err(_) => Cell::words(what),
@@ -48,7 +48,7 @@ fn first(record: &ServeRecord, server: usize, what: &str) -> Vec<Cell> {
     cells
 }
 
-/// A number, or why it is not known.
+/// Formats a number, or why it is unknown.
 fn known(value: Option<f64>, write: impl FnOnce(f64) -> String, why: &str) -> Cell {
     match value {
         Some(value) => Cell::number(&write(value), value),
@@ -84,7 +84,8 @@ fn decimal(value: Option<f64>, decimals: usize, why: &str) -> Cell {
     known(value, |value| fixed(value, decimals), why)
 }
 
-/// Every rung of every start; on a screen of several servers the last one of each.
+/// Builds a table with every step of every start; on a screen with several servers only the last step of
+/// each.
 pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>], form: Form) -> Table {
     let columns = [
         ("min", Everywhere, 1),
@@ -119,7 +120,7 @@ pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>], form: Form) -> T
     table
 }
 
-/// Every launch, and why it was slow.
+/// Builds a table with every launch, and why it was slow.
 pub(super) fn launches(record: &ServeRecord, starts: &[Start<'_>]) -> Table {
     let columns = [
         ("listening", Place::Page, 0),
@@ -158,7 +159,7 @@ pub(super) fn launches(record: &ServeRecord, starts: &[Start<'_>]) -> Table {
     table
 }
 
-/// Puts a row for each load into `table`.
+/// Adds a row for each load to `table`.
 fn of_loads(
     record: &ServeRecord,
     mut table: Table,
@@ -172,7 +173,7 @@ fn of_loads(
     table
 }
 
-/// What each load step came to, and what must be known of it.
+/// Builds the table of results of each load step, with notes on them.
 pub(super) fn load(record: &ServeRecord) -> Table {
     let columns = [
         ("requests/s", Everywhere, 0),
@@ -214,7 +215,7 @@ pub(super) fn load(record: &ServeRecord) -> Table {
     })
 }
 
-/// Which requests were to be sent, and which were.
+/// Builds the table of scheduled and sent requests.
 pub(super) fn sent(record: &ServeRecord) -> Table {
     let columns = [
         ("scheduled", Everywhere, 0),
@@ -262,7 +263,7 @@ pub(super) fn sent(record: &ServeRecord) -> Table {
     })
 }
 
-/// What servers and generator spent.
+/// Builds the table of resources spent by servers and generator.
 pub(super) fn spent(record: &ServeRecord) -> Table {
     let columns = [
         ("CPUs", Everywhere, 0),
@@ -273,7 +274,7 @@ pub(super) fn spent(record: &ServeRecord) -> Table {
         ("generator", Everywhere, 0),
         ("CPU each", Everywhere, 1),
     ];
-    let table = begin(record, "What both sides spent", "load", &columns);
+    let table = begin(record, "Costs of both sides", "load", &columns);
     of_loads(record, table, |load| {
         let memory = load.server_peak_memory_bytes.map(|bytes| bytes as f64);
         let threads = load.server_threads.map(|threads| threads as f64);
@@ -289,7 +290,7 @@ pub(super) fn spent(record: &ServeRecord) -> Table {
     })
 }
 
-/// Every step of every round.
+/// Builds the table of every step of every round.
 pub(super) fn rounds(record: &ServeRecord) -> Table {
     let heads = [
         "round",
@@ -330,7 +331,7 @@ pub(super) fn rounds(record: &ServeRecord) -> Table {
     table
 }
 
-/// Every second of every step.
+/// Builds the table of every second of every step.
 pub(super) fn seconds(record: &ServeRecord) -> Table {
     let heads = [
         "round",
@@ -370,7 +371,7 @@ pub(super) fn seconds(record: &ServeRecord) -> Table {
     table
 }
 
-/// The parts of a ramp.
+/// Builds the table of the windows of a ramp.
 pub(super) fn ramp(record: &ServeRecord, form: Form) -> Table {
     let columns = [
         ("answered", Everywhere, 1),
@@ -411,7 +412,7 @@ pub(super) fn ramp(record: &ServeRecord, form: Form) -> Table {
     table
 }
 
-/// Messages by WebSocket.
+/// Builds the table of WebSocket messages.
 pub(super) fn messages(record: &ServeRecord) -> Table {
     let columns = [
         ("round trips/s", Everywhere, 0),
@@ -444,7 +445,7 @@ pub(super) fn messages(record: &ServeRecord) -> Table {
     table
 }
 
-/// The rates that were tried.
+/// Builds the table of the rates that were tried.
 pub(super) fn rates(record: &ServeRecord) -> Table {
     let columns = ["rate", "found", "failed"].map(|head| (head, Place::Page, 0));
     let table = begin(record, "Rates that were tried", "limit", &columns);

@@ -1,11 +1,11 @@
-//! Messages through servers and back: one row for each server and kind of client.
+//! WebSocket messages through servers and back: one row for each server and kind of client.
 
 use fathom_model::{ServeRecord, WebSocketClient, WebSocketLink, WebSocketResult};
 
 use crate::quantity::{counted, fixed, format_bytes, format_share};
 use crate::text::bounded;
 
-/// All with the index of their server.
+/// Returns all results with the index of their server.
 pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &WebSocketResult)> {
     let servers = record.servers.iter().enumerate();
     let of =
@@ -13,7 +13,7 @@ pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &WebSocketResult)> {
     of.collect()
 }
 
-/// What stands above them; nothing if there are none.
+/// Returns the title above them; `None` if there are none.
 pub(super) fn title(record: &ServeRecord, all: &[(usize, &WebSocketResult)]) -> Option<String> {
     let (_, first) = all.first()?;
     let conditions = &record.conditions;
@@ -33,17 +33,17 @@ pub(super) fn client(one: &WebSocketResult) -> &'static str {
     }
 }
 
-/// What the server does with a message, and what was agreed on.
+/// Describes what the server does with a message, and the negotiated extensions.
 pub(super) fn link(one: &WebSocketResult) -> String {
     let link = match one.link {
         WebSocketLink::Relay => "it relays from one client to the other, and back",
-        WebSocketLink::Echo => "it sends each message back to who sent it",
+        WebSocketLink::Echo => "it sends each message back to its sender",
     };
     let extensions = bounded(one.extensions.as_deref().unwrap_or("none"), 200);
     format!("{link}; extensions: {extensions}")
 }
 
-/// How much others took, if that was too much anywhere.
+/// Returns how much CPU time others took, if it was too much anywhere.
 pub(super) fn neighbours(all: &[(usize, &WebSocketResult)]) -> Option<String> {
     let disturbed = all.iter().filter(|(_, one)| !one.verdicts.is_empty());
     let shares = disturbed.flat_map(|(_, one)| &one.rounds);
@@ -52,6 +52,6 @@ pub(super) fn neighbours(all: &[(usize, &WebSocketResult)]) -> Option<String> {
         .fold(0.0, f64::max);
     (most > 0.0).then(|| {
         let most = format_share(most);
-        format!("Other programs took up to {most} of the CPUs: don't trust these numbers")
+        format!("Other programs took up to {most} of the CPUs: these numbers are unreliable")
     })
 }

@@ -1,11 +1,11 @@
-//! Names of loads and times, and the line that is drawn while it runs.
+//! Names of loads and times, and the progress line.
 
 use fathom_model::{LoadResult, ServeConditions, ServeRecord};
 
 use crate::quantity::{counted, format_count, short_time};
 use crate::text::{escape, shorten};
 
-/// Columns of a server's name in a line.
+/// Width of a server's name in a line.
 const NAME: usize = 28;
 
 pub(super) fn ms(ms: f64) -> String {
@@ -16,17 +16,17 @@ pub(super) fn us(us: f64) -> String {
     short_time(us / 1e6)
 }
 
-/// What isn't known, for want of values, is `n/a`.
+/// Formats a value, or `n/a` if there were too few values.
 pub(super) fn ms_or(ms: Option<f64>) -> String {
     ms.map_or_else(|| "n/a".to_string(), self::ms)
 }
 
-/// `16 connections`, or `1,490/s, open`.
+/// Formats a load: `16 connections`, or `1,490/s, open`.
 pub(super) fn load(load: &LoadResult) -> String {
     load_of(load.connections, load.rate_per_second)
 }
 
-/// The same of its numbers.
+/// Formats a load given by its numbers.
 pub(super) fn load_of(connections: u32, rate_per_second: Option<f64>) -> String {
     match rate_per_second {
         Some(rate) => format!("open, {}/s", format_count(rate)),
@@ -35,7 +35,7 @@ pub(super) fn load_of(connections: u32, rate_per_second: Option<f64>) -> String 
     }
 }
 
-/// `2: ` where there are several servers.
+/// Returns `2: ` if there are several servers.
 pub(super) fn number(record: &ServeRecord, server: usize) -> String {
     match record.servers.len() {
         2.. => format!("{}: ", server + 1),
@@ -43,7 +43,7 @@ pub(super) fn number(record: &ServeRecord, server: usize) -> String {
     }
 }
 
-/// What is spoken with the servers, behind a semicolon; nothing if that is plain HTTP/1.1.
+/// Describes the protocol after a semicolon; empty for plain HTTP/1.1.
 pub(super) fn spoken(conditions: &ServeConditions) -> String {
     match (conditions.http2_streams, conditions.tls) {
         (None, false) => String::new(),
@@ -56,18 +56,18 @@ pub(super) fn spoken(conditions: &ServeConditions) -> String {
     }
 }
 
-/// Where a measurement is.
+/// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeProgress<'p> {
-    /// The server's name as it was given.
+    /// The server's name as given by the user.
     pub server: &'p str,
-    /// What is done: `launch 3 of 30`, `16 connections, round 2 of 5`.
+    /// The current step: `launch 3 of 30`, `16 connections, round 2 of 5`.
     pub what: String,
-    /// Of a step that runs: requests in its last second, and all that failed.
+    /// For a running step: requests in its last second, and all failures so far.
     pub last_second: Option<(u64, u64)>,
 }
 
-/// One line of at most `width` columns, safe to draw.
+/// Formats one line of at most `width` columns, safe for display.
 pub fn serve_progress(progress: &ServeProgress<'_>, width: usize) -> String {
     let name = shorten(&escape(progress.server), NAME);
     let second = match progress.last_second {

@@ -1,4 +1,4 @@
-//! The sentence that is read first.
+//! The first sentence of the report.
 
 use fathom_model::{
     Environment, GateVerdict, HistoryEnvironment, Report, ReportBenchmark, Verdict,
@@ -8,7 +8,7 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::text::{bounded, escape};
 
-/// How many benchmarks changed since the measurement before each.
+/// Returns how many benchmarks changed since their previous measurement.
 pub(super) fn answer(report: &Report) -> (Tone, String) {
     if report.benchmarks.is_empty() {
         return of_gates(report);
@@ -28,15 +28,15 @@ pub(super) fn answer(report: &Report) -> (Tone, String) {
         (0, 0) if !compared => (Tone::Plain, format!("{all}, each measured once")),
         (0, 0) => (
             Tone::Plain,
-            format!("Nothing is certain to have changed since the measurements before: {all}"),
+            format!("No change since the previous measurements is certain: {all}"),
         ),
         (0, faster) => (
             Tone::Good,
-            format!("{faster} of {all} faster than in the measurement before, none slower"),
+            format!("{faster} of {all} faster than in the previous measurement, none slower"),
         ),
         (slower, faster) => (
             Tone::Bad,
-            format!("{slower} of {all} slower than in the measurement before, {faster} faster"),
+            format!("{slower} of {all} slower than in the previous measurement, {faster} faster"),
         ),
     }
 }
@@ -48,7 +48,7 @@ fn of_gates(report: &Report) -> (Tone, String) {
         Some(GateVerdict::CannotTell) => (Tone::Notice, "The last gate can't tell".to_owned()),
         None if report.versions.is_empty() => (
             Tone::Plain,
-            "Nothing was saved yet: in a project `fathom bench` saves, elsewhere --save does"
+            "Nothing is saved yet: in a project, `fathom bench` saves its results; elsewhere, add --save"
                 .to_owned(),
         ),
         None => (
@@ -62,7 +62,7 @@ fn of_gates(report: &Report) -> (Tone, String) {
     }
 }
 
-/// What it rests on.
+/// Returns the basis of the answer.
 pub(super) fn basis(report: &Report) -> String {
     let mut parts = vec![format!("From {}", escape(&bounded(&report.source, 120)))];
     if !report.measurements.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn basis(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// Where the newest point was measured, as far as it is known, and when.
+/// Returns where the newest point was measured, as far as known, and when.
 pub(super) fn origin(report: &Report) -> (Environment, String) {
     let last = report
         .benchmarks

@@ -1,4 +1,4 @@
-//! The points as a script reads them: whole numbers in lists, what repeats once.
+//! The points in the format that the script reads: integers in lists, with repeated values written once.
 
 use std::collections::HashMap;
 
@@ -8,21 +8,21 @@ use serde_json::{Map, Value, json};
 use crate::history::in_words;
 use crate::text::{bounded, escape};
 
-/// Longest name of a benchmark, in columns.
+/// The longest name of a benchmark, in columns.
 const LONGEST_NAME: usize = 160;
-/// Digits of the least value of a series: at most six are ever printed.
+/// Digits of the smallest value of a series: at most six are ever printed.
 const DIGITS: i32 = 8;
-/// Digits of a revision and of a record's id, as people type them.
+/// Digits of an abbreviated revision or record id.
 const ID: usize = 12;
 
-/// How much of each benchmark is written.
+/// How much of each benchmark to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// All points of every metric, or only of the one that stands for it.
+    /// Whether to write all points of every metric, or only of the main metric.
     pub(super) every_metric: bool,
-    /// The newest points of a metric.
+    /// The number of newest points of a metric to write.
     pub(super) newest: usize,
-    /// Runs of the last two points.
+    /// Whether to write the runs of the last two points.
     pub(super) samples: bool,
 }
 
@@ -34,12 +34,12 @@ impl Extent {
     };
 }
 
-/// The name by which the page links to a benchmark: escaped, and short.
+/// Returns the short, escaped name with which the page links to a benchmark.
 pub(super) fn key(benchmark: &ReportBenchmark) -> String {
     escape(&bounded(&benchmark.shown(), LONGEST_NAME))
 }
 
-/// The data block of a page.
+/// Builds the data block of a page.
 pub(super) fn data(report: &Report, extent: Extent) -> Value {
     let mut tables = Tables::default();
     let benchmarks = report.benchmarks.iter();
@@ -54,12 +54,12 @@ pub(super) fn data(report: &Report, extent: Extent) -> Value {
     })
 }
 
-/// What several benchmarks share.
+/// Values shared by several benchmarks.
 #[derive(Default)]
 struct Tables {
     metrics: Vec<Value>,
     metric_places: HashMap<(String, String), usize>,
-    /// Measurements that are written, by their number in the report.
+    /// Measurements to write, by their index in the report.
     used: Vec<usize>,
     places: HashMap<usize, usize>,
 }
@@ -134,7 +134,7 @@ fn compared(one: &ReportComparison) -> Value {
     value
 }
 
-/// Six digits are more than a ratio deserves.
+/// Rounds a ratio to six decimals; more aren't meaningful.
 fn rounded(value: f64) -> f64 {
     format!("{value:.6}").parse().unwrap_or(value)
 }
@@ -152,7 +152,7 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
     };
     let whole = |value: f64| whole(value, exponent);
     list("value", points.iter().map(|one| whole(one.value)).collect());
-    // Ends of intervals as distances: a few digits.
+    // Interval ends are written as distances from the value, which takes fewer digits.
     let below = points.iter().map(|one| whole(one.value) - whole(one.low));
     list("below", below.collect());
     let above = points.iter().map(|one| whole(one.high) - whole(one.value));
@@ -187,14 +187,14 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
     Value::Object(out)
 }
 
-/// The power of ten in which values are written: eight digits of the least of them.
+/// Returns the power of ten in which values are written, for eight digits of the smallest.
 fn exponent(values: impl Iterator<Item = f64>) -> i32 {
     let sizes = values
         .map(f64::abs)
         .filter(|size| *size > 0.0 && size.is_finite());
     let least = sizes.fold(f64::INFINITY, f64::min);
     match least.is_finite() {
-        // Counts and bytes stay what they are.
+        // Counts and bytes stay as they are.
         true => (least.log10().floor() as i32 + 1 - DIGITS).min(0),
         false => 0,
     }
@@ -204,7 +204,7 @@ fn whole(value: f64, exponent: i32) -> i64 {
     (value * 10f64.powi(-exponent)).round() as i64
 }
 
-/// A list; one number where all are alike; `{"from": n}` where each is one more than the one before.
+/// Returns a list; a single number if all are equal; `{"from": n}` if each is one more than the previous.
 fn packed(values: &[i64]) -> Value {
     match values {
         [first, rest @ ..] if rest.iter().all(|one| one == first) => json!(first),
@@ -215,7 +215,7 @@ fn packed(values: &[i64]) -> Value {
     }
 }
 
-/// Columns of what is known of each measurement.
+/// Returns the known properties of the measurements, as columns.
 fn measurements(report: &Report, tables: &Tables) -> Value {
     let short = |text: &str| text.chars().take(ID).collect::<String>();
     let used: Vec<_> = tables

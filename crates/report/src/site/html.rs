@@ -1,4 +1,4 @@
-//! The page with everything.
+//! The single page with everything.
 
 use fathom_model::{Report, ReportBenchmark};
 
@@ -18,12 +18,12 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("page/start.js"),
 );
 
-/// A page with everything stays below this, in bytes.
+/// The largest size of a page with everything, in bytes.
 const LARGEST: usize = 1_000_000;
 
-/// Everything on one page that needs no network. Where it would exceed 1,000,000 bytes, first the
-/// earlier points of metrics that don't stand for a benchmark are left out, then the single runs, then
-/// the oldest points; the page says how many.
+/// Formats everything on one page that needs no network. If it would exceed 1,000,000 bytes, it omits first
+/// the earlier points of metrics that aren't a benchmark's main metric, then the single runs, then the oldest
+/// points; the page states how many.
 pub fn report_html(report: &Report) -> String {
     let links = keys(report);
     let all: Vec<usize> = (0..links.len()).collect();
@@ -41,7 +41,7 @@ pub fn report_html(report: &Report) -> String {
     })
 }
 
-/// The most of it that fits.
+/// Returns the most detailed output that fits.
 pub(super) fn fitting(largest: usize, report: &Report, write: impl Fn(Extent) -> String) -> String {
     let longest = report.benchmarks.iter().filter_map(ReportBenchmark::main);
     let longest = longest.map(|main| main.points.len()).max().unwrap_or(0);
@@ -61,7 +61,7 @@ pub(super) fn fitting(largest: usize, report: &Report, write: impl Fn(Extent) ->
     }
 }
 
-/// The overview below its heading: `tools`, which a script fills, and the rows.
+/// Formats the overview below its heading: `tools`, which a script fills, and the rows.
 pub(super) fn benchmarks(tools: &str, rows: &str) -> String {
     let rows = match rows {
         "" => String::new(),
@@ -73,7 +73,7 @@ pub(super) fn benchmarks(tools: &str, rows: &str) -> String {
     )
 }
 
-/// What stands below the overview without a script, in sections.
+/// Returns the sections below the overview, which need no script.
 pub(super) fn rest(report: &Report) -> Vec<String> {
     let mut sections = vec![section("Versions", &versions::of_labels(report))];
     sections.extend(records::all(report));

@@ -1,4 +1,4 @@
-//! How benchmarks are linked to.
+//! Names for links to benchmarks.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::data::key;
 
-/// The names by which benchmarks are linked to: escaped, short, and each once.
+/// Returns the names for links to benchmarks: escaped, short and unique.
 pub(super) fn keys(report: &Report) -> Vec<String> {
     let mut known = HashSet::new();
     let unique = |benchmark: &ReportBenchmark| {
@@ -33,7 +33,7 @@ pub(super) fn with_links(mut data: Value, links: &[String]) -> Value {
     data
 }
 
-/// `#name`, as a script finds it again.
+/// Returns `#name` in the form that the script looks up.
 pub(super) fn anchor(link: &str) -> String {
     let mut out = "#".to_owned();
     for byte in link.bytes() {
@@ -47,7 +47,7 @@ pub(super) fn anchor(link: &str) -> String {
     out
 }
 
-/// A name of letters and digits, with a hash so that no two benchmarks have the same.
+/// Returns a name of letters and digits, with a hash that makes it unique.
 pub(super) fn file_name(shown: &str) -> String {
     let letters = shown.chars().map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase(),

@@ -1,4 +1,4 @@
-//! The live page, and what it asks for.
+//! The live page, and the data that it requests.
 
 use fathom_model::{Report, ReportBenchmark, Verdict};
 use serde_json::json;
@@ -9,22 +9,22 @@ use super::links::{anchor, keys};
 use super::{overview, versions};
 use crate::page::{Reach, inert, section, with_data};
 
-/// Rows of the overview at a time: a screen shows 20.
+/// Rows of the overview on one page; a screen shows 20.
 const ROWS: usize = 100;
 
-/// Which rows of the overview are shown.
+/// The selected rows of the overview.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReportRows {
-    /// Words that the name of a benchmark has, all of them.
+    /// Words that the name of a benchmark must contain, all of them.
     pub words: String,
-    /// Only those that became faster or slower.
+    /// Whether to show only benchmarks that became faster or slower.
     pub changed: bool,
-    /// Of several pages this one, from 0.
+    /// The page number, from 0, if there are several.
     pub page: usize,
 }
 
-/// The live page: rows of the overview, from which a script asks the server for one benchmark at a
-/// time. `mark` is the state of the store that it shows.
+/// Formats the live page: rows of the overview, from which a script requests one benchmark at a time from the
+/// server. `mark` identifies the state of the store.
 pub fn report_live(report: &Report, mark: &str, rows: &ReportRows) -> String {
     let links = keys(report);
     let words: Vec<String> = rows
@@ -69,17 +69,17 @@ fn has_changed(one: &ReportBenchmark) -> bool {
     comparisons.any(|one| matches!(one.verdict, Verdict::Faster | Verdict::Slower))
 }
 
-/// The place of the benchmark that a live page links to by this name.
+/// Returns the index of the benchmark to which a live page links by this name.
 pub fn report_place(report: &Report, link: &str) -> Option<usize> {
     keys(report).iter().position(|known| known == link)
 }
 
-/// What the live page draws of one benchmark: JSON.
+/// Returns the JSON from which the live page draws one benchmark.
 pub fn report_part(report: &Report) -> String {
     data(report, Extent::ALL).to_string()
 }
 
-/// What the live page shows of versions: markup; nothing with fewer than two.
+/// Returns the live page's markup for versions; empty if there are fewer than two.
 pub fn report_versions(report: &Report) -> String {
     section("Versions", &versions::of_labels(report))
 }

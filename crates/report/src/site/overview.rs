@@ -1,4 +1,4 @@
-//! Every benchmark in a row: it can be read without a script.
+//! A row for every benchmark, readable without a script.
 
 use std::fmt::Write;
 
@@ -10,19 +10,19 @@ use crate::page::{Cell, Kind, Table};
 use crate::quantity::{Scale, counted, format_share, signed_interval};
 use crate::text::{JOIN, bounded, html, name};
 
-/// Points of a row's picture.
+/// Number of points in a row's picture.
 const SPARK: usize = 60;
-/// Its size, pixels.
+/// Size of the picture in pixels.
 const WIDE: f64 = 120.0;
 const HIGH: f64 = 24.0;
 
-/// The rows of these benchmarks; `link` says where the part of one is.
+/// Formats the rows of these benchmarks; `link` returns the address of one's details.
 pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> String) -> String {
     let mut table = Table::new("Benchmarks")
         .column("benchmark", Kind::Name)
         .column("last", Kind::Number)
         .column("interval", Kind::Number)
-        .column("since the one before", Kind::Number)
+        .column("since the previous one", Kind::Number)
         .column("verdict", Kind::Words)
         .column("since the baseline", Kind::Number)
         .column("over time", Kind::Words);
@@ -75,7 +75,7 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
     }
 }
 
-/// Links to the pages of an overview that has several.
+/// Formats links to the pages of an overview.
 pub(super) fn pager(pages: usize, current: usize, link: impl Fn(usize) -> String) -> String {
     if pages < 2 {
         return String::new();
@@ -104,7 +104,7 @@ fn tone(one: &ReportComparison) -> Tone {
 
 fn change(comparison: Option<&ReportComparison>) -> Cell {
     let Some(one) = comparison else {
-        return Cell::none("nothing was measured before in this environment");
+        return Cell::none("no earlier measurement in this environment");
     };
     let (value, interval) = signed_interval(&one.ratio);
     let interval = interval.unwrap_or_else(|| "counted exactly".to_owned());
@@ -121,7 +121,7 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
     ))
 }
 
-/// The newest values as a line; change points are dots.
+/// Draws the newest values as a line; change points are dots.
 fn spark(series: &ReportSeries) -> String {
     let points = &series.points[series.points.len().saturating_sub(SPARK)..];
     let ends = points

@@ -8,16 +8,16 @@ use super::links::{file_name, keys, with_links};
 use super::overview;
 use crate::page::{Reach, inert, page, with_data};
 
-/// A page of a site stays below this, in bytes.
+/// The largest size of a page of a site, in bytes.
 const LARGEST: usize = 200_000;
-/// The parts of a page: with its style and its head it stays below that.
+/// The largest size of a page's sections, which leaves room for its style and head.
 const LARGEST_PARTS: usize = LARGEST - 40_000;
 /// Rows of the overview on one page.
 const ROWS: usize = 100;
 
-/// The files of a site by their names: `index.html` and further pages of the overview, what was
-/// recorded of versions, gates and servers, and a page for each benchmark. Every page is smaller than
-/// 200,000 bytes, but for a record that alone is larger.
+/// Returns the files of a site by name: `index.html` and further pages of the overview, records of versions,
+/// gates and servers, and a page for each benchmark. Every page is smaller than 200,000 bytes, unless a
+/// single record is larger.
 pub fn report_site(report: &Report) -> Vec<(String, String)> {
     let files: Vec<String> = report
         .benchmarks
@@ -41,7 +41,7 @@ pub fn report_site(report: &Report) -> Vec<(String, String)> {
     site
 }
 
-/// The pages that are of all benchmarks.
+/// Returns the pages about all benchmarks.
 fn overviews(report: &Report, files: &[String]) -> Vec<(String, String)> {
     let tables = tables(report, files);
     let mut bodies: Vec<(String, String)> = Vec::new();
@@ -52,7 +52,7 @@ fn overviews(report: &Report, files: &[String]) -> Vec<(String, String)> {
             benchmarks("", &(table.clone() + &pager)),
         ));
     }
-    // What the index has no room for goes on pages of its own.
+    // Sections that don't fit on the index get pages of their own.
     let mut place = 0;
     let mut more = 0;
     for section in rest(report) {
@@ -86,7 +86,7 @@ fn overviews(report: &Report, files: &[String]) -> Vec<(String, String)> {
     bodies
 }
 
-/// The overview in tables that fit a page each; an empty one if there is no benchmark.
+/// Returns the overview as tables that each fit a page; one empty table if there are no benchmarks.
 fn tables(report: &Report, files: &[String]) -> Vec<String> {
     let all: Vec<usize> = (0..report.benchmarks.len()).collect();
     let mut rows = ROWS;
@@ -103,7 +103,7 @@ fn tables(report: &Report, files: &[String]) -> Vec<String> {
     }
 }
 
-/// `index.html`, `index-2.html` and so on.
+/// Returns `index.html`, `index-2.html` and so on.
 fn numbered(name: &str, at: usize) -> String {
     match at {
         0 => format!("{name}.html"),
@@ -111,7 +111,7 @@ fn numbered(name: &str, at: usize) -> String {
     }
 }
 
-/// The report of one benchmark alone, with its own measurements only: its page stays the same when
+/// Returns the report of a single benchmark, with only its own measurements: its page stays the same when
 /// others are measured.
 fn of_one(report: &Report, index: usize) -> Report {
     let mut benchmark = report.benchmarks[index].clone();
@@ -142,7 +142,7 @@ fn of_one(report: &Report, index: usize) -> Report {
     }
 }
 
-/// Each once, in ascending order.
+/// Returns each number once, in ascending order.
 fn numbers(all: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut found: Vec<usize> = all.collect();
     found.sort_unstable();

@@ -1,4 +1,4 @@
-//! Records of verbs that answer by themselves: gate, serve, versions.
+//! Records of verbs with their own answers: gate, serve, versions.
 
 use fathom_model::{GateBenchmark, GateRecord, GateVerdict, Report};
 
@@ -8,10 +8,10 @@ use crate::page::section;
 use crate::serve::parts as serve_parts;
 use crate::text::{bounded, html, words};
 
-/// Rows of a table: more make a page of a site too large.
+/// The most rows of a table: more would make a page of a site too large.
 const MOST_ROWS: usize = 100;
 
-/// A section for each record.
+/// Returns a section for each record.
 pub(super) fn all(report: &Report) -> Vec<String> {
     let gates = report.gates.iter().map(|one| section("Gate", &gate(one)));
     let serves = report.serves.iter();
@@ -34,7 +34,7 @@ fn gate(record: &GateRecord) -> String {
         html(&bounded(&record.base.name, 60))
     );
     let mut rows: Vec<&GateBenchmark> = record.benchmarks.iter().collect();
-    // Where not all have room, what is not worse goes first.
+    // If not all rows fit, those that are not worse are omitted first.
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
         rows.sort_by_key(|row| match row.verdict {

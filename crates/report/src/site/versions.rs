@@ -1,4 +1,4 @@
-//! Versions: how many times the first one's figure each takes.
+//! Versions: the figures of each as a multiple of the first one's.
 
 use fathom_model::{Report, VersionState, VersionsRecord};
 
@@ -9,15 +9,15 @@ use crate::page::{
 use crate::quantity::signed;
 use crate::text::{bounded, html};
 
-/// Labels that have a column: the newest.
+/// The most labels with a column, the newest ones.
 const MOST_COLUMNS: usize = 8;
-/// Benchmarks that have a row.
+/// The most benchmarks with a row.
 const MOST_ROWS: usize = 120;
-/// Versions that are written below the picture.
+/// The most versions named below the picture.
 const MOST_NAMES: usize = 6;
 
-/// The geometric mean of all benchmarks that every label has, and each benchmark in a row; nothing with
-/// fewer than two labels.
+/// Formats the geometric mean of all benchmarks that every label has, and each benchmark in a row; empty if
+/// there are fewer than two labels.
 pub(super) fn of_labels(report: &Report) -> String {
     let mut labels: Vec<&str> = Vec::new();
     for label in report.measurements.iter().flat_map(|one| &one.labels) {
@@ -42,7 +42,7 @@ pub(super) fn of_labels(report: &Report) -> String {
             main.points.iter().rev().find(has)
         };
         let found: Vec<_> = labels.iter().map(value).collect();
-        // Of the environments that of the newest version: an older one has other figures.
+        // Use the environment of the newest version, since an older one has other figures.
         let newest = found
             .iter()
             .flatten()
@@ -98,7 +98,7 @@ pub(super) fn of_labels(report: &Report) -> String {
     out + &table.html()
 }
 
-/// A record of `versions`: each version as a multiple of the first.
+/// Formats a record of `versions`: each version as a multiple of the first.
 pub(super) fn of_record(record: &VersionsRecord) -> String {
     let measured: Vec<_> = record
         .versions

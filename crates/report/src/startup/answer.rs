@@ -1,4 +1,4 @@
-//! What is read first: how soon the programs have their first byte of output, and which sooner.
+//! The first sentences: how soon the programs write their first byte of output, and which is sooner.
 
 use fathom_model::{
     Budget, Cache, Metric, StartupComparison, StartupMetric, StartupRecord, StartupSummary,
@@ -10,10 +10,10 @@ use crate::line::Tone;
 use crate::quantity::{Words, bound, change};
 use crate::text::JOIN;
 
-/// Columns of a name within a sentence.
+/// Width of a name within a sentence.
 const NAME: usize = 36;
 
-/// The answer in a sentence or two, and how it is meant.
+/// Returns the answer in a sentence or two, and its tone.
 pub(super) fn answer(record: &StartupRecord) -> (Tone, String) {
     let mut tone = Tone::Strong;
     let mut sentences = Vec::new();
@@ -59,7 +59,7 @@ fn of_budget(record: &StartupRecord, budget: &Budget) -> String {
     );
     match result.seconds {
         None => {
-            format!("Nothing shows that the budget of {limit} holds: the {whose} is not known.")
+            format!("It is not shown that the budget of {limit} holds: the {whose} is not known.")
         }
         Some(seconds) => format!(
             "Over the budget of {limit}: the {whose} to the {} is {}.",
@@ -69,7 +69,7 @@ fn of_budget(record: &StartupRecord, budget: &Budget) -> String {
     }
 }
 
-/// The first program, warm and cold.
+/// Describes the first program, warm and cold.
 fn of_first(record: &StartupRecord) -> String {
     let Some(warm) = summary(record, 0, Cache::Warm) else {
         return format!("{}: no run was finished", name(record, 0));
@@ -90,7 +90,7 @@ fn of_first(record: &StartupRecord) -> String {
     text
 }
 
-/// Of the stretch that counts: to the first byte where there is one.
+/// Returns the summary of the judged metric: the first byte if there is one.
 fn summary(record: &StartupRecord, program: usize, cache: Cache) -> Option<&StartupSummary> {
     let all = record.summaries.iter();
     all.filter(|summary| summary.program == program && summary.cache == cache)

@@ -1,4 +1,4 @@
-//! What was cold in a cold run, and what was not.
+//! Evidence of what was cold in a cold run, and what was not.
 
 use fathom_model::{Cache, ColdBy, ColdEvidence, EvictedFile, StartupRecord, StartupRun};
 
@@ -8,30 +8,30 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
-/// Files that stayed that are written out; the JSON has all.
+/// The most files named as still cached; the JSON has all.
 const MOST_FILES: usize = 4;
 const MOST_HOLDERS: usize = 3;
-/// Size of a page; the share is what matters.
+/// Size of a page; only the share matters.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// The evidence for every cold program.
+/// Adds the evidence for every cold program.
 pub(super) fn add(out: &mut Document, record: &StartupRecord) {
     let Some(by) = record.conditions.cold_by else {
         return;
     };
     let how = match by {
         ColdBy::Evict => {
-            "before each cold run the program, its libraries and every file that it is known to \
-             open were evicted from the page cache; names and attributes of files stay in memory, \
-             and so does what a disk or hypervisor below keeps"
+            "before each cold run, the program, its libraries and all files that it is known to open were evicted \
+             from the page cache; file names and attributes stay in memory, and so does the cache of a disk or \
+             hypervisor below"
         }
         ColdBy::DropCaches => {
-            "before each cold run the kernel dropped the clean page cache, directory entries and \
-             inodes of the WHOLE machine (drop_caches = 3): everything else on it is slower for a \
-             while; pages that running programs map stay"
+            "before each cold run, the kernel dropped the clean page cache, directory entries and inodes of the \
+             WHOLE machine (drop_caches = 3): everything else on it is slower for a while; pages that running \
+             programs map stay"
         }
     };
-    out.section("What stayed cached, and why", |part| {
+    out.section("Pages that stayed cached, and why", |part| {
         part.prose(2, Tone::Plain, how);
         for evidence in &record.cold {
             program(part, record, evidence);
@@ -39,7 +39,7 @@ pub(super) fn add(out: &mut Document, record: &StartupRecord) {
     });
 }
 
-/// A line for every cold program.
+/// Adds a line for every cold program.
 pub(super) fn add_short(out: &mut Document, record: &StartupRecord) {
     if record.conditions.cold_by.is_none() || record.cold.is_empty() {
         return;
@@ -53,12 +53,12 @@ pub(super) fn add_short(out: &mut Document, record: &StartupRecord) {
     }
 }
 
-/// How much of what was evicted stayed.
+/// Describes how much of the evicted data stayed cached.
 fn stayed_in_short(evidence: &ColdEvidence) -> String {
     let known = evidence.files.iter().filter_map(|file| file.pages_left);
     let left: u64 = known.clone().sum();
     match (known.count(), left) {
-        (0, _) => "what stayed cached is not known".to_string(),
+        (0, _) => "the pages that stayed cached are not known".to_string(),
         (_, 0) => "nothing stayed cached".to_string(),
         (_, left) => format!(
             "{} of {} stayed cached",
@@ -68,7 +68,7 @@ fn stayed_in_short(evidence: &ColdEvidence) -> String {
     }
 }
 
-/// What cold runs read from the device; how many were void, and of how many.
+/// Returns what cold runs read from the device, the number of void runs, and the number of all runs.
 fn read(record: &StartupRecord, evidence: &ColdEvidence) -> (String, usize, usize) {
     let cold: Vec<&StartupRun> = record
         .runs
@@ -114,7 +114,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     );
     text.push_str(&match (known.len(), pages) {
         (0, _) if unknown > 0 => {
-            "what stayed in memory is not known: the kernel says so only to a file's owner"
+            "the pages that stayed in memory are not known: the kernel shows them only to a file's owner"
                 .to_string()
         }
         (_, 0) => "nothing stayed in memory".to_string(),
@@ -125,7 +125,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     });
     if unknown > 0 && !known.is_empty() {
         text.push_str(&format!(
-            "; of {} the kernel says so only to their owner",
+            "; of {} the kernel shows them only to the owner",
             counted(unknown as u64, "file", "files")
         ));
     }
@@ -133,7 +133,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     stayed(out, evidence);
 }
 
-/// The files that kept most, and who keeps them.
+/// Lists the files with the most cached pages, and what keeps them cached.
 fn stayed(out: &mut Document, evidence: &ColdEvidence) {
     let mut kept: Vec<&EvictedFile> = evidence
         .files

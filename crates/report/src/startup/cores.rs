@@ -1,14 +1,14 @@
-//! Did a neighbour use the other hardware thread of the cores that the programs ran on?
+//! Detects neighbours on the other hardware thread of the cores that the programs ran on.
 
 use fathom_model::{Cache, Estimate, StartupMetric, StartupRecord, StartupSummary};
 
 use super::waits::number;
 use super::words;
 
-/// Part of the runs from which on it is reported.
+/// Share of the runs from which on it is reported.
 const SAID_FROM: f64 = 0.05;
 
-/// Of a program that often had such a neighbour a label and a sentence.
+/// Returns a label and a sentence for a program that often had such a neighbour.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm =
         |summary: &&StartupSummary| summary.program == program && summary.cache == Cache::Warm;

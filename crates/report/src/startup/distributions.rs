@@ -1,4 +1,4 @@
-//! The distributions, all programs side by side.
+//! The distributions of all programs, side by side.
 
 use fathom_model::{StartupMetric, StartupRecord, StartupSummary};
 
@@ -7,8 +7,8 @@ use crate::document::{Cell, Document, Form, Kind, Place, Table};
 use crate::format_count;
 use crate::page::{Rungs, ladder, ladder_axis};
 
-/// One section for each stretch. On a screen only to the first byte of output, and to the exit of those
-/// that have none.
+/// Adds one section for each metric. On a screen only the first byte of output, or the exit for programs
+/// without output.
 pub(super) fn add(out: &mut Document, record: &StartupRecord, form: Form) {
     let has_output = |row: &StartupSummary| {
         record.summaries.iter().any(|other| {
@@ -32,7 +32,7 @@ pub(super) fn add(out: &mut Document, record: &StartupRecord, form: Form) {
     }
 }
 
-/// The quantiles of a distribution by name.
+/// Returns the quantiles of a distribution by name.
 fn quantiles(row: &StartupSummary) -> [(&'static str, f64); 5] {
     [
         ("min", row.floor),

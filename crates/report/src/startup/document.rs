@@ -1,4 +1,4 @@
-//! What is said of a record, whatever it is shown on.
+//! The description of a record, independent of its medium.
 
 use fathom_model::{Budget, Cache, StartupComparison, StartupMetric, StartupRecord, StartupTrace};
 
@@ -11,9 +11,9 @@ use crate::line::{Page, Tone};
 use crate::page::{Head, Origin, page};
 use crate::quantity::counted;
 
-/// The record as text: first how soon the programs have their first byte of output; then the
-/// distributions, where a start goes, and what must be known to trust the numbers. No line is wider
-/// than the screen and no text from outside can act on the terminal. Ends with a line end.
+/// Formats the record as text: first how soon the programs write their first byte of output; then the
+/// distributions, where the time of a start goes, and notes on how far to trust the numbers. No line is wider
+/// than the screen, and untrusted text can't affect the terminal. Ends with a newline.
 pub fn startup_terminal(record: &StartupRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -22,10 +22,10 @@ pub fn startup_terminal(record: &StartupRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// The record as one page: the answer, the distributions, the phases as stacked bars, the verdicts,
+/// Formats the record as one page: the answer, the distributions, the phases as stacked bars, the verdicts,
 /// and what each program opened.
 ///
-/// Texts from outside are put in as text only, escaped.
+/// Untrusted texts are only inserted as escaped text.
 pub fn startup_html(record: &StartupRecord) -> String {
     let (tone, answer) = answer(record);
     let head = Head {
@@ -88,7 +88,7 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     if form == Form::Brief {
         let more = match record.conditions.cold_by {
             None => "the time to the exit, files",
-            Some(_) => "the time to the exit, files, what stayed cached, and why",
+            Some(_) => "the time to the exit, files, the pages that stayed cached, and why",
         };
         let rounds = counted(u64::from(record.conditions.rounds), "round", "rounds");
         out.gap();
@@ -98,14 +98,14 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     out
 }
 
-/// The phases: of one program with what it opened, of several a line each.
+/// Adds the phases: for one program with the files it opened, for several a line each.
 fn where_it_goes<'a>(out: &mut Document<'a>, record: &'a StartupRecord) {
     let with_phases = |trace: &&StartupTrace| !trace.phases.is_empty();
     let traces: Vec<&StartupTrace> = record.traces.iter().filter(with_phases).collect();
-    out.section("Where a warm start goes", |part| {
+    out.section("Time of a warm start by phase", |part| {
         if let ([program], [trace]) = (&record.programs[..], &traces[..]) {
             part.drawn(|page| phases::write(page, trace));
-            // A script, a shim: what was called is not what ran.
+            // For a script or a shim, the called program isn't the one that ran.
             if program.ran.len() > 1 {
                 programs::ran(part, program);
             }
@@ -119,7 +119,7 @@ fn where_it_goes<'a>(out: &mut Document<'a>, record: &'a StartupRecord) {
     });
 }
 
-/// Each program against the first.
+/// Compares each program with the first.
 fn comparisons(out: &mut Document, record: &StartupRecord) {
     for cache in [Cache::Warm, Cache::Cold] {
         let mine = record.comparisons.iter().filter(|one| one.cache == cache);
@@ -161,7 +161,7 @@ fn comparisons(out: &mut Document, record: &StartupRecord) {
     }
 }
 
-/// The stretch by which all of them are compared; `None` where they are compared by different ones.
+/// Returns the metric by which all of them are compared; `None` if it differs.
 fn common_clock(comparisons: &[&StartupComparison]) -> Option<StartupMetric> {
     let first = comparisons.first()?.metric;
     let same = comparisons.iter().all(|other| other.metric == first);
@@ -177,7 +177,8 @@ fn held(out: &mut Document, record: &StartupRecord, budget: &Budget) {
         let clock = words::metric(result.metric);
         let found = match (result.seconds, result.held) {
             (None, _) => format!(
-                "the {quantile} is not known, so nothing shows that it holds: runs were void or were ended by --timeout"
+                "the {quantile} is not known, so it is not shown that it holds: runs were void or were ended by \
+                 --timeout"
             ),
             (Some(seconds), held) => {
                 let seconds = words::time(seconds);
@@ -190,7 +191,7 @@ fn held(out: &mut Document, record: &StartupRecord, budget: &Budget) {
     }
 }
 
-/// What the machine did to the runs, and what must be known of them.
+/// Adds notes on the runs, and on how the machine affected them.
 fn notes(out: &mut Document, record: &StartupRecord) {
     let programs = || 0..record.programs.len();
     let waited = programs().filter_map(|program| waits::of(record, program));

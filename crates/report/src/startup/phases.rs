@@ -9,16 +9,15 @@ use crate::why::bar::cells;
 const BLOCKS: [char; 8] = ['▓', '█', '▒', '░', '▚', '▌', '·', '▞'];
 const PLAIN: [char; 8] = ['%', '#', '=', '+', 'o', '|', '.', '~'];
 
-/// Where waits for a CPU are not measured, shares of runs that were slower than this are no shares
-/// of a usual start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of
-/// it such a wait.
+/// If waits for a CPU are not measured, shares of runs slower than this are not representative of a normal
+/// start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of it such a wait.
 const MOST_SLOWDOWN: f64 = 1.5;
-/// Observing makes no run faster. Runs this much faster than the timed ones did something else, or
-/// were made when the machine was another.
+/// Observing never makes a run faster. Runs this much faster than the timed ones did something else, or the
+/// machine was in another state.
 const LEAST_SLOWDOWN: f64 = 0.7;
 
-/// Draws the bar with its legend. Nothing where the tier observed no phases; no bar and no shares
-/// where they would not be those of a usual start.
+/// Draws the bar with its legend. Empty if the tier observed no phases; without a bar and shares if they
+/// would not be representative of a normal start.
 pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     if trace.phases.is_empty() {
         return;
@@ -39,7 +38,7 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     }
     let total: f64 = shares.iter().sum();
     for (index, phase) in trace.phases.iter().enumerate() {
-        // That nothing waited is in the JSON.
+        // Zero waiting time is only in the JSON.
         if phase.phase == StartupPhase::WaitingForCpu && phase.ns == 0 {
             continue;
         }
@@ -67,8 +66,8 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     }
 }
 
-/// `59 % loader and libraries, 29 % exec, in the kernel`: the parts from a twentieth on, largest
-/// first; why there are none where they would not be those of a usual start.
+/// `59 % loader and libraries, 29 % exec, in the kernel`: the parts from a twentieth on, largest first; or
+/// why there are none, if they would not be representative of a normal start.
 pub(super) fn in_a_line(trace: &StartupTrace) -> String {
     const LEAST: f64 = 0.05;
     if let Some(why) = no_shares(trace) {
@@ -94,17 +93,17 @@ pub(super) fn in_a_line(trace: &StartupTrace) -> String {
     parts.join(", ")
 }
 
-/// Why the shares of these phases are no shares of a usual start; `None` if they are.
+/// Returns why the shares of these phases are not representative of a normal start; `None` if they are.
 pub(super) fn no_shares(trace: &StartupTrace) -> Option<&'static str> {
     let mut phases = trace.phases.iter();
     let waits_are_known = phases.any(|phase| phase.phase == StartupPhase::WaitingForCpu);
     match trace.slowdown? {
         times if times < LEAST_SLOWDOWN => Some(
-            "the observed runs were far faster than the timed ones, so that they were not what was timed",
+            "the observed runs were far faster than the timed ones, so they don't explain them",
         ),
         times if times > MOST_SLOWDOWN && !waits_are_known => Some(
-            "the observed runs were far slower than the timed ones, and what of that is waiting for a CPU \
-             is not known",
+            "the observed runs were far slower than the timed ones, and it is not known how much of that is waiting \
+             for a CPU",
         ),
         _ => None,
     }

@@ -7,7 +7,7 @@ use super::words::{self, name as program_name, numbered};
 use crate::page::{Bar, bars, figure, legend};
 use crate::text::{html, words as own};
 
-/// The picture and what can't be drawn, with the reason.
+/// Draws the phases, and lists what can't be drawn, with the reason.
 pub(super) fn phases(record: &StartupRecord) -> String {
     let drawn: Vec<&StartupTrace> = record
         .traces
@@ -43,11 +43,11 @@ pub(super) fn phases(record: &StartupRecord) -> String {
     let entries = ORDER.into_iter().filter(used);
     let entries = entries.map(|phase| (class(phase), words::phase(phase)));
     let drawing = bars(&rows, "Phases of each start") + &legend(entries);
-    let caption = "Medians of further runs that were observed; the distributions above are of runs that nobody observed.";
+    let caption = "Medians of further runs that were observed; the distributions above are of runs without observation.";
     out + &figure(&drawing, caption)
 }
 
-/// In the order of a start.
+/// The phases in the order of a start.
 const ORDER: [StartupPhase; 9] = [
     StartupPhase::Wrappers,
     StartupPhase::Exec,
@@ -76,7 +76,7 @@ fn bar<'a>(trace: &StartupTrace, name: &'a str) -> Bar<'a> {
     }
 }
 
-/// The class that gives a phase its colour.
+/// Returns the class that gives a phase its color.
 fn class(phase: StartupPhase) -> &'static str {
     match phase {
         StartupPhase::Wrappers => "wrappers",

@@ -1,4 +1,4 @@
-//! What each program did to start: what ran, what it opened, and what it did not find.
+//! What each program did to start: what ran, what it opened, and what it didn't find.
 
 use fathom_model::{StartupProgram, StartupRecord, StartupTrace};
 
@@ -8,12 +8,12 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
-/// Names of libraries that are written out; the JSON has all.
+/// The most libraries that are named; the JSON has all.
 const MOST_NAMES: usize = 12;
-/// Paths that were not found that are written out.
+/// The most missing paths that are named.
 const MOST_MISSING: usize = 3;
 
-/// A section for each program.
+/// Adds a section for each program.
 pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a StartupRecord, form: Form) {
     for (index, program) in record.programs.iter().enumerate() {
         let trace = record.traces.iter().find(|trace| trace.program == index);
@@ -41,7 +41,7 @@ pub(super) fn ran(out: &mut Document, program: &StartupProgram) {
     }
 }
 
-/// How much it opened, in a line.
+/// Summarizes what it opened, in a line.
 pub(super) fn opened_in_short(out: &mut Document, trace: &StartupTrace) {
     let text = format!(
         "{}, {}, {}",
@@ -98,7 +98,7 @@ fn observed(out: &mut Document, trace: &StartupTrace) {
     }
     if let Some(agreement) = &trace.agreement {
         text.push_str(&format!(
-            "; observed by the parent {} {} than by the kernel, {} at most",
+            "; the parent saw it {} {} than the kernel, {} at most",
             words::time_ns(agreement.median_difference_ns.unsigned_abs()),
             match agreement.median_difference_ns < 0 {
                 true => "earlier",

@@ -1,17 +1,16 @@
-//! Did single runs stand still, without computing and without waiting for a CPU?
+//! Detects single runs that stood still, without computing and without waiting for a CPU.
 
 use fathom_model::{Cache, StartupRecord, StartupRun};
 
 use super::waits::number;
 use super::words;
 
-/// Shorter ones are what a timer or a page from the disk takes.
+/// Shorter ones are explained by a timer or a page read from the disk.
 const LEAST_NS: u64 = 5_000_000;
-/// A program that waits in any run waits for a reason of its own: so many times the usual wait
-/// counts.
+/// A program that waits in every run has a reason of its own: only this multiple of the usual wait counts.
 const TIMES_THE_USUAL: u64 = 10;
 
-/// Of a program some of whose runs stood still a label and a sentence.
+/// Returns a label and a sentence for a program of which some runs stood still.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm = |run: &&StartupRun| run.program == program && run.cache == Cache::Warm;
     let mut stood: Vec<u64> = record
@@ -42,8 +41,8 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     ))
 }
 
-/// What of the time to the exit was neither CPU time nor waiting for a CPU; `None` where that isn't
-/// known.
+/// Returns the part of the time to the exit that was neither CPU time nor waiting for a CPU; `None` if
+/// unknown.
 fn stood_ns(run: &StartupRun) -> Option<u64> {
     let waited = run.run_queue_wait_ns.filter(|_| run.wait_is_exact)?;
     Some(run.exit_ns.saturating_sub(run.cpu_ns + waited))

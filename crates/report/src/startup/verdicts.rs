@@ -1,10 +1,10 @@
-//! Each program against the first.
+//! Compares each program with the first.
 
 use fathom_model::{Metric, StartupComparison, Verdict};
 
 use crate::quantity::{Words, bound, change, change_with_interval, counted, format_level};
 
-/// The verdict in words.
+/// Returns the verdict in words.
 pub(super) fn verdict(comparison: &StartupComparison) -> String {
     let ratio = &comparison.ratio;
     let words = Words::of(Metric::Wall);

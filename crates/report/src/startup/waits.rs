@@ -1,10 +1,10 @@
-//! Did the machine keep the programs waiting for a CPU?
+//! Reports whether the programs had to wait for a CPU.
 
 use fathom_model::{CpuWaits, StartupRecord};
 
 use crate::waits;
 
-/// Of a program that had to wait a label and a sentence, in the words of `bench`.
+/// Returns a label and a sentence for a program that had to wait, in the words of `bench`.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let runs = record.runs.iter().filter(|run| run.program == program);
     let known: Vec<_> = runs
@@ -23,11 +23,11 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     let text = waits::sentence(&all, who);
     Some((
         waits::label(&all),
-        format!("{number}{text}; that is in these times"),
+        format!("{number}{text}; that is included in these times"),
     ))
 }
 
-/// `program 2: ` where there are several.
+/// Returns `program 2: ` if there are several.
 pub(super) fn number(record: &StartupRecord, program: usize) -> String {
     match record.programs.len() {
         2.. => format!("program {}: ", program + 1),

@@ -1,4 +1,4 @@
-//! Names of states, stretches and phases.
+//! Names of states, metrics and phases.
 
 use fathom_model::{Cache, StartupMetric, StartupPhase, StartupRecord};
 
@@ -47,13 +47,13 @@ pub(super) fn time_ns(ns: u64) -> String {
     time(ns as f64 / 1e9)
 }
 
-/// The name of a program.
+/// Returns the name of a program.
 pub(super) fn name(record: &StartupRecord, program: usize) -> &str {
     let program = record.programs.get(program);
     program.map_or("?", |program| program.name.as_str())
 }
 
-/// `2: ` where there are several programs.
+/// Returns `2: ` if there are several programs.
 pub(super) fn number(record: &StartupRecord, program: usize) -> String {
     match record.programs.len() {
         1 => String::new(),
@@ -61,12 +61,12 @@ pub(super) fn number(record: &StartupRecord, program: usize) -> String {
     }
 }
 
-/// The name of a program, with its number where there are several.
+/// Returns the name of a program, with its number if there are several.
 pub(super) fn numbered(record: &StartupRecord, program: usize) -> String {
     number(record, program) + name(record, program)
 }
 
-/// `warm` or `cold` between `before` and `after`, where both were measured.
+/// Returns `warm` or `cold` between `before` and `after`, if both were measured.
 pub(super) fn state(record: &StartupRecord, cache: Cache, before: &str, after: &str) -> String {
     match record.conditions.cold_by {
         None => String::new(),

@@ -1,8 +1,8 @@
-//! How wide a text is, and a text that is no wider than asked.
+//! Measures the width of a text, and shortens it.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Columns that `text` takes on a terminal, rounded up where terminals disagree.
+/// Returns the columns that `text` takes on a terminal, rounded up if terminals disagree.
 pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
@@ -16,13 +16,13 @@ fn columns_of(character: char) -> usize {
     }
 }
 
-/// `text` in at most `width` columns: the middle gives way to `…`, since the beginning of a command
-/// names the program and its end the input.
+/// Shortens `text` to at most `width` columns. The middle is replaced by `…`, since the beginning of a
+/// command names the program and its end the input.
 pub fn shorten(text: &str, width: usize) -> String {
     shorten_with(text, width, "…")
 }
 
-/// [`shorten`] with another mark for what was left out.
+/// Like [`shorten`], with another omission mark.
 pub(crate) fn shorten_with(text: &str, width: usize, mark: &str) -> String {
     if columns(text) <= width {
         return text.to_owned();
@@ -37,7 +37,7 @@ pub(crate) fn shorten_with(text: &str, width: usize, mark: &str) -> String {
     format!("{head}{mark}{tail}")
 }
 
-/// The longest beginning of `text` that fits into `width` columns.
+/// Returns the longest beginning of `text` that fits into `width` columns.
 pub(crate) fn prefix(text: &str, width: usize) -> &str {
     let mut used = 0;
     for (start, character) in text.char_indices() {
@@ -49,8 +49,8 @@ pub(crate) fn prefix(text: &str, width: usize) -> &str {
     text
 }
 
-/// The longest end of `text` that fits into `width` columns. It doesn't begin with a character that
-/// would combine with what stands before it.
+/// Returns the longest end of `text` that fits into `width` columns. It doesn't begin with a character that
+/// would combine with the one before it.
 fn suffix(text: &str, width: usize) -> &str {
     let mut used = 0;
     let mut start = text.len();

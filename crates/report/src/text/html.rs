@@ -3,8 +3,8 @@
 use super::wrap::JOIN;
 use super::{escape, shorten};
 
-/// Text from outside as content or attribute value of an element: [`escape`]d, and without a
-/// character that HTML could take for its own.
+/// Returns untrusted text as content or attribute value of an element: [`escape`]d, and without characters
+/// that HTML would interpret.
 pub(crate) fn html(from_outside: &str) -> String {
     let mut out = String::with_capacity(from_outside.len());
     for character in escape(from_outside).chars() {
@@ -20,24 +20,24 @@ pub(crate) fn html(from_outside: &str) -> String {
     out
 }
 
-/// A sentence of Fathom's own, in which what is from outside was [`escape`]d: as [`html`], but
-/// numbers stay joined to their units.
+/// Returns a sentence of Fathom in which untrusted text was already [`escape`]d: like [`html`], but numbers
+/// stay joined to their units.
 pub(crate) fn words(own: &str) -> String {
     let parts: Vec<String> = own.split(JOIN).map(html).collect();
     parts.join("&nbsp;")
 }
 
-/// A name or a path as [`html`], that may be broken after each separator and nowhere else.
+/// Like [`html`] for a name or a path, which may only be broken after a separator.
 pub(crate) fn name(from_outside: &str) -> String {
     html(from_outside).replace('/', "/<wbr>")
 }
 
-/// Text from outside without control, in at most `width` columns. Characters without width count
-/// too, or a page could be made of them.
+/// Returns untrusted text without control characters, in at most `width` columns. Zero-width characters count
+/// too, since otherwise they could fill a page.
 pub(crate) fn bounded(text: &str, width: usize) -> String {
     let head: String = text.chars().take(width.saturating_mul(2) + 2).collect();
     if head.len() < text.len() {
-        // The end of a long path says more than its middle.
+        // The end of a long path is more informative than its middle.
         let tail: Vec<char> = text.chars().rev().take(width).collect();
         let tail: String = tail.into_iter().rev().collect();
         return shorten(&escape(&format!("{head}{tail}")), width);

@@ -2,14 +2,14 @@
 
 use super::fit::{columns, prefix};
 
-/// A space at which no line may break: keeps a number with its unit. It becomes a space in the
-/// result. [`super::escape`] lets none through from outside.
+/// A space at which a line must not break: it keeps a number with its unit. It becomes a space in the result.
+/// [`super::escape`] removes it from untrusted text.
 pub(crate) const JOIN: char = '\u{a0}';
 
-/// What may follow a number as its unit.
+/// The units that may follow a number.
 const UNITS: &[&str] = &["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "TiB"];
 
-/// The text with its numbers joined to their units.
+/// Returns the text with its numbers joined to their units.
 fn with_units_joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -25,8 +25,8 @@ fn with_units_joined(text: &str) -> String {
     out
 }
 
-/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A number stays with
-/// its unit. A word that is wider than a line is broken wherever it must be.
+/// Breaks `text` at spaces into lines of at most `width` columns (at least 1). A number stays with its unit.
+/// A word that is wider than a line is broken anywhere.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
         while columns(word) > width {
             let mut part = prefix(word, width);
             if part.is_empty() {
-                // A wide character in a line of one column: nothing sensible fits.
+                // A wide character in a line of one column can't fit.
                 part = &word[..word.chars().next().map_or(0, char::len_utf8)];
             }
             lines.push(part.to_owned());

@@ -1,4 +1,4 @@
-//! What is read first: by how much the last version differs from the first.
+//! The first sentences: by how much the last version differs from the first.
 
 use fathom_model::{Verdict, Version, VersionsRecord};
 
@@ -6,10 +6,10 @@ use crate::line::Tone;
 use crate::quantity::{Words, bound, change, counted};
 use crate::text::JOIN;
 
-/// Level of a claim.
+/// Confidence level of a claim.
 const CLAIM: f64 = 0.99;
 
-/// The answer in a sentence or two, and how it is meant.
+/// Returns the answer in a sentence or two, and its tone.
 pub(super) fn answer(record: &VersionsRecord) -> (Tone, String) {
     let mut tone = Tone::Strong;
     let mut sentences = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn answer(record: &VersionsRecord) -> (Tone, String) {
     sentences.push(match measured[..] {
         [] => "No version has a result.".to_owned(),
         [only] => format!(
-            "Only {} could be measured: there is nothing to compare it with.",
+            "Only {} could be measured, so there is nothing to compare it with.",
             only.version
         ),
         [first, .., last] => between(record, first, last),
@@ -38,11 +38,11 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
     let ends = format!("From {} to {}", first.version, last.version);
     let whole = match &last.since_first {
         None => format!(
-            "{ends} there is no ratio: {} is 0 or not known.",
+            "{ends} there is no ratio: {} is 0 or unknown.",
             record.metric.name()
         ),
         Some(ratio) if ratio.level < CLAIM - 1e-9 => format!(
-            "{} are too few to say whether {} differs from {}; a claim takes {}.",
+            "{} are too few to say whether {} differs from {}; a verdict needs {}.",
             counted(rounds(record), "round", "rounds"),
             last.version,
             first.version,
@@ -69,14 +69,14 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
     }
 }
 
-/// How many rounds were made.
+/// Returns the number of rounds.
 pub(super) fn rounds(record: &VersionsRecord) -> u64 {
     let measured = record.measured.as_ref();
     let rounds = measured.and_then(|one| one.runs.iter().map(|run| run.round + 1).max());
     rounds.unwrap_or(0).into()
 }
 
-/// Whether a step is claimed.
+/// Returns whether a step is claimed.
 pub(super) fn is_real(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Faster | Verdict::Slower)
 }

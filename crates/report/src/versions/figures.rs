@@ -1,4 +1,4 @@
-//! Values of one metric side by side: in one unit, with the same digits.
+//! Formats the values of one metric in the same unit, with the same digits.
 
 use fathom_model::{Estimate, Metric, Unit};
 
@@ -7,7 +7,7 @@ use crate::quantity::{
 };
 use crate::text::JOIN;
 
-/// How the values of a table are written.
+/// The format of a table's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Figures {
     Time { unit: TimeUnit, decimals: usize },
@@ -16,7 +16,7 @@ pub(crate) enum Figures {
 }
 
 impl Figures {
-    /// For these medians: the unit of the largest, three digits of the smallest.
+    /// Returns the format for these medians: the unit of the largest, three digits of the smallest.
     pub(crate) fn of(metric: Metric, medians: impl Iterator<Item = f64>) -> Figures {
         match metric.unit() {
             Unit::Bytes => Figures::Bytes,
@@ -50,7 +50,7 @@ impl Figures {
         }
     }
 
-    /// `0.69 to 0.71`; of what never differs, nothing.
+    /// `0.69 to 0.71`; empty for a value that never differs.
     pub(crate) fn interval(self, estimate: &Estimate) -> String {
         match estimate.low == estimate.high {
             true => String::new(),
@@ -63,16 +63,16 @@ impl Figures {
     }
 }
 
-/// Whether all rounds agree but for the last bits of a double: counts of calls and bytes.
+/// Returns whether all rounds agree up to rounding errors: counts of calls and bytes.
 fn is_exact(ratio: &Estimate) -> bool {
     ratio.high - ratio.low <= 1e-9 * ratio.value
 }
 
-/// `1.50x slower`, and its interval if it has one.
+/// Returns `1.50x slower`, and its interval if it has one.
 pub(crate) fn change_in_words(ratio: &Estimate, metric: Metric) -> (String, Option<String>) {
     let words = Words::of(metric);
     let plain = |text: String| text.replace(JOIN, " ");
-    // Less would be written as `0 % slower`.
+    // A smaller change would be written as `0 % slower`.
     if (ratio.value - 1.0).abs() < 0.000_05 {
         return ("0 %".to_owned(), None);
     }
@@ -83,7 +83,7 @@ pub(crate) fn change_in_words(ratio: &Estimate, metric: Metric) -> (String, Opti
     (plain(change), Some(plain(interval)))
 }
 
-/// A revision as it was given; a whole id shortened, as nobody reads 40 digits.
+/// Returns a revision as given; a full id is abbreviated.
 pub(crate) fn called(name: &str) -> &str {
     let is_id = name.len() >= 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     match is_id {

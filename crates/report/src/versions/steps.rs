@@ -1,4 +1,4 @@
-//! The steps between neighbours: those that are real, and those that are not decided.
+//! The steps between neighbouring versions: real ones and undecided ones.
 
 use fathom_model::{Verdict, VersionStep, VersionsRecord};
 
@@ -8,13 +8,13 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::{Words, bound, change, counted};
 
-/// More of them say no more than their number.
+/// If there are more, only their number is shown.
 const MOST_UNDECIDED: usize = 3;
 
-/// Columns of the names of both versions.
+/// Width of the names of both versions.
 const NAMES: usize = 34;
 
-/// Writes the steps; all of them if `verbose`.
+/// Writes the steps; with `verbose` all of them.
 pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     let is_shown = |step: &&VersionStep| verbose || is_real(step.verdict);
     let shown: Vec<&VersionStep> = record.steps.iter().filter(is_shown).collect();

@@ -1,4 +1,4 @@
-//! The versions with their medians, drawn as bars: time over versions.
+//! The versions with their medians as bars: time over versions.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
-/// More rows than this don't fit a screen.
+/// The most rows that fit a screen.
 const MOST_ROWS: usize = 24;
-/// A version's name keeps so many columns: before that, the date goes, then the interval.
+/// The least width of a version's name: before it gets shorter, the date is dropped, then the interval.
 const NAME: usize = 16;
-/// The longest bar takes this part of the screen.
+/// The longest bar takes this fraction of the screen.
 const BAR: usize = 6;
 
-/// Writes the table; all versions if `verbose`.
+/// Writes the table; with `verbose` all versions.
 pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     let known = || record.versions.iter().filter_map(|one| one.estimate);
     let medians = || known().map(|estimate| estimate.value);
@@ -74,7 +74,7 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     table.terminal(page, 2);
 }
 
-/// Why a version has no result: all of its words if `verbose`.
+/// Returns why a version has no result; with `verbose` the complete message.
 fn absent(version: &Version, verbose: bool) -> Vec<String> {
     let what = match version.state {
         VersionState::DoesNotBuild => "does not build",
@@ -86,7 +86,7 @@ fn absent(version: &Version, verbose: bool) -> Vec<String> {
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
     match verbose {
         true => [what].into_iter().chain(lines).map(str::to_owned).collect(),
-        // The first line says how it ended, the last mostly why.
+        // The first line tells how it ended, the last usually why.
         false => vec![
             lines
                 .next_back()
@@ -95,8 +95,8 @@ fn absent(version: &Version, verbose: bool) -> Vec<String> {
     }
 }
 
-/// Rows that are shown: all that fit a screen; else the ends, both sides of each real step, and
-/// what has no result.
+/// Returns the rows to show: all that fit a screen; else both ends, both sides of each real step, and
+/// versions without a result.
 fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
     let all = record.versions.len();
     if verbose || all <= MOST_ROWS {
@@ -117,7 +117,7 @@ fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
         .collect()
 }
 
-/// A bar of so many columns, by eighths where the terminal has them.
+/// Returns a bar of this many columns, with eighths if the terminal supports them.
 fn drawn(cells: f64, unicode: bool) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if !unicode {

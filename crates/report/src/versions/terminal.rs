@@ -1,4 +1,4 @@
-//! The screen of text, and the rest with `-v`.
+//! The report on a screen, and the details with `-v`.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::Screen;
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
-/// The record as text: by how much the last version differs from the first, the versions as a table
-/// with bars, and the steps. No line is wider than `screen.width` and no text from outside can act
-/// on the terminal. Ends with a line end.
+/// Formats the record as text: by how much the last version differs from the first, the versions as a table
+/// with bars, and the steps. No line is wider than `screen.width`, and untrusted text can't affect the
+/// terminal. Ends with a newline.
 pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -25,7 +25,7 @@ pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     let failed = |state| state == VersionState::DoesNotBuild;
     if record.versions.iter().any(|version| failed(version.state)) {
         let text =
-            "what doesn't build is remembered; --rebuild tries it again, -v shows all of its words";
+            "failed builds are remembered; --rebuild tries them again, -v shows their whole output";
         page.field("builds", Tone::Quiet, text);
     }
     if page.lines() > before {
@@ -35,7 +35,7 @@ pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// What must be known of the session, and of its versions.
+/// Writes notes on the session, and on its versions.
 fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     for note in &record.notes {
         page.field("note", Tone::Notice, note);
@@ -51,7 +51,7 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
             .iter()
             .filter(|other| other.id == warning.id)
             .count();
-        // Versions that were measured together have the same disturbances: one of them is enough.
+        // Versions that were measured together have the same disturbances: one warning is enough.
         let others = match verbose {
             true => 0,
             false if !said.insert(&warning.id) => continue,
@@ -64,14 +64,14 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
             (Some(one), 0) => format!("{}: ", one.version),
             (Some(one), others) => {
                 let others = counted(others as u64, "other", "others");
-                format!("{}, and the like of {others}: ", one.version)
+                format!("{}, and similarly {others}: ", one.version)
             }
         };
         page.field("note", Tone::Notice, &format!("{who}{}", warning.message));
     }
 }
 
-/// How it was measured, in a sentence.
+/// Describes how it was measured, in a sentence.
 fn made(record: &VersionsRecord) -> String {
     let chosen = match (record.chosen_by, record.every) {
         (ChosenBy::Named, _) => "installed versions".to_owned(),

@@ -1,4 +1,4 @@
-//! An account as a reader sees it: the parts that matter, and the rest in one sum.
+//! An account for display: the parts that matter, and the sum of the rest.
 
 use fathom_model::{TimeAccount, TimeCategory};
 
@@ -7,19 +7,19 @@ use super::words;
 /// Parts below this share are summed.
 const SMALL: f64 = 0.01;
 
-/// One line of the account.
+/// One entry of the account.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
-    /// `None` for the sum of the small parts.
+    /// The category; `None` for the sum of the small parts.
     pub(super) spent: Option<TimeCategory>,
     pub(super) name: String,
     pub(super) ns: u64,
-    /// Of the whole, 0 to 1.
+    /// The share of the whole, 0 to 1.
     pub(super) share: f64,
 }
 
-/// The parts of `account`, largest first, then the sum of those below 1 %. What is unaccounted is
-/// named even where it is small: it shows how far the rest may be trusted.
+/// Returns the parts of `account`, largest first, then the sum of those below 1 %. Unaccounted time is listed
+/// even if it is small, since it shows how far to trust the rest.
 pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     let mut large: Vec<Entry> = Vec::new();
     let mut small: Vec<TimeCategory> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn entries(account: &TimeAccount) -> Vec<Entry> {
     large
 }
 
-/// A part of the kernel's time, without saying that it is the kernel's.
+/// Returns the name of a part of the kernel's time, without mentioning the kernel.
 pub(super) fn in_kernel(spent: TimeCategory) -> &'static str {
     let name = words::name(spent);
     name.strip_prefix("kernel: ").unwrap_or(name)

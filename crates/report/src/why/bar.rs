@@ -6,14 +6,14 @@ use super::words::{self, Kind};
 use crate::columns;
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
 
-/// Filling of each part in turn: neighbours differ without colour.
+/// The fill characters of the parts, in turn: neighbours differ even without color.
 const BLOCKS: [char; 10] = ['█', '▒', '▓', '░', '▚', '▄', '▌', '▞', '▀', '▐'];
 const PLAIN: [char; 10] = ['#', '=', '+', '-', 'o', ':', 'x', '~', '%', '*'];
-/// Filling of the sum of small parts, and of what comes after the ten.
+/// The fill character of the sum of small parts, and of parts after the tenth.
 const REST: (char, char) = ('·', '.');
 const WIDEST: usize = 100;
 
-/// The filling of the entry at `index`.
+/// Returns the fill character of the entry at `index`.
 pub(super) fn glyph(unicode: bool, index: usize, entry: &Entry) -> char {
     let (list, rest) = if unicode {
         (&BLOCKS, REST.0)
@@ -26,12 +26,12 @@ pub(super) fn glyph(unicode: bool, index: usize, entry: &Entry) -> char {
     }
 }
 
-/// Tone of an entry.
+/// Returns the tone of an entry.
 pub(super) fn tone(entry: &Entry) -> Tone {
     entry.spent.map_or(Kind::Unknown, words::kind).tone()
 }
 
-/// Draws the bar: as wide as the page, each part as wide as its share, none of them invisible.
+/// Draws the bar over the width of the page, with each part as wide as its share, but at least one column.
 pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     let width = page.width().saturating_sub(4).clamp(LABEL_WIDTH, WIDEST);
     let shares: Vec<f64> = entries.iter().map(|entry| entry.share).collect();
@@ -44,7 +44,7 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     page.push(line);
 }
 
-/// Names the parts of the bar in one line, as many as there is room for; the others as a sum.
+/// Names the parts of the bar in one line, as many as fit; the others as a sum.
 pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
     let named = |index: usize, entry: &Entry| {
         let name = entry.spent.map_or("other", words::short);
@@ -79,11 +79,11 @@ pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
     page.push(line);
 }
 
-/// Columns of the sum of the others: `  other < 0.1 %`.
+/// Width of the sum of the others: `  other < 0.1 %`.
 const OTHERS: usize = 15;
 
-/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that
-/// they fill the width exactly.
+/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that they fill the
+/// width exactly.
 pub(crate) fn cells(shares: &[f64], width: usize) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
     if shares.is_empty() || total <= 0.0 || shares.len() > width {

@@ -1,16 +1,16 @@
-//! A place in the code in a few words. No name is cut in its middle: what it was made for and what it
-//! is nested in are left out.
+//! Short names of places in the code. No name is cut in the middle; instead, type arguments and enclosing
+//! scopes are omitted.
 
 use fathom_model::{CodePlace, WhereRow, without_type_arguments};
 
-/// A function with the type or module that it is of, without what these are nested in and made for:
-/// of `<alloc::string::String as core::clone::Clone>::clone` it leaves `String::clone`.
+/// Returns a function with its type or module, without enclosing scopes and type arguments:
+/// `<alloc::string::String as core::clone::Clone>::clone` becomes `String::clone`.
 pub(super) fn shortened(function: &str) -> String {
     if let Some(of_python) = of_python(function) {
         return of_python;
     }
     if let Some(at) = function.find("operator") {
-        // What an operator is called may have `<` in it: only what it is of is shortened.
+        // An operator's name may contain `<`: only the type before it is shortened.
         let (of, operator) = without_parameters(function).split_at(at);
         let of = without_type_arguments(of);
         let of = of.trim().trim_end_matches("::");
@@ -29,10 +29,10 @@ pub(super) fn shortened(function: &str) -> String {
     if !whole.contains("::") {
         return of_go(&whole).to_owned();
     }
-    // A template is named with what it returns.
+    // A template's name includes its return type.
     let whole = whole.trim().rsplit(' ').next().unwrap_or(&whole);
     let parts: Vec<&str> = whole.split("::").filter(|part| !part.is_empty()).collect();
-    // What has no name of its own is known by the function that it is in.
+    // An unnamed item is identified by the enclosing function.
     let unnamed = parts.iter().rev().take_while(|part| part.starts_with('{'));
     let kept = 2 + unnamed.count();
     match parts.len().saturating_sub(kept) {
@@ -41,7 +41,7 @@ pub(super) fn shortened(function: &str) -> String {
     }
 }
 
-/// Python has names of its own for what has none: `build.<locals>.<listcomp>` is `build.<listcomp>`.
+/// Python gives names to unnamed functions: `build.<locals>.<listcomp>` becomes `build.<listcomp>`.
 fn of_python(function: &str) -> Option<String> {
     let word = |text: &str| {
         let inner = text
@@ -60,7 +60,7 @@ fn of_python(function: &str) -> Option<String> {
     })
 }
 
-/// Of `github.com/a/b.(*T).f` what stands behind the last folder of its package.
+/// For `github.com/a/b.(*T).f`, returns the text after the last folder of its package.
 fn of_go(function: &str) -> &str {
     let end = function.find(['(', '[']).unwrap_or(function.len());
     function[..end]
@@ -68,7 +68,7 @@ fn of_go(function: &str) -> &str {
         .map_or(function, |at| &function[at + 1..])
 }
 
-/// Without the types of its parameters, which a name ends with: `f(int) const` is `f`.
+/// Removes the parameter types at the end of a name: `f(int) const` becomes `f`.
 fn without_parameters(function: &str) -> &str {
     let trimmed = function.strip_suffix(" const").unwrap_or(function);
     if !trimmed.ends_with(')') {
@@ -91,13 +91,13 @@ fn without_parameters(function: &str) -> &str {
     function
 }
 
-/// Of `T as Trait>::function`, behind a `<`: the type, and what follows.
+/// Splits `T as Trait>::function`, after a `<`, into the type and what follows.
 fn of_type(text: &str) -> Option<(&str, &str)> {
     let mut depth = 1;
     let end = text.char_indices().find(|(at, c)| {
         match c {
             '<' => depth += 1,
-            // Not of an arrow.
+            // Unless it belongs to an arrow.
             '>' if !text[..*at].ends_with('-') => depth -= 1,
             _ => {}
         }
@@ -107,7 +107,7 @@ fn of_type(text: &str) -> Option<(&str, &str)> {
     Some((inner.split(" as ").next().unwrap_or(inner), rest))
 }
 
-/// Whether the name of a mapping is one of a file; others are the kernel's names of memory.
+/// Returns whether the name of a mapping is that of a file; other names are the kernel's for memory.
 pub(super) fn has_file(name: &str) -> bool {
     name.starts_with('/') && !name.starts_with("//") && !name.starts_with("/memfd:")
 }
@@ -116,8 +116,8 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `parse_line (p.c:7)`, or where the code is that has no name: `libc.so.6+0x9d3a0, after sscanf
-/// (symbols: libc6-dbg)`. `None` where nothing is known.
+/// `parse_line (p.c:7)`, or for code without a name its location: `libc.so.6+0x9d3a0, after sscanf (symbols:
+/// libc6-dbg)`. `None` if nothing is known.
 pub(super) fn place(place: &CodePlace) -> Option<String> {
     let name = bare(place)?;
     Some(match (&place.source_file, place.line) {
@@ -153,13 +153,13 @@ fn bare(place: &CodePlace) -> Option<String> {
     Some(text)
 }
 
-/// The place and the caller that says most, as two pieces: `regcomp` and `<- parse_line (p.c:41)`.
-/// A function without a name is shown with its nearest named caller.
+/// Returns the place and the most informative caller as two pieces: `regcomp` and `<- parse_line (p.c:41)`. A
+/// function without a name is shown with its nearest named caller.
 pub(super) fn pieces(at: &CodePlace, callers: &[CodePlace]) -> Vec<String> {
     with_caller(place(at), callers)
 }
 
-/// The same of a row.
+/// The same for a row.
 pub(super) fn pieces_of_row(row: &WhereRow) -> Vec<String> {
     with_caller(place_of_row(row), &row.callers)
 }
@@ -172,7 +172,7 @@ fn with_caller(at: Option<String>, callers: &[CodePlace]) -> Vec<String> {
     pieces
 }
 
-/// The place of a row: `exceptions (std::stoi)` where it is of a group of functions.
+/// Returns the place of a row: `exceptions (std::stoi)` if it is a group of functions.
 pub(super) fn place_of_row(row: &WhereRow) -> Option<String> {
     let place = place(&row.place);
     match (&row.group, place) {
@@ -241,7 +241,7 @@ mod tests {
         ] {
             assert_eq!(shortened(whole), wanted);
         }
-        // Nobody made such a name for us to split.
+        // Malformed names must be handled too.
         for odd in [
             "<",
             "<<",

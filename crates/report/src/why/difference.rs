@@ -1,4 +1,4 @@
-//! What one command takes more than another: the difference first, then its parts.
+//! How much more one command takes than another: the difference first, then its parts.
 
 mod page;
 
@@ -21,24 +21,24 @@ use crate::text::{JOIN, columns as width_of, wrap};
 
 pub use page::difference_html;
 
-/// Lines for rows, those that rows are divided into included.
+/// The most lines for rows, including the rows that rows are divided into.
 const ROWS: usize = 8;
 /// Lines of a row: names longer than that are not made by people.
 const LINES_OF_ROW: usize = 2;
-/// Rows that a row is divided into.
+/// The most rows that a row is divided into.
 const ROWS_OF_ROW: usize = 2;
-/// Findings that are shown.
+/// The most findings that are shown.
 const FINDINGS: usize = 2;
-/// Lines of what must be known.
+/// The most lines of warnings.
 const WARNINGS: usize = 1;
-/// What is not explained may be this part of the longer command's time.
+/// The largest unexplained fraction of the longer command's time.
 const EXPLAINED: f64 = 0.02;
-/// Columns of a time.
+/// Width of a time.
 const TIME: usize = 11;
 
-/// The record as text: by how much B takes more, the parts of that, what is not explained, what only
-/// one of them has, and how it was observed. At 80 columns at most 20 lines. No text from outside
-/// can act on the terminal. Ends with a line end.
+/// Formats the record as text: by how much B takes more, the parts of that, what is not explained, findings
+/// that only one of them has, and how it was observed. At 80 columns it takes at most 20 lines. Untrusted
+/// text can't affect the terminal. Ends with a newline.
 pub fn difference_terminal(record: &DifferenceRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let difference = &record.difference;
@@ -59,10 +59,9 @@ pub fn difference_terminal(record: &DifferenceRecord, screen: &Screen) -> String
     page.finish()
 }
 
-/// The first rows in words, for verbs that say in a line or two what a difference is made of:
-/// `+100 ms sleeping (clock_nanosleep, 1 call more)`. At most `most` of them, and what is not
-/// explained where that is more than is asked of an explanation. Texts from outside are as they are:
-/// escape them.
+/// Describes the first rows, for verbs that summarize a difference in a line or two: `+100 ms sleeping
+/// (clock_nanosleep, 1 call more)`. Returns at most `most` rows, and the unexplained rest if it is too large.
+/// Untrusted texts are unescaped: the caller must escape them.
 pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     let scale = Scale::of(difference);
     let parts = difference.parts().take(most);
@@ -84,8 +83,8 @@ pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     lines
 }
 
-/// What the parts add up to, with its own interval and ratio, for verbs whose headline has another metric
-/// or level: `wall time +128 ms (126 to 130 ms, 2.28x), the same 14 rounds`.
+/// Returns the total of the parts, with its own interval and ratio, for verbs whose headline has another
+/// metric or level: `wall time +128 ms (126 to 130 ms, 2.28x), the same 14 rounds`.
 pub fn difference_whole(difference: &Difference) -> String {
     let scale = Scale::of(difference);
     let wall = &difference.wall;
@@ -106,7 +105,7 @@ pub fn difference_whole(difference: &Difference) -> String {
     )
 }
 
-/// One unit and one number of decimals for all times: so they add up as they are read.
+/// The unit and number of decimals for all times, so that the displayed values add up.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     unit: TimeUnit,
@@ -128,7 +127,7 @@ impl Scale {
         fixed(milliseconds / 1e3 / self.unit.seconds(), self.decimals)
     }
 
-    /// Whether all of its digits are 0.
+    /// Returns whether all of its digits are 0.
     fn is_nothing(self, milliseconds: f64) -> bool {
         let number = self.number(milliseconds.abs());
         number.chars().all(|c| c == '0' || c == '.')
@@ -146,7 +145,7 @@ impl Scale {
     }
 }
 
-/// The first sentence, where it stands alone.
+/// Returns the first sentence on its own.
 pub(crate) fn difference_answer(record: &DifferenceRecord) -> String {
     answer(record, Scale::of(&record.difference)).1
 }
@@ -165,7 +164,7 @@ fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
         }
     };
     if !wall.is_clear() {
-        // The farther end of the interval beside it, as a share of A's wall time as it is printed.
+        // The farther end of the interval next to it, as a share of A's wall time as printed.
         let reference = record.commands.first().map(|a| a.timed.wall.value * 1e3);
         let reference = reference.filter(|milliseconds| *milliseconds > 0.0);
         let farther = wall.high.max(-wall.low).max(0.0);
@@ -219,14 +218,14 @@ fn write_command(page: &mut Page, name: &str, command: &DifferenceCommand) {
     page.push(line);
 }
 
-/// The rows of the wall time, each with those that it is divided into, and what is not explained.
+/// Writes the rows of the wall time, each with the rows it is divided into, and what is not explained.
 fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
     let difference = &record.difference;
     let mut left = if all { usize::MAX } else { ROWS };
     let (mut more, mut of_more) = (0, 0.0);
     let parts = difference.parts().count();
     for (index, row) in difference.parts().enumerate() {
-        // The last line is for what has none.
+        // The last line is reserved for the rows that don't fit.
         if left == 0 || (left == 1 && index + 1 < parts) {
             more += 1;
             of_more += row.milliseconds;
@@ -234,7 +233,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
         }
         left = left.saturating_sub(write_row(page, row, scale, all));
         let inner = difference.rows.iter().filter(|inner| inner.of == row.part);
-        // As many lines as the parts after this one leave.
+        // Use as many lines as the parts after this one leave.
         let free = left.saturating_sub(parts - index - 1);
         let inner = inner.filter(|inner| all || !scale.is_nothing(inner.milliseconds));
         let inner = inner.take(if all {
@@ -263,7 +262,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
     page.push(line.add(Tone::Quiet, format!("not explained: {share} of {longer}")));
 }
 
-/// A line that begins with a time.
+/// Starts a line with a time.
 fn at(time: String) -> Line {
     Line::new().add(Tone::Plain, format!("{time:>TIME$}  "))
 }
@@ -311,8 +310,8 @@ fn pieces(row: &DifferenceRow) -> Vec<String> {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
         (DifferenceBy::Child, _) => format!("child {}", row.part),
         (DifferenceBy::Together, _) => match row.part.as_str() {
-            "other_cpu_time" => "CPU time in parts too small to be known one by one".to_owned(),
-            _ => "waits, each too short to be known by itself".to_owned(),
+            "other_cpu_time" => "CPU time in parts too small to be shown one by one".to_owned(),
+            _ => "waits too short to be shown one by one".to_owned(),
         },
         (DifferenceBy::Function, _) => {
             let function = CodePlace {
@@ -326,7 +325,7 @@ fn pieces(row: &DifferenceRow) -> Vec<String> {
     };
     let callers = code_name::pieces(&CodePlace::default(), &row.callers);
     let file = match (row.by, &row.file) {
-        // What called it says more than where it is from.
+        // The caller is more informative than the file.
         (DifferenceBy::Function, _) if !callers.is_empty() => Some(callers.concat()),
         (DifferenceBy::Function, Some(file)) => Some(format!("in {}", code_name::file_name(file))),
         (_, Some(file)) => Some(format!("on {file}")),
@@ -352,7 +351,7 @@ fn count(count: &DifferenceCount) -> String {
     format!(", {} {what} {word}", format_count(difference as f64))
 }
 
-/// Both accounts side by side.
+/// Writes both accounts side by side.
 fn accounts(page: &mut Page, record: &DifferenceRecord) {
     let table = account_table(record);
     if !table.is_empty() {
@@ -363,7 +362,7 @@ fn accounts(page: &mut Page, record: &DifferenceRecord) {
 
 fn account_table(record: &DifferenceRecord) -> Table {
     let mut table = Table::new("Accounts")
-        .column("where the median wall time goes", Kind::Name)
+        .column("the median wall time by part", Kind::Name)
         .column("A", Kind::Number)
         .column("B", Kind::Number);
     let [a, b] = &record.commands[..] else {
@@ -379,7 +378,7 @@ fn account_table(record: &DifferenceRecord) -> Table {
     table
 }
 
-/// What only one of them has.
+/// Parts that only one of them has.
 fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let shown = if all { usize::MAX } else { FINDINGS };
     for OnlyFinding { command, finding } in record.findings.iter().take(shown) {
@@ -412,7 +411,7 @@ fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
     }
 }
 
-/// How it was timed and observed; the tier is safe to show.
+/// Describes how it was timed and observed; the tier must be safe for display.
 fn observed_in_words(record: &DifferenceRecord, tier: &str) -> String {
     let rounds = record.difference.wall.rounds as u64;
     let runs = record.commands.iter().map(|command| command.observed_runs);
@@ -425,7 +424,7 @@ fn observed_in_words(record: &DifferenceRecord, tier: &str) -> String {
     )
 }
 
-/// How it was timed and observed, and what must be known to trust it.
+/// Writes how it was timed and observed, and notes on how far to trust it.
 fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let tier = record.commands.first();
     let tier = tier.map_or("", |command| &command.observation.tier);

@@ -1,4 +1,4 @@
-//! What is said of an explanation, whatever it is shown on.
+//! The description of an explanation, independent of its medium.
 
 use fathom_model::Explanation;
 
@@ -22,7 +22,7 @@ pub(super) fn document(explanation: &Explanation, extent: Extent) -> Document<'_
             out.drawn(|page| picture(page, explanation));
             out.drawn(move |page| summary::observed(page, explanation, verbose));
         }
-        // A page draws them by its script.
+        // A page draws them with its script.
         Form::Page | Form::Excerpt => {}
     }
     if matches!(form, Form::Full | Form::Markdown) {
@@ -84,12 +84,12 @@ pub(super) fn document(explanation: &Explanation, extent: Extent) -> Document<'_
     out
 }
 
-/// The bar, a line that names its parts, and where most of the time is.
+/// Writes the bar, a line that names its parts, and where most of the time is spent.
 fn picture(page: &mut Page, explanation: &Explanation) {
     let entries = account::entries(&explanation.account);
     page.gap();
     if entries.is_empty() {
-        let text = "Where the time goes is not known: the account is empty.";
+        let text = "The time can't be attributed: the account is empty.";
         page.prose(0, Tone::Notice, text);
         return;
     }
@@ -98,7 +98,7 @@ fn picture(page: &mut Page, explanation: &Explanation) {
     whereabouts::write(page, explanation);
 }
 
-/// What was timed and observed.
+/// Adds what was timed and observed.
 fn in_words(out: &mut Document, explanation: &Explanation) {
     let explaining = &explanation.explaining;
     let (by, slowdown) = (explained_by(&explaining.tier), slowdown(explanation));

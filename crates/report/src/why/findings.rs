@@ -1,4 +1,4 @@
-//! The causes, ranked.
+//! The findings, ranked.
 
 use fathom_model::{Confidence, Explanation, Finding};
 
@@ -12,24 +12,24 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// So many are shown with their evidence and change, or the answer wouldn't fit on a screen.
+/// The most findings shown with evidence and change, so that the answer fits a screen.
 const IN_FULL: usize = 3;
-/// So many more get a line each.
+/// The most further findings with a line each.
 const IN_BRIEF: usize = 5;
-/// So many are items of a summary.
+/// The most items of a summary.
 const ITEMS: usize = 5;
-/// Columns before the text of a finding.
+/// Indentation of a finding's text.
 const INDENT: usize = 3;
-/// Lines of the first finding's evidence and change, and of another one's: with the headlines 20 of
-/// a screen, and 4 more for each further one. The first is what most people come for.
+/// The most lines of evidence and change for the first finding, and for each other one: with the headlines 20
+/// lines of a screen, and 4 more for each further one. The first matters most to users.
 const LINES_OF_FIRST: usize = 6;
 const LINES_OF_OTHERS: usize = 3;
-/// Before the place in the code.
+/// The label of the place in the code.
 const AT: &str = "at: ";
-/// Before the change.
+/// The label of the change.
 const CHANGE: &str = "change: ";
 
-/// Writes the findings, or what is true of the time where there is none. `all`: each in full.
+/// Writes the findings, or a verdict on the time if there are none. `all`: write each in full.
 pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
     page.gap();
     let findings = &explanation.findings;
@@ -61,7 +61,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
     }
 }
 
-/// No finding: then where the time goes is the answer.
+/// Without a finding, the answer is where the time goes.
 fn nothing(page: &mut Page, explanation: &Explanation) {
     page.prose(0, Tone::Strong, &verdict(explanation));
     if let Some(not_seen) = not_seen(explanation) {
@@ -72,7 +72,7 @@ fn nothing(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// Each as an item: id, what can be saved, then what is to be known.
+/// Adds each finding as an item: id, possible saving, then details.
 pub(super) fn items(out: &mut Document, explanation: &Explanation) {
     let findings = &explanation.findings;
     if findings.is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn items(out: &mut Document, explanation: &Explanation) {
     }
 }
 
-/// Whether it is less than certain, and what it could save or takes.
+/// Returns a mark if the finding is less than certain, and what it could save or takes.
 fn headline_of(finding: &Finding, whole: f64) -> (&'static str, String) {
     let fact = could_save(finding, whole);
     let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
@@ -109,7 +109,7 @@ fn headline_of(finding: &Finding, whole: f64) -> (&'static str, String) {
     }
 }
 
-/// Number and id at the left; what can be saved at the right, or below where the page is narrow.
+/// Writes number and id at the left, and the possible saving at the right, or below on a narrow page.
 fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     let (likely, fact) = headline_of(finding, whole);
     let number = format!("{:<INDENT$}", index + 1);
@@ -128,7 +128,7 @@ fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     }
 }
 
-/// Object, function and caller of a finding, without what its statement says already.
+/// Returns object, function and caller of a finding, without what its statement already contains.
 pub(super) fn place(finding: &Finding) -> Option<String> {
     let mut place: Vec<String> = finding.object.iter().cloned().collect();
     place.retain(|object| !finding.statement.contains(object.as_str()));
@@ -136,7 +136,7 @@ pub(super) fn place(finding: &Finding) -> Option<String> {
     (!place.is_empty()).then(|| place.join(" "))
 }
 
-/// Evidence and change, in so many lines.
+/// Writes evidence and change, in this many lines.
 fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
     let statement = wrap(&page.clean(&finding.statement), width);
@@ -164,13 +164,13 @@ fn body(page: &mut Page, finding: &Finding, lines: usize) {
     }
 }
 
-/// Of `lines` those for two texts that need so many: each gets half, and what the other leaves.
+/// Divides `lines` between two texts of these lengths: each gets half, plus what the other doesn't need.
 fn divided(first: usize, second: usize, lines: usize) -> (usize, usize) {
     let of_first = first.min(lines.saturating_sub(second).max(lines / 2));
     (of_first, second.min(lines - of_first))
 }
 
-/// The first so many lines; the last of them shows where something is left out.
+/// Returns the first lines, at most `most`; the last one marks an omission.
 fn cut(page: &Page, lines: &[String], most: usize, width: usize) -> Vec<String> {
     let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
     if let (true, Some(last)) = (lines.len() > most, shown.last_mut()) {

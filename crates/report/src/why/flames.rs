@@ -1,4 +1,4 @@
-//! What the page's flame graphs are drawn from.
+//! The data for the page's flame graphs.
 
 use std::collections::HashMap;
 
@@ -13,33 +13,34 @@ use crate::text::bounded as safe;
 #[derive(Serialize)]
 pub(super) struct Flame {
     title: &'static str,
-    /// What its functions are drawn as.
+    /// The drawing style of its functions.
     kind: &'static str,
     ns: u64,
-    /// Caller or -1, time with what it called, number of the name, part of the account.
+    /// Index of the caller or -1, time including callees, index of the name, part of the account.
     steps: Vec<(i64, u64, usize, Option<usize>)>,
     names: Vec<String>,
 }
 
-/// One graph of two commands.
+/// One graph for two commands.
 #[derive(Serialize)]
 pub(super) struct DifferenceFlame {
     title: &'static str,
     a_ns: u64,
     b_ns: u64,
-    /// Caller or -1, time of A and of B, number of the name, whether they differ clearly if that is known.
+    /// Index of the caller or -1, time in A and in B, index of the name, and whether they differ clearly, if
+    /// known.
     steps: Vec<(i64, u64, u64, usize, Option<bool>)>,
     names: Vec<String>,
 }
 
-/// The graphs of an explanation, of the largest steps.
+/// Returns the graphs of an explanation, with the largest steps.
 pub(super) fn of(explanation: &Explanation, limits: &Limits) -> Vec<Flame> {
     let trees = explanation.paths.iter();
     let trees = trees.filter(|tree| !tree.steps.is_empty());
     trees.map(|tree| flame(tree, limits)).collect()
 }
 
-/// The graphs of two commands.
+/// Returns the graphs for two commands.
 pub(super) fn of_difference(paths: &[PathsDifference], limits: &Limits) -> Vec<DifferenceFlame> {
     let trees = paths.iter().filter(|tree| !tree.steps.is_empty());
     trees.map(|tree| difference(tree, limits)).collect()
@@ -91,11 +92,11 @@ fn title(of: CodePath) -> &'static str {
     }
 }
 
-/// The largest steps of a tree, and their names, each once.
+/// The largest steps of a tree, with each name once.
 struct Kept {
     least: u64,
     text: usize,
-    /// Of each step of the tree its number in the picture.
+    /// For each step of the tree, its index in the picture.
     numbers: Vec<Option<i64>>,
     count: i64,
     names: Vec<String>,
@@ -104,7 +105,7 @@ struct Kept {
 
 impl Kept {
     fn of(mut sizes: Vec<u64>, limits: &Limits) -> Kept {
-        // As many as rows: a step is no larger than its caller, so that whole ways are left out.
+        // Limited by the number of rows. A step is never larger than its caller, so whole routes are omitted.
         sizes.sort_unstable_by(|one, other| other.cmp(one));
         Kept {
             least: sizes.get(limits.rows * 2).map_or(0, |size| size + 1),
@@ -116,7 +117,8 @@ impl Kept {
         }
     }
 
-    /// The number of the next step's caller, or -1, and that of its name; `None` if it is left out.
+    /// Returns the index of the next step's caller, or -1, and that of its name; `None` if the step is
+    /// omitted.
     fn add(&mut self, step: &PathStep, size: u64) -> Option<(i64, usize)> {
         let parent = match step.parent {
             None => Some(-1),

@@ -1,4 +1,4 @@
-//! The page: one file that needs no network and runs no script but its own.
+//! The page: one file that needs no network and runs only its own script.
 
 use fathom_model::Explanation;
 
@@ -26,15 +26,14 @@ const SCRIPT: &str = concat!(
     include_str!("page/start.js"),
 );
 
-/// The page is smaller than this, in bytes.
+/// The largest size of the page, in bytes.
 const LARGEST: usize = 1_000_000;
 
-/// The explanation as one page: the account as a bar, the findings, a timeline of all threads that
-/// zooms, and the tables. Smaller than 1,000,000 bytes whatever the program did; what was left out
-/// for that is said on the page.
+/// Formats the explanation as one page: the account as a bar, the findings, a zoomable timeline of all
+/// threads, and the tables. Always smaller than 1,000,000 bytes; the page states what was omitted for that.
 ///
-/// Texts from outside stand only in a data block, escaped so that they can't end it, and are put on
-/// the page as text.
+/// Untrusted texts are only in a data block, escaped so that they can't end it, and are inserted into the
+/// page as text.
 pub fn explain_html(explanation: &Explanation) -> String {
     let mut limits = Limits {
         stretches: 24_000,

@@ -9,36 +9,36 @@ use super::page_data::Limits;
 use super::processes::{ordered, program, programs};
 use crate::text::bounded as safe;
 
-/// All lanes, and the texts to which their stretches point.
+/// All lanes, and the texts that their stretches refer to.
 #[derive(Serialize)]
 pub(super) struct Timeline {
     pub(super) lanes: Vec<Lane>,
     details: Vec<String>,
-    /// What isn't drawn as it was seen, one sentence each.
+    /// Sentences on stretches that aren't drawn exactly as observed.
     notes: Vec<String>,
 }
 
-/// One thread.
+/// The lane of one thread.
 #[derive(Serialize)]
 pub(super) struct Lane {
     pub(super) pid: u32,
     pub(super) tid: u32,
-    /// How deep its process lies in the tree.
+    /// Depth of its process in the tree.
     depth: usize,
-    /// Whether it is the first of its process.
+    /// Whether it is the first lane of its process.
     head: bool,
-    /// What its process executed, in full.
+    /// The complete command line of its process.
     pub(super) process: String,
-    /// The name for the margin.
+    /// The name shown in the margin.
     pub(super) name: String,
     /// How its process ended.
     end: String,
     pub(super) from: u64,
     pub(super) to: u64,
-    /// What its life was spent on, largest first: part and nanoseconds.
+    /// What its time was spent on, largest first: part and nanoseconds.
     pub(super) account: Vec<(usize, u64)>,
-    /// Four numbers for each stretch: nanoseconds since the end of the one before, length, part,
-    /// and place of the detail from 1; 0 for none, -n for n short stretches drawn as one.
+    /// Four numbers for each stretch: nanoseconds since the end of the previous one, length, part, and index
+    /// of the detail from 1; 0 for none, -n for n short stretches drawn as one.
     runs: Vec<i64>,
 }
 
@@ -51,7 +51,7 @@ struct Drawn<'a> {
     merged: usize,
 }
 
-/// The timeline of `explanation` within `limits`.
+/// Builds the timeline of `explanation` within `limits`.
 pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     let mut stretches: BTreeMap<(u32, u32), Vec<&Stretch>> = BTreeMap::new();
     for stretch in explanation.timeline.iter().filter(|s| s.to_ns > s.from_ns) {
@@ -81,7 +81,8 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     let (drawn, merged) = coarsen_to(&shown, limits.stretches);
     if merged > 0 {
         notes.push(format!(
-            "{} of {} stretches were too short to draw one by one; neighbours are drawn as one, in the colour of what took most of them.",
+            "{} of {} stretches were too short to draw one by one; neighbours are drawn as one, in the colour of \
+             their largest part.",
             crate::format_count(merged as f64),
             crate::format_count(explanation.timeline.len() as f64)
         ));
@@ -92,7 +93,7 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     }
     if texts.left_out > 0 {
         notes.push(format!(
-            "The details of {} stretches are left out to keep the page small.",
+            "The details of {} stretches are omitted to keep the page small.",
             texts.left_out
         ));
     }
@@ -103,8 +104,8 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     }
 }
 
-/// A lane for every thread that is known from the accounts or from its stretches, in the order of
-/// the tree, main threads first.
+/// Returns a lane for every thread known from the accounts or from its stretches, in the order of the tree,
+/// main threads first.
 fn empty_lanes(
     explanation: &Explanation,
     stretches: &BTreeMap<(u32, u32), Vec<&Stretch>>,
@@ -177,7 +178,7 @@ fn push_process(
     }
 }
 
-/// The largest parts of each lane.
+/// Adds the largest parts of each lane.
 fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
     let accounts: HashMap<(u32, u32), &TimeAccount> = explanation
         .threads
@@ -199,7 +200,7 @@ fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
     }
 }
 
-/// Keeps the `most` lanes that lasted longest, in their order. Returns how many went.
+/// Keeps the `most` lanes that lasted longest, in their order. Returns how many were removed.
 fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
     if lanes.len() <= most {
         return 0;
@@ -216,8 +217,8 @@ fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
     before - lanes.len()
 }
 
-/// Merges short neighbours, doubling what counts as short until at most `most` stretches are left.
-/// Returns them lane by lane, and how many of the originals were merged.
+/// Merges short neighbours, doubling the limit for "short" until at most `most` stretches are left. Returns
+/// them lane by lane, and how many of the originals were merged.
 fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>, usize) {
     let ends = lanes.iter().copied().flatten().map(|one| one.to_ns);
     let whole = ends.max().unwrap_or(0);
@@ -234,7 +235,7 @@ fn coarsen_to<'a>(lanes: &[&[&'a Stretch]], most: usize) -> (Vec<Vec<Drawn<'a>>>
     }
 }
 
-/// Draws neighbours that are shorter than `short` as one, until they are as long as that.
+/// Merges neighbours shorter than `short` until the result is at least that long.
 fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
     let mut out: Vec<Drawn> = Vec::new();
     let mut sums = [0u64; TimeCategory::ALL.len()];
@@ -269,7 +270,7 @@ fn coarsen<'a>(stretches: &[&'a Stretch], short: u64) -> Vec<Drawn<'a>> {
     out
 }
 
-/// Details, each once.
+/// Details, each stored once.
 struct Texts<'a> {
     list: Vec<String>,
     known: HashMap<&'a str, i64>,
@@ -289,7 +290,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// The place of `text` from 1; 0 if there is no room.
+    /// Returns the index of `text` from 1; 0 if there is no room.
     fn place(&mut self, text: &'a str) -> i64 {
         if let Some(&place) = self.known.get(text) {
             return place;

@@ -9,11 +9,11 @@ use crate::bench::code;
 use crate::document::{Form, markdown};
 use crate::{escape, shorten};
 
-/// Columns of a command, name or sentence.
+/// The longest command, name or sentence in columns.
 const LONGEST: usize = 400;
 
-/// The explanation as GitHub Markdown: timed median, account, findings. Text from outside can't
-/// become markup, a mention or a link.
+/// Formats the explanation as GitHub Markdown: timed median, account, findings. Untrusted text can't become
+/// markup, a mention or a link.
 pub fn explain_markdown(explanation: &Explanation) -> String {
     let command = shorten(&escape(&explanation.command), LONGEST);
     let extent = Extent {
@@ -25,9 +25,9 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
     format!("**fathom why** {}\n{document}", code(&command))
 }
 
-/// Prose with names from outside in it, as Markdown that shows just its characters: punctuation
-/// that means something becomes a character reference. GitHub looks for mentions, issues and
-/// addresses after it has resolved references, so an empty comment parts those.
+/// Escapes prose with untrusted names so that Markdown shows exactly its characters: punctuation with a
+/// meaning becomes a character reference. GitHub looks for mentions, issues and addresses after it has
+/// resolved references, so an empty comment splits those.
 pub(crate) fn plain(text: &str) -> String {
     let text = shorten(&escape(text), LONGEST);
     let mut out = String::with_capacity(text.len());
@@ -46,9 +46,9 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// As [`plain`], with names that hold punctuation as code: `data=a_structure` in place of
-/// `data=a&#95;structure`, and what stands between backticks as it is. Nothing in a code span is markup, a
-/// mention or a link.
+/// Like [`plain`], with names that contain punctuation as code: `data=a_structure` instead of
+/// `data=a&#95;structure`, and text between backticks unchanged. Nothing in a code span is markup, a mention
+/// or a link.
 pub(crate) fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let is_code = |part: &&str| {
@@ -72,7 +72,7 @@ fn with_names(text: &str) -> String {
     let mut words = text.split(' ').enumerate();
     while let Some((index, word)) = words.next() {
         let mut word = word.to_owned();
-        // What stands in brackets belongs to the name before them.
+        // Text in brackets belongs to the name before it.
         while is_open(&word)
             && let Some((_, next)) = words.next()
         {
@@ -107,7 +107,7 @@ fn with_names(text: &str) -> String {
     out
 }
 
-/// Whether a bracket, or the parenthesis of a function, is still to be closed.
+/// Returns whether a bracket, or the parenthesis of a function, is still open.
 fn is_open(word: &str) -> bool {
     let calls = !word.starts_with('(') && count(word, '(') > count(word, ')');
     calls || count(word, '[') > count(word, ']')

@@ -1,4 +1,4 @@
-//! What the program's own code does: the functions in which its threads were seen.
+//! The program's own code: the functions in which its threads were sampled.
 
 use fathom_model::{Explanation, FunctionShare, OwnCode, TimeCategory};
 
@@ -10,29 +10,29 @@ use crate::text::JOIN;
 
 /// Own code below this share of the wall time is not split.
 const LEAST_SHARE: f64 = 0.2;
-/// Fewer samples say nothing.
+/// Fewer samples are not enough.
 pub(super) const LEAST_SAMPLES: u64 = 40;
 /// Functions below this share of the own code are not named in a sentence.
 const LEAST_OF_CODE: f64 = 0.05;
-/// That many are named there.
+/// The most functions named in a sentence.
 const NAMED: usize = 4;
 
-/// `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None`
-/// where it doesn't matter or too little is known.
+/// Returns `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None` if
+/// it doesn't matter or too little is known.
 pub(super) fn in_a_sentence(explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let part = explanation.account.share(TimeCategory::UserCode);
     (part >= LEAST_SHARE).then(|| named(own, part))?
 }
 
-/// The functions with the largest shares of own code, which is this part of the whole; `None` where
-/// too little is known.
+/// Returns the functions with the largest shares of own code, which is this part of the whole; `None` if too
+/// little is known.
 pub(super) fn named(own: &OwnCode, part: f64) -> Option<String> {
     if own.samples < LEAST_SAMPLES {
         return None;
     }
     let named = own.functions.iter();
-    // A share stays on the line of its function.
+    // Keep a share on the same line as its function.
     let named: Vec<String> = named
         .filter(|row| row.share >= LEAST_OF_CODE)
         .take(NAMED)
@@ -44,7 +44,7 @@ pub(super) fn named(own: &OwnCode, part: f64) -> Option<String> {
     (!named.is_empty()).then(|| named.join(", "))
 }
 
-/// The function in a few words, or where it is from if it has no name.
+/// Returns the short name of the function, or its origin if it has none.
 pub(super) fn name(row: &FunctionShare) -> String {
     match &row.function {
         Some(function) if !has_file(&row.file) => function.clone(),
@@ -53,7 +53,7 @@ pub(super) fn name(row: &FunctionShare) -> String {
     }
 }
 
-/// Where code is from that has no name.
+/// Returns the origin of code without a name.
 fn unnamed(row: &FunctionShare) -> String {
     match row.file.as_str() {
         "" => "unknown code".to_owned(),
@@ -63,11 +63,11 @@ fn unnamed(row: &FunctionShare) -> String {
     }
 }
 
-/// Beside the account, in one line.
+/// Writes one line next to the account.
 pub(super) fn line(page: &mut Page, explanation: &Explanation) {
     if let Some(sentence) = in_a_sentence(explanation) {
         let text = page.own(&format!("own code: {}", sentence.replace(JOIN, " ")));
-        // As many names as there is room for, each whole.
+        // As many names as fit, none of them cut.
         let ends = text
             .match_indices(", ")
             .map(|(at, _)| at)

@@ -1,4 +1,4 @@
-//! What the page is given. Every text from outside is escaped and shortened here.
+//! The data for the page. All untrusted text is escaped and shortened here.
 
 use fathom_model::{Confidence, Explanation, Finding, TimeCategory};
 use serde::Serialize;
@@ -19,24 +19,24 @@ use crate::text::JOIN;
 use crate::text::bounded as safe;
 use crate::{format_bytes, format_count};
 
-/// Findings on the page: nobody reads on.
+/// The most findings on the page; users don't read more.
 const CARDS: usize = 40;
 
-/// How much the page may hold.
+/// Limits for the content of the page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) stretches: usize,
     pub(super) lanes: usize,
     pub(super) details: usize,
-    /// Rows of a table, findings, sentences.
+    /// The most rows of a table, findings and sentences.
     pub(super) rows: usize,
-    /// Columns of a text.
+    /// The longest text in columns.
     pub(super) text: usize,
 }
 
 #[derive(Serialize)]
 pub(super) struct PageData {
-    /// What was observed, where it ran already.
+    /// The observed process, if it was already running.
     process: Option<String>,
     end: String,
     wall: String,
@@ -46,19 +46,19 @@ pub(super) struct PageData {
     floor: Option<String>,
     explained: String,
     slowdown: String,
-    /// What the shares are of, in words.
+    /// The whole to which the shares refer, in words.
     whole: &'static str,
     /// Whether times of the explaining run may be shown.
     times: bool,
     run_ns: u64,
-    /// The untraced runs' median: the whole of every share.
+    /// The untraced runs' median, to which all shares refer.
     whole_ns: u64,
     parts: Vec<Part>,
     account: Vec<Share>,
     findings: Vec<Card>,
-    /// What is true of the time where there is no finding.
+    /// The verdict on the time if there are no findings.
     verdict: String,
-    /// The child that has most of the CPU time, in a sentence.
+    /// A sentence about the child with most of the CPU time.
     child: Option<String>,
     pub(super) timeline: Timeline,
     flames: Vec<Flame>,
@@ -225,7 +225,7 @@ fn card(finding: &Finding, explanation: &Explanation, limits: &Limits) -> Card {
     }
 }
 
-/// A number of the evidence with its unit.
+/// Formats a number of the evidence with its unit.
 fn number(value: f64, unit: &str, quote: Quote) -> String {
     match unit {
         "ns" if value >= 0.0 => quote.show(value as u64),
@@ -237,7 +237,7 @@ fn number(value: f64, unit: &str, quote: Quote) -> String {
     }
 }
 
-/// What is left out to keep the page small.
+/// Returns what was omitted to keep the page small.
 pub(super) fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {
     let mut out = Vec::new();
     for (name, count, most) in [
@@ -253,7 +253,7 @@ pub(super) fn notes(explanation: &Explanation, limits: &Limits) -> Vec<String> {
         if count > most {
             let more = count - most;
             out.push(format!(
-                "{more} more {name} are left out to keep the page small."
+                "{more} more {name} are omitted to keep the page small."
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! The ways through the code that most time went, in a terminal.
+//! The routes through the code with most of the time, for a terminal.
 
 use fathom_model::{CodePaths, Explanation};
 
@@ -6,14 +6,14 @@ use super::profile::{name, title};
 use super::quote::share_text;
 use crate::line::{Line, Page, Tone};
 
-/// Ways of a tree.
+/// The most routes of a tree.
 const WAYS: usize = 8;
-/// Below this share of the wall time a way is left out.
+/// Routes below this share of the wall time are omitted.
 const LEAST: f64 = 0.01;
-/// Columns of a share.
+/// Width of a share.
 const SHARE: usize = 6;
 
-/// The largest ways of each tree, for `--functions`.
+/// Writes the largest routes of each tree, for `--functions`.
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     for tree in &explanation.paths {
         let ways = largest(tree, explanation.account.wall_ns);
@@ -30,7 +30,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// Shares of the wall time, and the names on the way, outermost first.
+/// Returns shares of the wall time, and the names on the route, outermost first.
 fn largest(tree: &CodePaths, wall_ns: u64) -> Vec<(f64, String)> {
     let mut own: Vec<(usize, u64)> = tree.own_ns().into_iter().enumerate().collect();
     own.sort_by_key(|(step, ns)| (std::cmp::Reverse(*ns), *step));

@@ -9,19 +9,19 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::{columns, escape, shorten};
 
-/// Processes that are shown unless all are asked for.
+/// The most processes shown unless all are requested.
 const ROWS: usize = 6;
-/// A name that would have less room has a line of its own, columns.
+/// The least width of a name; with less it gets its own line.
 const LEAST_NAME: usize = 12;
-/// Columns of a command in a sentence.
+/// The longest command in a sentence, in columns.
 const LONGEST_COMMAND: usize = 60;
-/// A child that has so much of the CPU time is what the account is of.
+/// If a child has this share of the CPU time, the account is mostly about it.
 const MOST_OF_CPU: f64 = 0.6;
-/// Programs that are named in the sum of the others.
+/// The most programs named in the sum of the others.
 const NAMED: usize = 4;
 
-/// The processes, each below its parent, with how deep it lies. Every row comes once, also when
-/// parents are unknown or point in a circle.
+/// Returns the processes, each below its parent, with its depth. Every row occurs once, even if parents are
+/// unknown or form a cycle.
 pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
     let known: BTreeSet<u32> = rows.iter().map(|row| row.pid).collect();
     let mut children: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
             }
             let row = &rows[index];
             out.push((depth, row));
-            // A process id can come twice; its children hang below the first.
+            // A process id can occur twice; its children are listed below the first.
             let below = children.remove(&Some(row.pid)).unwrap_or_default();
             stack.extend(below.into_iter().rev().map(|child| (depth + 1, child)));
         }
@@ -54,7 +54,7 @@ pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
     out
 }
 
-/// What a process executed: `sh -c x > python3 y`.
+/// Returns what a process executed: `sh -c x > python3 y`.
 pub(super) fn programs(row: &ProcessRow) -> String {
     if row.programs.is_empty() {
         return "(no exec)".to_owned();
@@ -63,14 +63,14 @@ pub(super) fn programs(row: &ProcessRow) -> String {
     programs.join(" > ")
 }
 
-/// The name of the last program without its folder.
+/// Returns the name of the last program without its folder.
 pub(super) fn program(row: &ProcessRow) -> String {
     let path = row.programs.last().and_then(|words| words.first());
     let name = path.map(|path| path.rsplit('/').next().unwrap_or(path));
     name.unwrap_or("(no exec)").to_owned()
 }
 
-/// `99 % of the CPU time is that of a child, sort -n x.`: where one of the command's children has
+/// `99 % of the CPU time belongs to a child, sort -n x.`: where one of the command's children has
 /// most of it, and the account is that one's.
 pub(super) fn busiest_child(explanation: &Explanation) -> Option<String> {
     busiest(&explanation.processes, &explanation.threads)
@@ -92,11 +92,11 @@ fn busiest(processes: &[ProcessRow], threads: &[ThreadAccount]) -> Option<String
     let words = shorten(&escape(&row.programs.last()?.join(" ")), LONGEST_COMMAND);
     (share >= MOST_OF_CPU).then(|| {
         let share = share_text(share);
-        format!("{share} of the CPU time is that of a child, {words}.")
+        format!("{share} of the CPU time belongs to a child, {words}.")
     })
 }
 
-/// The tree with its times. One process that did what was asked needs none.
+/// Writes the tree with its times. A single process that ran the command needs no tree.
 pub(super) fn tree(page: &mut Page, explanation: &Explanation, quote: Quote, all: bool) {
     let rows = ordered(&explanation.processes);
     let execs: usize = rows.iter().map(|(_, row)| row.programs.len()).sum();
@@ -147,7 +147,7 @@ fn process(page: &mut Page, depth: usize, row: &ProcessRow, quote: Quote) {
     );
 }
 
-/// How many more, and of which programs.
+/// Writes how many more processes there are, and of which programs.
 fn rest(page: &mut Page, rows: &[(usize, &ProcessRow)]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (_, row) in rows {
@@ -249,10 +249,10 @@ mod tests {
         let sentence = sentence_for(150).expect("three quarters are its");
         assert_eq!(
             sentence,
-            "75 % of the CPU time is that of a child, /bin/\\u{1b}sort -n."
+            "75 % of the CPU time belongs to a child, /bin/\\u{1b}sort -n."
         );
         assert_eq!(sentence_for(50), None);
-        // The command itself is no child.
+        // The command itself is not a child.
         assert_eq!(
             busiest(
                 &[row(1, None)],

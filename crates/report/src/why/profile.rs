@@ -1,7 +1,7 @@
-//! The ways through the code for other viewers: folded stacks, the Firefox Profiler, Perfetto.
+//! The routes through the code for other viewers: folded stacks, the Firefox Profiler, Perfetto.
 //!
-//! What is written is what `why` says, in nanoseconds of an untraced run; a way's place in time is
-//! made up, one after another, since a sum has none.
+//! The data is that of `why`, in nanoseconds of an untraced run. A sum has no position in time, so the routes
+//! are placed one after another.
 
 mod firefox;
 mod folded;
@@ -13,19 +13,19 @@ use fathom_model::{CodePath, CodePaths, Explanation, PathStep};
 
 use super::{code_name, whereabouts, words};
 
-/// A form of profiles.
+/// A profile format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProfileForm {
-    /// JSON of the Firefox Profiler.
+    /// The Firefox Profiler's JSON.
     Firefox,
-    /// A line for each way, for flame graphs.
+    /// One line for each route, for flame graphs.
     Folded,
-    /// Protobuf of Perfetto.
+    /// Perfetto's protobuf.
     Perfetto,
 }
 
 impl ProfileForm {
-    /// By the ending of a file's name.
+    /// Returns the format for a file name's extension.
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "json" => Some(Self::Firefox),
@@ -36,7 +36,7 @@ impl ProfileForm {
     }
 }
 
-/// The profile of an explanation.
+/// Formats the profile of an explanation.
 pub fn profile(explanation: &Explanation, form: ProfileForm) -> Vec<u8> {
     match form {
         ProfileForm::Firefox => firefox::write(explanation).into_bytes(),
@@ -45,7 +45,7 @@ pub fn profile(explanation: &Explanation, form: ProfileForm) -> Vec<u8> {
     }
 }
 
-/// What a tree is called.
+/// Returns the title of a tree.
 pub(super) fn title(of: CodePath) -> &'static str {
     match of {
         CodePath::Cpu => "CPU time",
@@ -53,7 +53,7 @@ pub(super) fn title(of: CodePath) -> &'static str {
     }
 }
 
-/// A step in a few words: the function, or what was called or waited for.
+/// Returns the short name of a step: the function, or what was called or waited for.
 pub(super) fn name(step: &PathStep) -> String {
     let Some(kind) = step.kind else {
         let place = code_name::place(&step.place);
@@ -70,7 +70,7 @@ pub(super) fn name(step: &PathStep) -> String {
     }
 }
 
-/// The ways of a tree that have time of their own, with that, ns.
+/// Returns the routes of a tree that have time of their own, with that time in ns.
 fn ways(tree: &CodePaths) -> impl Iterator<Item = (usize, u64)> + '_ {
     let own = tree.own_ns().into_iter().enumerate();
     own.filter(|(_, ns)| *ns > 0)

@@ -1,4 +1,4 @@
-//! What came of running the command without a cause, in a line.
+//! The result of running the command without a cause, in a line.
 
 use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds, Slope};
 
@@ -6,7 +6,7 @@ use crate::TimeUnit;
 use crate::line::Tone;
 use crate::quantity::decimals_for;
 
-/// The line; nothing where it was not asked for.
+/// Returns the line; `None` if it was not requested.
 pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
     let proof = finding.proof.as_ref()?;
     let reason = proof.reason.as_deref().unwrap_or_default();
@@ -60,7 +60,7 @@ pub(crate) fn slope_line(slope: &Slope) -> (Tone, String) {
     }
 }
 
-/// Whether the command takes as long without it.
+/// Returns whether the command takes as long without the cause.
 pub(super) fn is_refuted(finding: &Finding) -> bool {
     let proof = finding.proof.as_ref();
     proof.is_some_and(|proof| proof.verdict == ProofVerdict::Refuted)
@@ -72,7 +72,7 @@ fn proved(proof: &Proof, saves: SavedMilliseconds, finding: &Finding) -> String 
     let without = proof.without_ms.unwrap_or_default() / 1e3;
     let unit = TimeUnit::fitting(with);
     let in_unit = |seconds: f64| seconds / unit.seconds();
-    // Of both ends and of what is predicted as many digits as the larger end has two of.
+    // Both ends and the prediction get as many decimals as two digits of the larger end need.
     let ends = [saves.low, saves.high].map(|end| in_unit(end / 1e3));
     let decimals = decimals_for(ends[1], 3).min(decimals_for(in_unit(with), 3));
     let text = |value: f64, decimals: usize| format!("{value:.decimals$}");
@@ -90,7 +90,7 @@ fn proved(proof: &Proof, saves: SavedMilliseconds, finding: &Finding) -> String 
     )
 }
 
-/// By how much the time changes without it: `-1 to +2 %`.
+/// Formats the change of the time without the cause: `-1 to +2 %`.
 fn change(proof: &Proof, saves: SavedMilliseconds) -> String {
     let whole = proof.with_ms.unwrap_or_default().max(f64::MIN_POSITIVE);
     let ends = [-saves.high, -saves.low].map(|change| 100.0 * change / whole);

@@ -1,4 +1,4 @@
-//! How a time of the explaining run may be quoted.
+//! How to quote times of the explaining run.
 
 use fathom_model::{Explanation, Finding};
 
@@ -6,8 +6,8 @@ use crate::TimeUnit;
 use crate::quantity::{decimals_for, format_share, short_time};
 use crate::text::JOIN;
 
-/// Turns times into text: times where the explaining run was hardly slower than the timed runs,
-/// else shares of a wall time, because its times are then those of the observer.
+/// Turns times into text: as times if the explaining run was hardly slower than the timed runs, else as
+/// shares of a wall time, because its times are then affected by the observer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) times: bool,
@@ -15,7 +15,7 @@ pub(super) struct Quote {
 }
 
 impl Quote {
-    /// For points of the explaining run: when a process began, how long a thread lasted.
+    /// For positions in the explaining run: when a process began, how long a thread lasted.
     pub(super) fn of_run(explanation: &Explanation) -> Quote {
         Quote {
             wall_ns: run_ns(explanation),
@@ -23,7 +23,7 @@ impl Quote {
         }
     }
 
-    /// For what calls and waits took: parts of the untraced runs' wall time.
+    /// For the times of calls and waits: parts of the untraced runs' wall time.
     pub(super) fn of(explanation: &Explanation) -> Quote {
         let explaining = &explanation.explaining;
         Quote {
@@ -35,7 +35,7 @@ impl Quote {
         }
     }
 
-    /// `412 ms`, or `63 %` of the wall time.
+    /// Formats `412 ms`, or `63 %` of the wall time.
     pub(super) fn show(self, ns: u64) -> String {
         if self.times {
             time(ns as f64 / 1e9)
@@ -44,7 +44,7 @@ impl Quote {
         }
     }
 
-    /// Share of the wall time. Sums over threads can be more than 1.
+    /// Returns the share of the wall time. Sums over threads can exceed 1.
     pub(super) fn share(self, ns: u64) -> f64 {
         if self.wall_ns == 0 {
             0.0
@@ -54,18 +54,18 @@ impl Quote {
     }
 }
 
-/// From the start of the explaining run to the end of what is known of it: the end of its timeline.
+/// Returns the time from the start of the explaining run to the end of its timeline.
 pub(super) fn run_ns(explanation: &Explanation) -> u64 {
     let ends = explanation.timeline.iter().map(|stretch| stretch.to_ns);
     ends.fold(explanation.explaining.wall_ns, u64::max)
 }
 
-/// `seconds` with three significant digits in the fitting unit.
+/// Formats `seconds` with three significant digits in the fitting unit.
 pub(crate) fn time(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
     }
-    // Nothing is measured more finely than this.
+    // Times aren't measured more finely than this.
     let seconds = if seconds < 1e-5 {
         (seconds * 1e7).round() / 1e7
     } else {
@@ -74,7 +74,7 @@ pub(crate) fn time(seconds: f64) -> String {
     short_time(seconds)
 }
 
-/// A share with an ordinary space; what is neither 0 nor visible with one decimal is `< 0.1 %`.
+/// Formats a share with an ordinary space; a nonzero share that would round to 0 is `< 0.1 %`.
 pub(crate) fn share_text(share: f64) -> String {
     if share > 0.0 && share < 0.0005 {
         return "< 0.1 %".to_owned();
@@ -85,8 +85,8 @@ pub(crate) fn share_text(share: f64) -> String {
     format_share(share).replace(JOIN, " ")
 }
 
-/// A time that could be saved, to two significant digits in the unit of the whole: it is a model.
-/// CPU time where hardly any wall time would be saved.
+/// Formats a possible saving with two significant digits in the unit of the whole, since it is a model. Uses
+/// CPU time if hardly any wall time would be saved.
 pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String> {
     let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
     let of_latency = finding.could_win_ns < finding.could_win_latency_ns;
@@ -112,7 +112,7 @@ pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
         (_, true) => {
             format!("each piece {about} sooner, the whole perhaps not (predicted)")
         }
-        // Two digits of nearly all may be more than three of all.
+        // Rounded to two digits, a saving of nearly everything may exceed the whole.
         _ if rounded >= value && saved >= 0.97 * whole_seconds => {
             format!("save nearly all of {whole} (predicted)")
         }

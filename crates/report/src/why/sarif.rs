@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::{escape, shorten};
 
-/// Where the schema of the form is.
+/// The URL of the format's schema.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// Characters of a text: viewers show a line or two.
+/// The longest text in characters: viewers show a line or two.
 const LONGEST: usize = 1000;
 
 /// A result for each finding, at the line that most of its time is in, with the calls that lead there; where no
@@ -68,14 +68,14 @@ fn result(finding: &Finding, explanation: &Explanation, root: &str) -> Value {
     };
     let mut result = json!({
         "ruleId": finding.id.as_str(),
-        // A likely reading is no warning yet.
+        // A finding that is only likely isn't a warning yet.
         "level": match finding.confidence {
             Confidence::Certain => "warning",
             Confidence::Likely => "note",
         },
         "message": text(&format!("{} {}", finding.statement, finding.advice)),
         "locations": [shown],
-        // The same cause at the same place is the same result, whatever its time is today.
+        // The same cause at the same place is the same result, even if its time varies.
         "partialFingerprints": { "fathomCause/v1": fingerprint(finding, place, command) },
         "properties": {
             "share": finding.share,
@@ -92,19 +92,19 @@ fn result(finding: &Finding, explanation: &Explanation, root: &str) -> Value {
     result
 }
 
-/// The function of a finding and what called it, from the outermost on, where the source is known.
+/// Returns the function of a finding and its callers, outermost first, if their source is known.
 fn ways(finding: &Finding) -> impl Iterator<Item = &CodePlace> {
     let all = finding.callers.iter().rev().chain([&finding.code]);
     all.filter(|place| has_source(place))
 }
 
-/// What a runtime made up, such as Python's `<string>`, is no file.
+/// Returns whether the source is a file, and not a name made up by a runtime, such as Python's `<string>`.
 fn has_source(place: &CodePlace) -> bool {
     let file = place.source_file.as_deref();
     file.is_some_and(|file| !file.is_empty() && !file.starts_with('<'))
 }
 
-/// Where it is shown: the function itself, or the nearest caller that has a source.
+/// Returns where to show it: the function itself, or the nearest caller with a source.
 fn located(finding: &Finding) -> Option<&CodePlace> {
     let all = [&finding.code].into_iter().chain(&finding.callers);
     all.into_iter().find(|place| has_source(place))
@@ -135,7 +135,7 @@ fn fingerprint(finding: &Finding, place: Option<&CodePlace>, command: &str) -> S
     escape(&format!("{}:{}", finding.id.as_str(), parts.join(":")))
 }
 
-/// A path below `root` from there on, any other absolute one as a `file:` URI.
+/// Returns a path below `root` as a relative one, any other absolute path as a `file:` URI.
 fn uri(path: &str, root: &str) -> String {
     let below = path.strip_prefix(root.trim_end_matches('/'));
     let below = below.and_then(|rest| rest.strip_prefix('/'));
@@ -146,7 +146,7 @@ fn uri(path: &str, root: &str) -> String {
     }
 }
 
-/// What RFC 3986 has no place for in a path is written as its bytes.
+/// Percent-encodes the characters that RFC 3986 doesn't allow in a path.
 fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! Where the time of a server under load goes, below its figures.
+//! Where the time of a server under load goes; shown below its figures.
 
 use fathom_model::{ServerWhy, TimeCategory};
 
@@ -9,14 +9,14 @@ use super::summary::explained_by;
 use crate::line::{Page, Tone};
 use crate::quantity::{fixed, format_count};
 
-/// Calls that are named.
+/// The most calls that are named.
 const CALLS: usize = 5;
 
-/// Writes the bar, the calls and the functions; `who`: `2: ` where there are several servers, and
-/// `under`: its load.
+/// Writes the bar, the calls and the functions. `who` is `2: ` if there are several servers, and `under` is
+/// the load.
 pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy) {
     page.gap();
-    let title = format!("{who}Where the server's time goes ({under})");
+    let title = format!("{who}The server's time by part ({under})");
     page.prose(0, Tone::Strong, &title);
     let entries = account::entries(&why.account);
     bar::write(page, &entries);
@@ -36,7 +36,7 @@ pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy
     }
     let observed = explained_by(&page.clean(&why.tier));
     let text = format!(
-        "observed {observed} for {} s in a step of its own; {} requests/s meanwhile",
+        "observed {observed} for {} s in a separate step; {} requests/s meanwhile",
         fixed(why.seconds, 1),
         format_count(why.requests_per_second.round())
     );

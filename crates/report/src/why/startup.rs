@@ -5,7 +5,7 @@ use fathom_model::{Explanation, Phase};
 use super::quote::Quote;
 use crate::text::JOIN;
 
-/// When each phase was reached.
+/// Returns when each phase was reached.
 pub(super) fn phases(explanation: &Explanation, quote: Quote) -> String {
     let mut phases: Vec<_> = explanation.phases.iter().collect();
     phases.sort_by_key(|phase| phase.at_ns);
@@ -16,7 +16,7 @@ pub(super) fn phases(explanation: &Explanation, quote: Quote) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What is said of a phase that was not seen.
+/// Returns a note for a phase that was not observed.
 pub(super) fn source(phase: &Phase) -> &'static str {
     match phase.modelled {
         true => " (modelled)",
@@ -24,7 +24,7 @@ pub(super) fn source(phase: &Phase) -> &'static str {
     }
 }
 
-/// `first_output` and `loader_done NAME` as people write them; names of programs stay as they are.
+/// Returns the display names of `first_output` and `loader_done NAME`; names of programs stay as they are.
 pub(super) fn words(name: &str) -> String {
     for (phase, words) in [
         ("first_output", "first output"),

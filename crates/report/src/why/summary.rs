@@ -1,4 +1,4 @@
-//! What was timed, how it was explained, and what must be known to trust it.
+//! What was timed, how it was explained, and notes on how far to trust it.
 
 use fathom_model::{Estimate, Explanation, ObservedProcess, TimeCategory, TimedRuns};
 
@@ -7,23 +7,23 @@ use crate::quantity::{counted, fixed, format_level, supported_decimals};
 use crate::text::{JOIN, wrap};
 use crate::{TimeUnit, columns, format_bytes};
 
-/// A run shorter than this many floors shows the floor, as in `fathom bench`.
+/// A run shorter than this multiple of the floor mentions the floor, as in `fathom bench`.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
-/// An explaining run that took less than this part of the timed median is not like them: they were
-/// disturbed, or it did other work.
+/// An explaining run that took less than this fraction of the timed median is not comparable: the timed runs
+/// were disturbed, or it did other work.
 const NOT_TYPICAL: f64 = 0.9;
-/// What a tier can't see is said in this many sentences; all are in the JSON and on the page.
+/// The most sentences on what a tier can't observe; all are in the JSON and on the page.
 const SENTENCES: usize = 3;
-/// Warnings take so many lines unless all is asked for.
+/// The most lines of warnings, unless all details are requested.
 const LINES_OF_WARNINGS: usize = 2;
-/// A program computes that is in its own code for this part of its time.
+/// A program is compute-bound if it spends this share of its time in its own code.
 const COMPUTES: f64 = 0.5;
-/// CPU time by wall time of one that computes on one CPU.
+/// CPU time divided by wall time of a program that computes on one CPU.
 const ONE_CPU: std::ops::RangeInclusive<f64> = 0.8..=1.1;
-/// Between two facts of one line.
+/// Separates two facts of one line.
 const BETWEEN: &str = "   ";
 
-/// Command and time: the untraced runs' median, CPU time and memory.
+/// Writes command and time: the untraced runs' median, CPU time and memory.
 pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     if let Some(process) = &explanation.process {
         return observed_process(page, explanation, process);
@@ -34,7 +34,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     if timed.runs == 0 {
         let none = match explanation.end.is_empty() {
             true => "no run was timed",
-            false => "no run was timed: the observed one did not come to its end",
+            false => "no run was timed: the observed one did not finish",
         };
         page.prose(2, Tone::Notice, none);
     } else {
@@ -46,7 +46,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     lost(page, explanation);
 }
 
-/// Lost records come first: the counts below lack them.
+/// Writes lost records first, since they are missing in the counts below.
 fn lost(page: &mut Page, explanation: &Explanation) {
     let lost = &explanation.explaining.lost;
     if !lost.is_empty() {
@@ -54,7 +54,7 @@ fn lost(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// `PID 1234 (name), 5.0 s of it`, what it runs, and its CPU time.
+/// Writes `PID 1234 (name), 5.0 s of it`, its command and its CPU time.
 fn observed_process(page: &mut Page, explanation: &Explanation, process: &ObservedProcess) {
     let title = page.clean(&process_title(explanation, process));
     page.push(Line::new().add(Tone::Strong, page.fit(&title, page.width())));
@@ -93,7 +93,7 @@ pub(super) fn process_title(explanation: &Explanation, process: &ObservedProcess
     )
 }
 
-/// What all threads had of CPUs.
+/// Returns the CPU time of all threads in seconds.
 pub(super) fn cpu_seconds(explanation: &Explanation) -> f64 {
     let parts = explanation
         .threads
@@ -104,7 +104,7 @@ pub(super) fn cpu_seconds(explanation: &Explanation) -> f64 {
     on_cpu.map(|part| part.ns).sum::<u64>() as f64 / 1e9
 }
 
-/// The whole that savings are parts of.
+/// Returns the whole to which savings refer, in seconds.
 pub(crate) fn whole_seconds(explanation: &Explanation) -> f64 {
     match &explanation.process {
         Some(_) => explanation.account.wall_ns as f64 / 1e9,
@@ -112,7 +112,7 @@ pub(crate) fn whole_seconds(explanation: &Explanation) -> f64 {
     }
 }
 
-/// Facts side by side as far as they fit, the first one strong.
+/// Writes as many facts side by side as fit, the first one in bold.
 fn facts(page: &mut Page, facts: &[String]) {
     let mut line = Line::new();
     let mut used = 0;
@@ -141,7 +141,7 @@ fn facts(page: &mut Page, facts: &[String]) {
     }
 }
 
-/// How it was observed, and what must be known to trust it.
+/// Writes how it was observed, and notes on how far to trust it.
 pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
     let explaining = &explanation.explaining;
     let mut text = format!(
@@ -168,14 +168,14 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
         limits(page, explanation);
     }
     if let Some(command) = &explanation.explaining.names_by {
-        // On a line of its own, however long: it is there to be copied.
+        // On its own uncut line, so that it can be copied.
         page.prose(0, Tone::Plain, "Its functions have names with:");
         let command = page.clean(command);
         page.verbatim(&format!("  {command}"));
     }
 }
 
-/// What must be known to trust the numbers, in at most so many lines.
+/// Writes warnings about the numbers, in at most `most` lines.
 pub(super) fn warnings(page: &mut Page, warnings: &[String], most: usize) {
     let texts = warnings.iter();
     let texts = texts.map(|text| format!("! {}", page.clean(text)));
@@ -191,8 +191,8 @@ pub(super) fn warnings(page: &mut Page, warnings: &[String], most: usize) {
     }
 }
 
-/// The last program that the command's own process executed, where it was not the first: what a
-/// shim or a wrapper leads to.
+/// Returns the last program that the command's own process executed, if it was not the first: the one that a
+/// shim or a wrapper runs.
 fn really_ran(explanation: &Explanation) -> Option<String> {
     if explanation.process.is_some() {
         return None;
@@ -209,7 +209,7 @@ fn really_ran(explanation: &Explanation) -> Option<String> {
     (!before.is_empty()).then(|| format!("{last}, after {}", before.join(", ")))
 }
 
-/// What the account is of: `median wall time`.
+/// Returns what the account divides: `median wall time`.
 pub(super) fn whole(explanation: &Explanation) -> &'static str {
     match explanation.timed.runs {
         0 if explanation.process.is_some() => "observed time",
@@ -239,7 +239,7 @@ pub(super) fn estimate(estimate: &Estimate) -> String {
     )
 }
 
-/// `651.2 ms (95 % interval 648.0 to 655.1, 10 runs)`, `CPU 602 ms` and so on.
+/// Returns `651.2 ms (95 % interval 648.0 to 655.1, 10 runs)`, `CPU 602 ms` and so on.
 fn times(explanation: &Explanation) -> Vec<String> {
     let timed = &explanation.timed;
     let runs = counted(timed.runs as u64, "run", "runs");
@@ -263,7 +263,7 @@ fn times(explanation: &Explanation) -> Vec<String> {
     facts
 }
 
-/// How many of the CPUs a program used that computes on one of them: a fact, and no promise.
+/// Returns a note if a program computes on only one of several CPUs: a fact, not a promise of a saving.
 fn of_cpus(explanation: &Explanation) -> String {
     let timed = &explanation.timed;
     let cpus = explanation.environment.cpus;
@@ -275,14 +275,14 @@ fn of_cpus(explanation: &Explanation) -> String {
     }
 }
 
-/// The time of the empty program, if the command is so short that it is a good part of it.
+/// Returns the time of the empty program, if that is a considerable part of the command's.
 pub(super) fn floor_that_matters(explanation: &Explanation) -> Option<&Estimate> {
     let timed = &explanation.timed;
     let matters = |floor: &&Estimate| timed.wall.value < floor.value * FLOOR_MATTERS_BELOW;
     timed.floor.as_ref().filter(matters)
 }
 
-/// How it was observed: `in the kernel`.
+/// Returns how it was observed: `in the kernel`.
 pub(super) fn explained_by(tier: &str) -> String {
     match tier {
         "kernel" => "in the kernel".to_owned(),
@@ -293,7 +293,7 @@ pub(super) fn explained_by(tier: &str) -> String {
     }
 }
 
-/// `traced run 1.04x slower`: its wall time divided by the median of the untraced runs.
+/// Returns `traced run 1.04x slower`: its wall time divided by the median of the untraced runs.
 pub(super) fn slowdown(explanation: &Explanation) -> String {
     let factor = explanation.explaining.slowdown;
     if explanation.process.is_some() {
@@ -301,7 +301,7 @@ pub(super) fn slowdown(explanation: &Explanation) -> String {
     } else if explanation.timed.runs == 0 {
         "no timed run to compare it with".to_owned()
     } else if !factor.is_finite() {
-        "how much slower the traced run was is not known".to_owned()
+        "the slowdown of the traced run is not known".to_owned()
     } else if factor < NOT_TYPICAL {
         format!("traced run {factor:.2}x of the median: not a typical one")
     } else if factor < 1.005 {

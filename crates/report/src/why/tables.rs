@@ -1,4 +1,4 @@
-//! The tables, each in one form for a terminal, a page and Markdown.
+//! The tables, in the same form for a terminal, a page and Markdown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,23 +12,24 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
-/// What is said, and how much of it.
+/// How much detail to show, and where.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     pub(super) form: Form,
-    /// Rows of a table that is shown in full.
+    /// The most rows of a table that is shown in full.
     pub(super) rows: usize,
-    /// What is asked for.
+    /// The requested options.
     pub(super) asked: WhyOptions,
 }
 
-/// Descriptors on a terminal: those on which most time went.
+/// The most descriptors on a terminal, those with the most time.
 const ROWS: usize = 8;
-/// So many are shown however little time went there.
+/// This many are always shown, regardless of their time.
 const ALWAYS: usize = 3;
-/// Others need this share of the run, or they say nothing.
+/// Others must have this share of the run to be shown.
 const MATTERS: f64 = 0.005;
-/// Parts of a life that are named on a terminal, and the least share of one there and on a page.
+/// The most parts of a lifetime that are named on a terminal, and the least share of one, there and on a
+/// page.
 const PARTS: usize = 2;
 const LEAST_PART: f64 = 0.1;
 const LEAST_ON_PAGE: f64 = 0.01;
@@ -47,11 +48,11 @@ fn bytes(value: f64) -> Cell {
 fn time(quote: Quote, ns: Option<u64>) -> Cell {
     match ns {
         Some(ns) => Cell::number(&quote.show(ns), ns as f64),
-        None => Cell::absent("this tier measures no such time"),
+        None => Cell::absent("this tier does not measure such times"),
     }
 }
 
-/// Of what one call has on average.
+/// Formats the average per call.
 fn each(calls: u64, sum: Option<u64>, cell: impl Fn(f64) -> Cell) -> Cell {
     match sum.filter(|sum| calls > 0 && *sum > 0) {
         Some(sum) => cell(sum as f64 / calls as f64),
@@ -59,7 +60,7 @@ fn each(calls: u64, sum: Option<u64>, cell: impl Fn(f64) -> Cell) -> Cell {
     }
 }
 
-/// Each part of the account with its time and share.
+/// Builds a table of each part of the account with its time and share.
 pub(super) fn account(explanation: &Explanation, extent: Extent) -> Table {
     let quote = Quote::of(explanation);
     let whole = summary::whole(explanation);
@@ -92,7 +93,7 @@ pub(super) fn account(explanation: &Explanation, extent: Extent) -> Table {
     table
 }
 
-/// The largest pieces of the time, by object and place in the code; a page has all.
+/// Builds a table of the largest pieces of the time, by object and place in the code; a page has all.
 pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
     let quote = Quote::of(explanation);
     let mut table = Table::new("Where the time goes, by object and place in the code");
@@ -100,7 +101,7 @@ pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
         table = table.column(head, Kind::Name);
     }
     table = table.column("share", Kind::Number);
-    // Where times are the observer's they are quoted as shares, which stand here already.
+    // If times are affected by the observer, they are quoted as shares, which are already in the table.
     if quote.times {
         table = table.column("time", Kind::Number);
     }
@@ -132,7 +133,7 @@ pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
     }
 }
 
-/// What was moved by calls of one kind, or on one descriptor.
+/// Data transferred by calls of one kind, or on one descriptor.
 struct Moved {
     name: String,
     pid: u32,
@@ -144,10 +145,10 @@ struct Moved {
     errors: u64,
 }
 
-/// A row for each of `rows`; `several`: of several processes.
+/// Builds a table with a row for each of `rows`; `several`: they belong to several processes.
 fn moved(caption: &'static str, head: &str, quote: Quote, several: bool, rows: &[Moved]) -> Table {
     let mut table = Table::new(caption).column(head, Kind::Name);
-    // Its place, and in which turn it goes from a narrow terminal.
+    // The head, the order in which a narrow terminal drops it, and whether it is shown.
     let columns = [
         ("process", 0, several),
         ("calls", 0, true),
@@ -184,8 +185,7 @@ fn moved(caption: &'static str, head: &str, quote: Quote, several: bool, rows: &
     table.without_empty()
 }
 
-/// What was read and written, by descriptor and path, most time first: on a terminal where something
-/// happened that matters.
+/// Adds reads and writes, by descriptor and path, most time first; on a terminal only if they matter.
 pub(super) fn io(out: &mut Document, explanation: &Explanation, extent: Extent) {
     let quote = Quote::of(explanation);
     let mut all: Vec<&IoRow> = explanation.io.iter().collect();
@@ -201,11 +201,11 @@ pub(super) fn io(out: &mut Document, explanation: &Explanation, extent: Extent) 
         let mattering = all.iter().enumerate().take(ROWS).take_while(matters);
         shown = mattering.count();
     }
-    // The observer that times calls sees all of them; the one that stops at calls, which doesn't measure
-    // their times, lets the program go after a while.
+    // An observer that times calls sees all of them; one that stops at calls, which doesn't measure their
+    // times, detaches from the program after a while.
     let head = match explanation.io.iter().any(|row| row.total_ns.is_some()) {
         true => "descriptor, path",
-        false => "descriptor, path; calls looked at",
+        false => "descriptor, path; observed calls",
     };
     let rows = all[..shown].iter().map(|row| Moved {
         name: match row.fd {
@@ -230,7 +230,7 @@ pub(super) fn io(out: &mut Document, explanation: &Explanation, extent: Extent) 
     }
 }
 
-/// All system calls.
+/// Builds the table of all system calls.
 pub(super) fn calls(explanation: &Explanation, extent: Extent) -> Table {
     let rows = explanation.calls.iter().take(extent.rows).map(|row| Moved {
         name: row.name.clone(),
@@ -247,7 +247,7 @@ pub(super) fn calls(explanation: &Explanation, extent: Extent) -> Table {
     moved("System calls", "system call", quote, false, &rows)
 }
 
-/// The functions in which the program's own code was seen.
+/// Builds the table of functions in which the program's own code was sampled.
 pub(super) fn functions(explanation: &Explanation, extent: Extent) -> Table {
     let samples = explanation.own_code.as_ref().map_or(0, |own| own.samples);
     let head = counted(samples, "sample", "samples");
@@ -276,7 +276,7 @@ pub(super) fn functions(explanation: &Explanation, extent: Extent) -> Table {
     table
 }
 
-/// A process or a thread: its name, ids, when it began, and what its life was spent on.
+/// A process or a thread: its name, ids, start, and what its time was spent on.
 struct Life<'a> {
     name: &'a str,
     pid: u32,
@@ -333,7 +333,7 @@ fn lives<'a>(
     table
 }
 
-/// Where the time of each process went, over all its threads.
+/// Builds the table of where the time of each process went, over all its threads.
 pub(super) fn processes(explanation: &Explanation, extent: Extent) -> Table {
     let mut sums: BTreeMap<u32, TimeAccount> = BTreeMap::new();
     for thread in &explanation.threads {
@@ -374,7 +374,7 @@ pub(super) fn processes(explanation: &Explanation, extent: Extent) -> Table {
     )
 }
 
-/// Where the time of each thread went.
+/// Builds the table of where the time of each thread went.
 pub(super) fn threads(explanation: &Explanation, extent: Extent) -> Table {
     let rows = explanation.threads.iter().take(extent.rows);
     let rows = rows.map(|thread| Life {

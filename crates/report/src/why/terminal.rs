@@ -1,4 +1,4 @@
-//! What `fathom why` prints: the answer first, in 20 lines; tables where they are asked for.
+//! The output of `fathom why`: the answer first, in 20 lines; tables on request.
 
 use fathom_model::Explanation;
 
@@ -8,24 +8,24 @@ use crate::Screen;
 use crate::document::{Form, write};
 use crate::line::Page;
 
-/// What is added to the explanation, and what it is shown on.
+/// Additions to the explanation, and the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WhyOptions {
-    /// Where it is verbose it has what is known beside the answer: findings in full, the account as a
-    /// table, what was read and written, the processes, the start, and all that limits what can be said.
+    /// The screen. Verbose output adds further details: findings in full, the account as a table, reads and
+    /// writes, the processes, the start, and everything that limits the conclusions.
     pub screen: Screen,
-    /// Adds the table of all system calls.
+    /// Whether to add the table of all system calls.
     pub syscalls: bool,
-    /// Adds the table of functions that the program's own code is in.
+    /// Whether to add the table of functions with the program's own code.
     pub functions: bool,
-    /// Adds the account of each thread.
+    /// Whether to add the account of each thread.
     pub threads: bool,
-    /// Adds the whole process tree, and the account of each process.
+    /// Whether to add the whole process tree, and the account of each process.
     pub processes: bool,
 }
 
 impl WhyOptions {
-    /// Everything, as a page has it.
+    /// Everything, as on a page.
     pub(super) fn all() -> WhyOptions {
         WhyOptions {
             screen: Screen {
@@ -40,12 +40,12 @@ impl WhyOptions {
     }
 }
 
-/// The explanation as text: the time, the findings, where the time goes, how it was observed; then
-/// the tables that `options` ask for. No line is wider than the screen and no text from
-/// outside can act on the terminal. Ends with a line end.
+/// Formats the explanation as text: the time, the findings, where the time goes, how it was observed; then
+/// the tables requested by `options`. No line is wider than the screen, and untrusted text can't affect the
+/// terminal. Ends with a newline.
 ///
-/// At 80 columns without tables it is at most 20 lines with one finding or none, 4 more for each
-/// further one, and the rows of where.
+/// At 80 columns without tables it takes at most 20 lines with one finding or none, 4 more for each further
+/// one, and the rows of where the time goes.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
     let mut page = Page::new(&options.screen);
     let extent = Extent {

@@ -1,4 +1,4 @@
-//! What kind of program it is, where no finding says more.
+//! The kind of program, if no finding tells more.
 
 use fathom_model::{Explanation, OwnCode, TimeAccount, TimeCategory};
 
@@ -9,14 +9,14 @@ use super::summary::whole_seconds;
 use super::whereabouts;
 use super::words::{self, Kind};
 
-/// From this part of the time on, starting the process is the answer.
+/// From this share of the time on, the answer is starting the process.
 const SHORT: f64 = 0.25;
-/// A function with so much of the command's own part is nearly all that it does.
+/// A function with this share of the command's own part is nearly everything it does.
 const MOST: f64 = 0.6;
-/// A function with so much of the time is named with it.
+/// A function with this share of the time is named with it.
 const NAMED: f64 = 0.2;
 
-/// What a verdict is made from.
+/// The input of a verdict.
 #[derive(Clone, Copy)]
 struct Facts<'a> {
     account: &'a TimeAccount,
@@ -28,8 +28,8 @@ struct Facts<'a> {
     listens: bool,
 }
 
-/// One line that is true of where the time goes: `Compute-bound: 87 % in deflate_slow`. Texts from
-/// outside are as they are: escape them.
+/// Returns a line about where the time goes: `Compute-bound: 87 % in deflate_slow`. Untrusted texts are
+/// unescaped: the caller must escape them.
 pub(crate) fn verdict(explanation: &Explanation) -> String {
     let mut calls = explanation.calls.iter();
     let facts = Facts {
@@ -50,8 +50,8 @@ pub(crate) fn verdict(explanation: &Explanation) -> String {
     )
 }
 
-/// What must be said with it: of a function of the program's own that takes most of the time nobody
-/// sees what the processor does there.
+/// Returns a caveat: if one of the program's own functions takes most of the time, what the processor does in
+/// it isn't observed.
 pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
     let others = [TimeCategory::Ready, TimeCategory::Stolen];
     let others: f64 = others
@@ -64,14 +64,15 @@ pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
         .filter(|row| row.role.is_none() && row.group.is_none())?;
     let is_own = row.kind == TimeCategory::UserCode && row.place.source_file.is_some();
     (is_own && row.share >= MOST * (1.0 - others)).then_some(
-        "Whether it computes there or waits for memory is not seen: Fathom doesn't read the processor's counters.",
+        "It is not known whether it computes there or waits for memory: Fathom doesn't read the processor's \
+         counters.",
     )
 }
 
 fn in_a_line(facts: Facts<'_>) -> String {
     let account = facts.account;
     if account.parts.is_empty() {
-        return "Where the time goes is not known: this tier measures no times".to_owned();
+        return "The time can't be attributed: this tier measures no times".to_owned();
     }
     if let Some(short) = short(facts) {
         return short;
@@ -112,8 +113,8 @@ fn in_a_line(facts: Facts<'_>) -> String {
             let share = share_text(ns as f64 / account.wall_ns.max(1) as f64);
             format!("{}: {share}", capitalized(words::name(part)))
         }
-        Kind::Starved => format!("Waiting for a CPU: {share}; others had it"),
-        Kind::Unknown => format!("Where the time goes is not known: {share} is unaccounted"),
+        Kind::Starved => format!("Waiting for a CPU: {share}; other programs used it"),
+        Kind::Unknown => format!("The time can't be attributed: {share} is unaccounted"),
     }
 }
 
@@ -142,8 +143,8 @@ fn compute_bound(own: f64, code: Option<&OwnCode>) -> String {
     }
 }
 
-/// Whether the command listens, and waits for who connects: what threads and polls wait for beside
-/// it is of the same server.
+/// Returns whether the command listens and waits for connections: other waits of threads and polls belong to
+/// the same server.
 fn awaits_connections(facts: Facts<'_>) -> bool {
     let (part, _) = largest(facts.account, Kind::Waiting);
     let of_servers = [
@@ -154,7 +155,7 @@ fn awaits_connections(facts: Facts<'_>) -> bool {
     facts.listens && of_servers.contains(&part)
 }
 
-/// The part of this kind with most time.
+/// Returns the part of this kind with the most time.
 fn largest(account: &TimeAccount, kind: Kind) -> (TimeCategory, u64) {
     let parts = account.parts.iter();
     let parts = parts.filter(|part| words::kind(part.spent) == kind);
@@ -176,7 +177,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Of one second.
+    /// Returns the verdict on an account of one second.
     fn of(parts: &[(Part, f64)], change: impl FnOnce(&mut Facts<'_>)) -> String {
         let parts = parts.iter().map(|&(spent, share)| AccountPart {
             spent,
@@ -269,15 +270,15 @@ mod tests {
         );
         let waits = [(Part::WaitingForInput, 0.5), (Part::Ready, 0.3)];
         assert_eq!(of(&waits, |_| ()), "Waiting for input: 50 %");
-        let starved = "Waiting for a CPU: 70 %; others had it";
+        let starved = "Waiting for a CPU: 70 %; other programs used it";
         assert_eq!(of(&[(Part::Ready, 0.7)], |_| ()), starved);
         assert_eq!(
             of(&[(Part::Unaccounted, 0.7)], |_| ()),
-            "Where the time goes is not known: 70 % is unaccounted"
+            "The time can't be attributed: 70 % is unaccounted"
         );
         assert_eq!(
             of(&[], |_| ()),
-            "Where the time goes is not known: this tier measures no times"
+            "The time can't be attributed: this tier measures no times"
         );
     }
 }

@@ -11,22 +11,22 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// Rows on a screen.
+/// The most rows on a screen.
 const ROWS: usize = 5;
-/// Rows below this share of the wall time are in the JSON and on the page.
+/// Rows below this share of the wall time are only in the JSON and on the page.
 const MATTERS: f64 = 0.05;
-/// From this share on a row is the answer where no finding is.
+/// From this share on, a row is the answer if there is no finding.
 const STANDS_OUT: f64 = 0.2;
-/// The command's own part of the wall time is taken for no less than this: a few samples say little.
+/// The least value used for the command's own part of the wall time: with less there are too few samples.
 const OWN_PART: f64 = 0.25;
-/// Columns of a share.
+/// Width of a share.
 const SHARE: usize = 6;
-/// Least columns beside what the time was spent on; with fewer the rest stands below it.
+/// The least width next to what the time was spent on; with less, the rest is written below.
 const LEAST_BESIDE: usize = 36;
-/// Columns before what stands below.
+/// Indentation of text written below.
 const INDENT: usize = 4;
 
-/// The rows that are shown: those that matter and say more than the bar.
+/// Returns the rows to show: those that matter and tell more than the bar.
 pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow> {
     let rows = explanation.whereabouts.iter();
     rows.filter(|row| row.share >= MATTERS && says_more(row))
@@ -37,7 +37,7 @@ fn says_more(row: &WhereRow) -> bool {
     row.role.is_some() || row.call.is_some() || row.object.is_some() || !row.place.is_unknown()
 }
 
-/// What the time was spent on: the call, and what it waits for; else the kind of time.
+/// Returns what the time was spent on: the call, and what it waits for; else the kind of time.
 pub(super) fn what(row: &WhereRow) -> String {
     let kind = words::short(row.kind);
     let what = match &row.call {
@@ -51,7 +51,7 @@ pub(super) fn what(row: &WhereRow) -> String {
     }
 }
 
-/// What a runtime does beside the program's own work.
+/// Names the work that a runtime does in addition to the program's own.
 pub(super) fn in_a_role(role: ThreadRole) -> &'static str {
     match role {
         ThreadRole::Collector => "garbage collection",
@@ -62,7 +62,7 @@ pub(super) fn in_a_role(role: ThreadRole) -> &'static str {
     }
 }
 
-/// Object, function, caller, count, each as one piece.
+/// Returns object, function, caller and count, each as one piece.
 pub(super) fn pieces(row: &WhereRow) -> Vec<String> {
     let mut pieces: Vec<String> = row.object.iter().cloned().collect();
     pieces.extend(code_name::pieces_of_row(row));
@@ -81,7 +81,7 @@ fn in_words(row: &WhereRow, count: u64) -> String {
     }
 }
 
-/// The rows below the bar; where none is of own code the functions that most of it is in.
+/// Writes the rows below the bar; if none is own code, also the functions with most of it.
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let rows: Vec<&WhereRow> = shown(explanation).collect();
     let whats: Vec<String> = rows.iter().map(|row| page.clean(&what(row))).collect();
@@ -131,7 +131,7 @@ pub(super) fn laid_out(pieces: &[String], width: usize, apart: usize) -> Vec<Str
     lines
 }
 
-/// A path that is wider than a line without folders in its middle; its file stays whole.
+/// Removes folders in the middle of a path that is wider than a line; its file name stays whole.
 fn without_folders(path: &str, width: usize) -> String {
     let parts: Vec<&str> = path.split('/').collect();
     if columns(path) <= width || path.contains(' ') || parts.len() < 4 {
@@ -145,7 +145,7 @@ fn without_folders(path: &str, width: usize) -> String {
     shorter.next().unwrap_or_else(|| path.to_owned())
 }
 
-/// `70 % in parse_line (p.c:7) <- main`: the largest row, if it stands out and says more than its
+/// Returns `70 % in parse_line (p.c:7) <- main`: the largest row, if it stands out and tells more than its
 /// kind of time.
 pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let row = shown(explanation).next()?;
@@ -169,7 +169,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     };
     let parts = [what, place].into_iter().filter(|part| !part.is_empty());
     let words = parts.collect::<Vec<_>>().join(", ");
-    // Of what is left without what others had the CPUs for.
+    // Relative to the time in which no other program had the CPUs.
     let others = [TimeCategory::Ready, TimeCategory::Stolen];
     let others: f64 = others
         .into_iter()
@@ -179,8 +179,8 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     (row.share >= least).then(|| format!("{} in {words}", share_text(row.share)))
 }
 
-/// What a runtime does most beside the program's work, in all of its rows, and what changes it:
-/// `garbage collection of a process of 58.3 MiB, changed by -Xmx`.
+/// Returns the runtime's largest additional work, summed over all of its rows, and what changes it: `garbage
+/// collection of a process of 58.3 MiB, changed by -Xmx`.
 fn of_runtime(explanation: &Explanation) -> Option<(f64, String)> {
     let rows = |role| {
         let rows = explanation.whereabouts.iter();

@@ -1,10 +1,10 @@
-//! What each part of an account is called.
+//! Names of the parts of an account.
 
 use fathom_model::TimeCategory;
 
 use crate::line::Tone;
 
-/// What kind of time a part is: it decides colour, pattern and height in the picture.
+/// The kind of time of a part, which determines color, pattern and height in the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// On a CPU, in the program's own code.
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Kernel,
     /// Asleep.
     Waiting,
-    /// Runnable, and not running.
+    /// Runnable, but not running.
     Starved,
     /// Not explained.
     Unknown,
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-/// The kind of a part.
+/// Returns the kind of a part.
 pub(super) fn kind(spent: TimeCategory) -> Kind {
     match spent {
         TimeCategory::UserCode => Kind::Own,
@@ -70,7 +70,7 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
     }
 }
 
-/// The name of a part where it stands alone; at most 34 columns.
+/// Returns the name of a part on its own; at most 34 columns.
 pub(super) fn name(spent: TimeCategory) -> &'static str {
     match spent {
         TimeCategory::UserCode => "the program's own code",
@@ -101,7 +101,7 @@ pub(super) fn name(spent: TimeCategory) -> &'static str {
     }
 }
 
-/// One word or two, for small places.
+/// Returns a word or two, for small spaces.
 pub(super) fn short(spent: TimeCategory) -> &'static str {
     match spent {
         TimeCategory::UserCode => "own code",

@@ -1,5 +1,5 @@
-//! Every page in a browser: nothing is cut or broken, nothing is asked of the network, everything is
-//! reached by keys, and what stands there is what was recorded.
+//! Tests every page in a browser: nothing is cut or broken, nothing is requested over the network, everything
+//! is reachable by keyboard, and the page shows the recorded values.
 
 #[path = "../every_page/mod.rs"]
 mod every_page;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const WIDTHS: [u32; 3] = [400, 800, 1280];
 
-// One test: one browser for all pages.
+// A single test, so that one browser serves all pages.
 #[test]
 fn every_page_is_whole_at_each_width_in_light_and_dark() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -22,7 +22,7 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
         for width in WIDTHS {
             for dark in [false, true] {
                 browser.show(width, dark);
-                // Names of hostile programs are written out as they are.
+                // Names of hostile programs are shown literally.
                 let hostile = name.ends_with("hostile");
                 let found = browser.defects().into_iter();
                 let found = found.filter(|text| !(hostile && text.starts_with("a joined space")));
@@ -54,7 +54,7 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
     );
 }
 
-/// The rows of the table with this name: for each cell what is written, and by what it is sorted.
+/// Returns the rows of the table with this name: for each cell its text and its sort key.
 fn rows(browser: &mut Chromium, table: &str) -> Vec<Vec<(String, Option<f64>)>> {
     let script = format!(
         "[...document.querySelector('[aria-label=\"{table}\"] tbody').rows].map((row) =>
@@ -70,7 +70,7 @@ fn rows(browser: &mut Chromium, table: &str) -> Vec<Vec<(String, Option<f64>)>> 
         .collect()
 }
 
-/// The value of a text such as `1.51 ms`, in seconds, bytes or pieces, and half of its last digit.
+/// Parses a text such as `1.51 ms` to seconds, bytes or pieces, and half of its last digit.
 fn parsed(text: &str) -> (f64, f64) {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -134,7 +134,7 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
         assert_eq!(row[7].0, "–", "60 runs have no p99");
         assert_eq!(row[8].1, summary["max"].as_f64());
     }
-    // A click on a head sorts, another one the other way round; what has no value stands last.
+    // A click on a head sorts, another one reverses the order; cells without a value come last.
     let click = "document.querySelectorAll('[aria-label=\"All metrics\"] th button')[2].click()";
     for down in [false, true] {
         browser.run(click);
@@ -171,7 +171,7 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     }
     assert_eq!(shown.len(), figures.len());
 
-    // What a mark says under the pointer it says to the keyboard, too.
+    // A mark's tooltip is also available by keyboard.
     let focus = "const mark = document.querySelector('svg [tabindex]'); mark.focus();
         const bubble = document.querySelector('.bubble');
         [bubble.hidden, bubble.textContent === mark.getAttribute('aria-label'), bubble.textContent]";
@@ -209,8 +209,8 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     }
 }
 
-/// The table of points holds the points, the overview the last one, and an address opens a benchmark at
-/// a revision.
+/// The table of points contains the points, the overview the last one, and a URL opens a benchmark at a
+/// revision.
 fn report(browser: &mut Chromium) {
     let report = every_page::reported::ordinary();
     browser.open("report", &fathom_report::report_html(&report));
@@ -270,13 +270,13 @@ fn report(browser: &mut Chromium) {
     assert_eq!(browser.run(filtered), 1);
 }
 
-/// Tables and marks of `serve` hold the numbers of the record, those of each second follow from its
-/// values, and what the button saves is the record.
+/// Tables and marks of `serve` contain the numbers of the record, those of each second follow from its
+/// values, and the button saves the record.
 fn serve(browser: &mut Chromium) {
     use every_page::served::stalling::percentile;
     let (record, seconds) = every_page::served::stalling::stalling();
     browser.open("serve", &fathom_report::serve_html(&record));
-    // What is folded has no text for a person.
+    // Folded content has no visible text.
     browser.run("for (const folded of document.querySelectorAll('details')) folded.open = true");
     let loads = &record.servers[0].load;
     let shown = rows(browser, "Under load");
@@ -427,7 +427,7 @@ fn of_two_commands_a_flame_graph_says_in_words_what_differs() {
         said[1],
         format!("parse_words {place}: no clear difference, A 70.0 ms, B 72.0 ms")
     );
-    // As wide as in B; both have one scale.
+    // As wide as in B; both use one scale.
     let hidden = of("box.hidden");
     let expected = |hidden: [bool; 5]| serde_json::json!(hidden);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What two made-up commands differ by.
+//! The differences between two artificial commands.
 
 #![allow(dead_code, reason = "each of the tests uses a part")]
 
@@ -84,7 +84,7 @@ fn counted(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
     Some(DifferenceCount { what, a, b })
 }
 
-/// B sleeps, reads byte by byte, starts a child and is slower in a function.
+/// B sleeps, reads byte by byte, starts a child and is slower in one function.
 pub(crate) fn record() -> DifferenceRecord {
     let a = command(
         "./count words.txt",
@@ -159,7 +159,7 @@ pub(crate) fn record() -> DifferenceRecord {
     }
 }
 
-/// Both parse, B checks besides and sleeps; A alone loads.
+/// Both parse, B also checks and sleeps; only A loads.
 fn paths() -> Vec<PathsDifference> {
     let step = |parent, name: &str, a_ms: u64, b_ms: u64, is_clear| StepDifference {
         step: PathStep {
@@ -206,7 +206,7 @@ fn paths() -> Vec<PathsDifference> {
     ]
 }
 
-/// Every text from outside is this.
+/// A record in which every untrusted text is this one.
 pub(crate) fn spoiled(evil: &str) -> DifferenceRecord {
     let mut record = record();
     for row in &mut record.difference.rows {

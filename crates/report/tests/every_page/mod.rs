@@ -1,4 +1,4 @@
-//! Every page, from the records of the tests: for the browser, and to look at.
+//! Every page, built from the records of the tests: for the browser test, and for viewing.
 
 #![allow(dead_code, reason = "the example and the tests each use use a part")]
 
@@ -34,7 +34,7 @@ use fathom_test_browser::hostile;
 use support::program::Program;
 use support::{asked, outcome_of, session, warning};
 
-/// A name and the page; that of what is hostile ends with `hostile`.
+/// Returns names and pages; the names of hostile ones end with `hostile`.
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("bench", bench_html(&two_commands())),
@@ -86,12 +86,12 @@ pub(crate) fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A page of a site.
+/// Returns a page of a site.
 fn site(report: &fathom_model::Report, place: usize) -> String {
     report_site(report).swap_remove(place).1
 }
 
-/// A comparison with slow runs, runs to warm up, and something to know.
+/// A comparison with slow runs, warm-up runs, and a note.
 pub(crate) fn two_commands() -> BenchRecord {
     let mut fast = Program::new("gzip -1 -k -c /usr/share/dict/american-english", 0.0121);
     fast.noise = 0.02;
@@ -111,12 +111,12 @@ pub(crate) fn two_commands() -> BenchRecord {
     outcome.warnings = vec![warning(
         Some(0),
         "cpu_steal",
-        "CPU steal in 3 runs: the hypervisor gave CPU time to others",
+        "CPU steal in 3 runs: the hypervisor gave CPU time to other machines",
     )];
     record
 }
 
-/// Two commands that are compared by memory and by what is counted.
+/// Two commands that are compared by memory and by counts.
 pub(crate) fn by_metrics() -> BenchRecord {
     let programs = [
         Program {
@@ -137,7 +137,7 @@ pub(crate) fn one_command() -> BenchRecord {
     session(&[Program::new("jq . package-lock.json", 0.0841)], 120)
 }
 
-/// Twelve, far apart, some with long names.
+/// Twelve commands with very different times, some with long names.
 pub(crate) fn many_commands() -> BenchRecord {
     let programs: Vec<Program> = (0..12)
         .map(|index| {
@@ -149,12 +149,12 @@ pub(crate) fn many_commands() -> BenchRecord {
     session(&programs, 25)
 }
 
-/// What a Fathom of old wrote of a real session.
+/// A record of a real session, written by an old version of Fathom.
 pub(crate) fn recorded() -> BenchRecord {
     serde_json::from_str(include_str!("../version1/bench.json")).expect("a record")
 }
 
-/// Interrupted, and one that fails.
+/// An interrupted session with a failing command.
 pub(crate) fn partial() -> BenchRecord {
     let mut failing = Program::new("./flaky", 0.4);
     failing.failing = vec![(1, Exit::Signal(11))];
@@ -165,7 +165,7 @@ pub(crate) fn partial() -> BenchRecord {
     record
 }
 
-/// Names that would be markup, turn the line around, or break the layout.
+/// Names that could become markup, reverse the line, or break the layout.
 pub(crate) fn hostile_bench() -> BenchRecord {
     let evil = hostile::MARKUP;
     let names = hostile::names().into_iter();
@@ -212,7 +212,7 @@ fn machine(results: &[ProbeResult]) -> String {
     machine_html(results, true, origin)
 }
 
-/// Traced so slowly that only shares may be quoted.
+/// Tracing was so slow that only shares may be quoted.
 fn shares_only() -> Explanation {
     let mut explanation = explained::tree::many(120);
     explanation.explaining.times_are_quoted = false;
@@ -220,7 +220,7 @@ fn shares_only() -> Explanation {
     explanation
 }
 
-/// Names that would be markup.
+/// Names that could become markup.
 fn hostile() -> Explanation {
     let mut explanation = explained::tree::many(120);
     explanation.paths = explained::paths::with_paths().paths;

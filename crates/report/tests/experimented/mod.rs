@@ -1,4 +1,4 @@
-//! A record of `run` for tests: a claim of each verdict and layer.
+//! A record of `run` for tests: a claim for each verdict and layer.
 
 use fathom_model::{
     AnswerResult, ClaimResult, ClaimVerdict, CpuWaits, Environment, Estimate, ExperimentRecord,
@@ -55,7 +55,7 @@ fn claim(id: &str, layer: Layer, judged: Judged) -> ClaimResult {
     }
 }
 
-/// Cut short, with a text from outside that would be markup.
+/// A run that was cut short, with an untrusted text that could become markup.
 pub(crate) fn record() -> ExperimentRecord {
     use ClaimVerdict as V;
     let ratio = || vec![measured("ratio(wall.a, wall.b)", estimate(31.4), "", None)];
@@ -145,7 +145,7 @@ pub(crate) fn record() -> ExperimentRecord {
             complete: true,
             seconds: 1.0,
             records: vec!["records/time.json".to_string()],
-            notes: vec!["5 rounds instead of 20, to keep to the time".to_string()],
+            notes: vec!["5 rounds instead of 20, to stay within the time limit".to_string()],
         }],
         results: [
             ("a-1", "null", 0.0123),

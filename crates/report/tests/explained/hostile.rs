@@ -1,9 +1,8 @@
-//! Names that want to be more than names.
+//! Hostile names.
 
 use fathom_model::{CodePlace, Explanation, Finding};
 
-/// Ends a script, opens another, makes an image that fails, turns the line around, clears the
-/// screen.
+/// Names that end a script, open another, create an image that fails, reverse the line, or clear the screen.
 pub(crate) const NAMES: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(2)>",
@@ -13,7 +12,7 @@ pub(crate) const NAMES: [&str; 6] = [
     "x\u{2028}y\u{2029}z\n\r\t&amp;]]>",
 ];
 
-/// Puts them into every text of `explanation`.
+/// Inserts them into every text of `explanation`.
 pub(crate) fn spoil(explanation: &mut Explanation) {
     let mut turn = 0;
     let mut next = || {
@@ -89,7 +88,7 @@ fn spoil_finding(finding: &mut Finding, next: &mut impl FnMut() -> String) {
     }
 }
 
-/// Every other one without a function.
+/// Returns places, every other one without a function.
 fn place(next: &mut impl FnMut() -> String) -> CodePlace {
     let function = next();
     CodePlace {

@@ -1,7 +1,7 @@
-//! Explanations of recorded runs, by the function that `fathom why` calls: the same on every
+//! Explanations of recorded runs, computed by the function that `fathom why` calls: the same on every
 //! machine.
 
-// Each test binary and the example use another part of it.
+// Each test binary and the example use a different part of it.
 #![allow(dead_code)]
 
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../diagnose/tests/recorded")
 }
 
-/// The names of all recorded runs: `FINDING.PROGRAM.SIDE.KIND`.
+/// Returns the names of all recorded runs: `FINDING.PROGRAM.SIDE.KIND`.
 pub(crate) fn names() -> Vec<String> {
     let entries = fs::read_dir(folder()).expect("traces are recorded");
     let names = entries.filter_map(|entry| {
@@ -38,7 +38,7 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// The explanation of a recorded run.
+/// Returns the explanation of a recorded run.
 pub(crate) fn recorded(name: &str) -> Explanation {
     let observation = observation(name);
     // Large traces were recorded without their arguments.
@@ -53,13 +53,13 @@ pub(crate) fn recorded(name: &str) -> Explanation {
     fathom_diagnose::explanation(subject, &observation)
 }
 
-/// What was recorded under this name.
+/// Returns the recording of this name.
 pub(crate) fn observation(name: &str) -> Observation {
     let file = File::open(folder().join(format!("{name}.json.gz"))).expect("it is recorded");
     let mut text = Vec::new();
     let mut unpacked = GzDecoder::new(file);
     unpacked.read_to_end(&mut text).expect("it is compressed");
-    // Not from the reader: byte by byte that takes a debug build several times as long.
+    // Not from the reader: reading byte by byte takes several times as long in a debug build.
     serde_json::from_slice(&text).expect("a recorded trace is an observation")
 }
 
@@ -88,17 +88,17 @@ pub(crate) fn environment() -> Environment {
     }
 }
 
-/// One process that only computes: no finding.
+/// A single process that only computes: no findings.
 pub(crate) fn clean() -> Explanation {
     recorded("clock-calls.c-vdso.fast.kernel")
 }
 
-/// Python that sleeps, and writes each piece with a call of its own.
+/// A Python program that sleeps, and writes each piece with a separate call.
 pub(crate) fn findings() -> Explanation {
     recorded("sleeping.python-two.slow.kernel")
 }
 
-/// A server that ran already, observed for two seconds.
+/// A server that was already running, observed for two seconds.
 pub(crate) fn attached() -> Explanation {
     let mut explanation = clean();
     explanation.process = Some(ObservedProcess {

@@ -1,4 +1,4 @@
-//! An explanation with the ways through the code that its time went.
+//! An explanation with the routes through the code.
 
 use fathom_model::{CodePath, CodePaths, CodePlace, Explanation, PathStep, TimeCategory};
 

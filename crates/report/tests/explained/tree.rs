@@ -1,4 +1,4 @@
-//! An explanation with as many processes as a test wants.
+//! An explanation with any number of processes.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,7 @@ use fathom_model::Explanation;
 
 use super::recorded;
 
-/// A Python program that forks `children` workers in turn: 120 were recorded, more are the same
-/// again.
+/// A Python program that forks `children` workers in turn: 120 were recorded; further ones repeat them.
 pub(crate) fn many(children: u32) -> Explanation {
     let mut explanation = recorded("process-spawning.python-prefork.slow.kernel");
     let whole = explanation.clone();

@@ -1,8 +1,8 @@
-//! The fingerprint that made-up records have.
+//! The fingerprint of artificial records.
 
 use fathom_model::{Fingerprint, MachineFigure};
 
-/// One figure, measured an hour ago and changed since.
+/// A single figure, measured an hour ago and changed since.
 pub(crate) fn fingerprint() -> Fingerprint {
     let figure = MachineFigure {
         id: "core_clock".into(),

@@ -54,7 +54,7 @@ fn seen(end: u64, waits: [u64; 3], stretches: &[(u64, u64, PipeState)]) -> Stage
     }
 }
 
-/// The round that was observed.
+/// The observed round.
 pub(crate) fn observed() -> PipeRound {
     PipeRound {
         wall_ns: 102 * MS,
@@ -242,11 +242,11 @@ pub(crate) fn delayed() -> PipeRecord {
     record
 }
 
-/// What no name should hold.
+/// Characters that a name should not contain.
 #[allow(dead_code)] // not every test file needs it
 pub(crate) const EVIL: &str = "</title><script>alert(1)</script>\"'&\u{202e}\x1b[31m";
 
-/// Puts that into every text.
+/// Inserts them into every text.
 #[allow(dead_code)] // as above
 pub(crate) fn spoil(record: &mut PipeRecord) {
     let evil = EVIL;

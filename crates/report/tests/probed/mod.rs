@@ -1,9 +1,9 @@
-//! Figures of a machine for tests: a figure of each verdict, and curves.
+//! Figures of a machine for tests: one for each verdict, and curves.
 
 use fathom_model::ProbeResult;
 use serde_json::{Value, json};
 
-/// A figure that is measured, with the keys of `differs` in place of its own.
+/// A measured figure, with the keys of `differs` replacing its own.
 pub(crate) fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
     let mut json = json!({
         "id": id, "title": title, "value": value, "unit": unit, "estimator": "minimum", "n": 9,
@@ -33,7 +33,7 @@ fn latencies() -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// What a profile of a machine holds: figures, curves, what was disturbed and what is absent.
+/// The content of a machine profile: figures, curves, disturbed and missing values.
 pub(crate) fn results() -> Vec<ProbeResult> {
     let rates: Vec<(f64, f64)> = [9.8, 17.9, 24.1, 25.0]
         .iter()
@@ -84,7 +84,7 @@ pub(crate) fn results() -> Vec<ProbeResult> {
             96.0,
             json!({
                 "value": null, "min": 80.0, "median": 130.0, "verdict": "disturbed",
-                "note": "two passes lie too far apart", "spread": 0.38
+                "note": "two passes differ too much", "spread": 0.38
             }),
         ),
         result(

@@ -1,4 +1,4 @@
-//! Reports of stores that are made up: what changed is known.
+//! Reports of artificial stores, whose changes are known.
 
 use fathom_model::{
     Drift, DriftSource, Estimate, GateBenchmark, GateRecord, GateVerdict, HistoryEnvironment,
@@ -52,7 +52,7 @@ pub(crate) fn ordinary() -> Report {
     report
 }
 
-/// So many benchmarks over so many revisions, each measured with fifteen metrics.
+/// This many benchmarks and revisions, each measured with fifteen metrics.
 pub(crate) fn suite(benchmarks: usize, revisions: usize) -> Report {
     let measurements = (0..revisions).map(|at| Measurement {
         id: format!(
@@ -73,7 +73,7 @@ pub(crate) fn suite(benchmarks: usize, revisions: usize) -> Report {
         source: ".fathom/store.sqlite".to_owned(),
         fathom_version: "0.1.0".to_owned(),
         margin: 0.01,
-        baseline: "the label before, or the first measurement".to_owned(),
+        baseline: "the previous label, or the first measurement".to_owned(),
         measurements: measurements.collect(),
         environments: vec![HistoryEnvironment {
             key: "a".to_owned(),
@@ -154,7 +154,7 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// From -1 to 1, always the same.
+/// Returns reproducible noise from -1 to 1.
 fn noise(at: usize, salt: usize) -> f64 {
     let mixed = ((at + 1) * (salt + 3) * 2_654_435_761) ^ (at * 40_503);
     (mixed >> 7) as f64 % 10_007.0 / 5003.5 - 1.0
@@ -194,17 +194,17 @@ fn series(number: usize, place: usize, metric: &str, revisions: usize) -> Report
     }
 }
 
-/// What a real `fathom gate` of two commands wrote.
+/// The record of a real `fathom gate` of two commands.
 pub(crate) fn gate() -> GateRecord {
     serde_json::from_str(include_str!("gate.json")).expect("a record")
 }
 
-/// What a real `fathom versions` of three releases wrote.
+/// The record of a real `fathom versions` of three releases.
 fn versions() -> VersionsRecord {
     serde_json::from_str(include_str!("versions.json")).expect("a record")
 }
 
-/// The suite with records of verbs that answer by themselves.
+/// The suite with records of verbs that have their own answers.
 pub(crate) fn with_records(serve: ServeRecord) -> Report {
     let mut gate = gate();
     let row = gate.benchmarks[0].clone();
@@ -212,7 +212,7 @@ pub(crate) fn with_records(serve: ServeRecord) -> Report {
     gate.benchmarks.push(GateBenchmark {
         name: "parse-large".to_owned(),
         verdict: GateVerdict::Worse,
-        why: vec!["looked worse in 20 rounds, and again in 20 fresh ones".to_owned()],
+        why: vec!["looked worse in 20 rounds, and again in 20 new ones".to_owned()],
         ..row.clone()
     });
     gate.benchmarks.push(GateBenchmark {
@@ -229,7 +229,7 @@ pub(crate) fn with_records(serve: ServeRecord) -> Report {
     }
 }
 
-/// The same with names that nobody should have.
+/// The same with hostile names.
 pub(crate) fn with_hostile_records(serve: ServeRecord) -> Report {
     let mut report = with_records(serve);
     let gate = &mut report.gates[0];
@@ -249,7 +249,7 @@ pub(crate) fn with_hostile_records(serve: ServeRecord) -> Report {
     report
 }
 
-/// Names that would be markup, turn the line around, or break the layout.
+/// Names that could become markup, reverse the line, or break the layout.
 pub(crate) fn hostile() -> Report {
     let evil = EVIL;
     let mut report = suite(4, 12);

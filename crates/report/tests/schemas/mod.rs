@@ -1,4 +1,4 @@
-//! Holds JSON against the schemas of `docs/json-schema`.
+//! Validates JSON against the schemas of `docs/json-schema`.
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -11,8 +11,8 @@ fn validator(name: &str) -> Validator {
     jsonschema::validator_for(&schema).expect("a valid schema")
 }
 
-/// Fails where one of `values` doesn't fit the schema, and says in which place. An unknown key must
-/// be refused in each of them.
+/// Fails if one of `values` doesn't match the schema, and reports where. An unknown key must be refused in
+/// each of them.
 pub(crate) fn assert_fits(name: &str, values: impl IntoIterator<Item = Value>) {
     let schema = validator(name);
     for mut value in values {
@@ -26,7 +26,7 @@ pub(crate) fn assert_fits(name: &str, values: impl IntoIterator<Item = Value>) {
     }
 }
 
-/// Fails where the schema takes `value` after one of the changes in `spoil`.
+/// Fails if the schema accepts `value` after one of the changes in `spoil`.
 #[allow(dead_code, reason = "some tests spoil no record")]
 pub(crate) fn assert_refused(name: &str, value: &Value, spoil: &[&dyn Fn(&mut Value)]) {
     let schema = validator(name);

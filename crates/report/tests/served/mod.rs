@@ -1,4 +1,4 @@
-//! Records of `fathom serve` that the tests show.
+//! Records of `fathom serve` for tests.
 #![allow(dead_code)]
 
 use fathom_test_browser::hostile::{MARKUP, names};
@@ -211,7 +211,7 @@ fn exchange(client: WebSocketClient, link: WebSocketLink, per_second: f64) -> We
     }
 }
 
-/// Two servers by WebSocket.
+/// Two servers measured by WebSocket.
 pub(crate) fn websocket() -> ServeRecord {
     let mut record = full();
     (record.comparisons, record.budget, record.warnings) = (Vec::new(), Vec::new(), Vec::new());
@@ -227,7 +227,7 @@ pub(crate) fn websocket() -> ServeRecord {
     record
 }
 
-/// A ramp of 16 parts, in which the server is overloaded from 1,200 requests per second on.
+/// A ramp of 16 windows, in which the server is overloaded from 1,200 requests per second on.
 fn ramp_of(limit: &str) -> RampResult {
     let window = |place: u32| {
         let beyond = f64::from(place.saturating_sub(11));
@@ -274,7 +274,7 @@ fn ramp_of(limit: &str) -> RampResult {
     }
 }
 
-/// One server under a rate that grows.
+/// One server under a growing rate.
 pub(crate) fn ramp() -> ServeRecord {
     let mut record = plain();
     (record.comparisons, record.budget) = (Vec::new(), Vec::new());
@@ -284,7 +284,7 @@ pub(crate) fn ramp() -> ServeRecord {
     record
 }
 
-/// The same where no limit was given.
+/// The same without a limit.
 pub(crate) fn knee() -> ServeRecord {
     let mut record = ramp();
     let ramp = record.servers[0].ramp.as_mut().expect("it has one");
@@ -342,8 +342,7 @@ pub(crate) fn plain() -> ServeRecord {
     }
 }
 
-/// Two servers with everything that can be said of them.
-/// What `--why` adds.
+/// Returns the causes that `--why` adds.
 fn why(rate_per_second: Option<f64>) -> ServerWhy {
     let part = |spent, ns| AccountPart { spent, ns };
     let call = |name: &str, calls, total_ns| CallRow {
@@ -477,7 +476,7 @@ pub(crate) fn full() -> ServeRecord {
     record
 }
 
-/// A server whose system calls nobody may count.
+/// Makes it a server whose system calls can't be counted.
 fn by_tls(server: &mut ServedServer) {
     if let Some(cold) = &mut server.cold {
         cold.secured_ms = Some(spread(cold.ready_ms.p50 * 0.9));
@@ -490,11 +489,11 @@ fn by_tls(server: &mut ServedServer) {
     }
     if let Some(calls) = &mut server.calls {
         calls.per_request = None;
-        calls.why_not = Some("counting them takes root or CAP_PERFMON".to_string());
+        calls.why_not = Some("counting them needs root or CAP_PERFMON".to_string());
     }
 }
 
-/// A server that runs already, of which little is known; names that attack a terminal.
+/// A server that is already running, about which little is known; with names that attack a terminal.
 pub(crate) fn sparse() -> ServeRecord {
     let mut record = plain();
     record.environment.fingerprint = None;
@@ -527,7 +526,7 @@ pub(crate) fn sparse() -> ServeRecord {
     record
 }
 
-/// A server that nobody saw listen.
+/// A server whose listening was not observed.
 pub(crate) fn unseen() -> ServeRecord {
     let mut record = plain();
     let cold_start = &mut record.servers[0].cold;
@@ -552,7 +551,7 @@ pub(crate) fn unseen() -> ServeRecord {
     record
 }
 
-/// Names and texts that would be markup, turn the line around, or break the layout.
+/// Names and texts that could become markup, reverse the line, or break the layout.
 pub(crate) fn hostile() -> ServeRecord {
     let evil = MARKUP;
     let [attribute, ..] = names();

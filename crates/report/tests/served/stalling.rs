@@ -1,19 +1,18 @@
-//! Servers with all their seconds under load: one stands still for a moment.
+//! Servers with all their seconds under load: one stalls for a moment.
 
 use fathom_model::{LoadResult, LoadRound, LoadSecond, Percentiles, ServeRecord, SlowLaunch};
 
 use super::{full, launch, load, plain};
 
-/// Seconds of load by their values in nanoseconds, and what they come to, worked out from the values
-/// themselves.
+/// Seconds of load by their values in nanoseconds, and the results, computed from the values themselves.
 pub(crate) struct Seconds {
-    /// Of each round, of each second.
+    /// Values by round and second.
     pub(crate) rounds: Vec<Vec<Vec<u64>>>,
 }
 
 impl Seconds {
-    /// `median` nanoseconds with a long tail; where `stall` says so, a second in which 400 ms nothing
-    /// is answered.
+    /// Values around `median` nanoseconds with a long tail; `stall` selects a second in which nothing is
+    /// answered for 400 ms.
     fn new(rounds: u32, a_second: u64, median: f64, stall: Option<(u32, u32)>) -> Seconds {
         let mut state = 0x9e37_79b9_7f4a_7c15u64 ^ a_second;
         let mut random = move || {
@@ -30,7 +29,7 @@ impl Seconds {
                     true => (0.4 - into).max(0.0) * 1e9,
                     false => 0.0,
                 };
-                // Three digits, as histograms keep them.
+                // Three digits, as in the histograms.
                 let value = median * 0.78 * tail + waits;
                 let digit = 10f64.powf(value.log10().floor() - 2.0);
                 ((value / digit).round() * digit) as u64
@@ -54,7 +53,7 @@ impl Seconds {
     }
 }
 
-/// The percentile of sorted values in seconds, if ten lie beyond it.
+/// Returns the percentile of sorted values in seconds, if ten are beyond it.
 pub(crate) fn percentile(sorted: &[u64], per_mille: u64) -> Option<f64> {
     let count = sorted.len() as u64;
     let enough = count * (1000 - per_mille) >= 10_000;
@@ -105,7 +104,7 @@ fn loaded(load: &mut LoadResult, seconds: &Seconds) {
     }
 }
 
-/// A server that stands still once for 400 ms, and the seconds of each load.
+/// A server that stalls once for 400 ms, and the seconds of each load.
 pub(crate) fn stalling() -> (ServeRecord, Vec<Seconds>) {
     let mut record = plain();
     let server = &mut record.servers[0];
@@ -126,7 +125,7 @@ pub(crate) fn stalling() -> (ServeRecord, Vec<Seconds>) {
         loaded(load, seconds);
     }
     let cold = server.cold.as_mut().expect("it was launched");
-    // Enough for a p99.
+    // Enough launches for a p99.
     let launches = (0..120).map(|at| {
         let late = if at % 40 == 7 { 30.0 } else { 0.0 };
         let slow = (late > 0.0).then_some(SlowLaunch::WaitedForCpu);
@@ -145,7 +144,7 @@ pub(crate) fn stalling() -> (ServeRecord, Vec<Seconds>) {
     (record, seconds)
 }
 
-/// Two servers with everything, and seconds under load.
+/// Two servers with all kinds of results, and seconds under load.
 pub(crate) fn pair() -> ServeRecord {
     let mut record = full();
     for (index, server) in record.servers.iter_mut().enumerate() {

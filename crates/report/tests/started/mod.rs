@@ -1,4 +1,4 @@
-//! Records of `fathom startup` that the tests show.
+//! Records of `fathom startup` for tests.
 #![allow(dead_code)]
 
 use super::fingerprinted::fingerprint;
@@ -218,7 +218,7 @@ pub(crate) fn full() -> StartupRecord {
     }
 }
 
-/// One silent program that nobody could observe, cut short.
+/// One silent program that could not be observed, in a run that was cut short.
 pub(crate) fn sparse() -> StartupRecord {
     let mut record = full();
     record.programs.truncate(1);
@@ -246,10 +246,10 @@ pub(crate) fn sparse() -> StartupRecord {
     record
 }
 
-/// Names that would act on a terminal or end an element of a page.
+/// A name that could affect a terminal or end an element of a page.
 pub(crate) const NASTY: &str = "</title><script>alert(1)</script>\"'&\x1b[2J\u{202e}\nnext";
 
-/// The full record with every text from outside made nasty.
+/// The full record with every untrusted text made hostile.
 pub(crate) fn hostile() -> StartupRecord {
     let mut record = full();
     for program in &mut record.programs {

@@ -1,4 +1,4 @@
-//! Plain estimates: medians with the sign test's interval, and the median of paired ratios.
+//! Simple estimates: medians with the sign test's interval, and the median of paired ratios.
 
 use fathom_model::{
     BenchRecord, Comparison, Estimate, Metric, MoreRounds, Shift, Summary, Verdict,
@@ -15,8 +15,8 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// The median between the order statistics that the sign test gives; below six values the interval
-/// is the whole range, and its level says what that is worth.
+/// Returns the median between the order statistics of the sign test; below six values the interval is the
+/// whole range, with the corresponding level.
 pub(crate) fn median(sorted: &[f64]) -> Estimate {
     let n = sorted.len();
     let value = quantile(sorted, 0.5);
@@ -75,7 +75,7 @@ fn values(record: &BenchRecord, benchmark: usize, metric: Metric) -> Vec<(u32, f
         .collect()
 }
 
-/// The subject against benchmark 0; `None` when no round has both.
+/// Compares the subject with benchmark 0; `None` if no round has both.
 pub(crate) fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> Option<Comparison> {
     let (reference, ours) = (values(record, 0, metric), values(record, subject, metric));
     let ratios: Vec<f64> = ours
@@ -98,7 +98,7 @@ pub(crate) fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> O
     let margin = record.conditions.margin;
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
     let verdict = if rounds < 6 {
-        // So few rounds can't give 95 %.
+        // This few rounds can't reach 95 %.
         Verdict::Undecided
     } else if ratio.low > low && ratio.high < high {
         Verdict::Same

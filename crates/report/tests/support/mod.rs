@@ -1,7 +1,7 @@
-//! Sessions that never took place, always the same: the numbers come from a small generator and the
-//! estimates are computed from them, so the reports under test are as consistent as real ones.
+//! Artificial, reproducible sessions: the numbers come from a small generator and the estimates are computed
+//! from them, so the reports under test are as consistent as real ones.
 
-// Each test file is a program of its own and uses a part of this.
+// Each test file is a separate program and uses a part of this.
 #![allow(dead_code)]
 
 pub(crate) mod estimate;
@@ -16,13 +16,13 @@ use fathom_model::{
 use estimate::{compare, median, summaries};
 use program::{Lcg, Program};
 
-/// A finished session of `rounds` rounds of `programs`, compared with the first on undisturbed time
-/// where all have it.
+/// A finished session of `rounds` rounds of `programs`, compared with the first by undisturbed time if all
+/// have it.
 pub(crate) fn session(programs: &[Program], rounds: u32) -> BenchRecord {
     let mut random = Lcg::new(42);
     let mut runs = Vec::new();
     for round in 0..rounds {
-        // Disturbances hit neighbouring runs alike, as on a real machine.
+        // Disturbances affect neighbouring runs alike, as on a real machine.
         let load = random.exponential();
         for (index, program) in programs.iter().enumerate() {
             let position = runs.len() as u32;
@@ -46,7 +46,7 @@ pub(crate) fn session(programs: &[Program], rounds: u32) -> BenchRecord {
     record
 }
 
-/// Computes the outcome anew, for records whose runs were changed.
+/// Recomputes the outcome of a record whose runs were changed.
 pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
     let count = record.benchmarks.len();
     let known = |metric: Metric| record.runs.iter().all(|run| metric.of(run).is_some());
@@ -93,7 +93,7 @@ pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
     }
 }
 
-/// The same session, of which these metrics were asked for. Counts that never differ are compared exactly.
+/// The same session with these requested metrics. Counts that never differ are compared exactly.
 pub(crate) fn asked(mut record: BenchRecord, metrics: &[(Metric, f64)]) -> BenchRecord {
     let metrics = metrics.iter();
     let metrics = metrics.map(|(metric, margin)| AskedMetric {
@@ -118,7 +118,7 @@ pub(crate) fn asked(mut record: BenchRecord, metrics: &[(Metric, f64)]) -> Bench
     record
 }
 
-/// The session's outcome, to be changed.
+/// Returns the session's outcome for modification.
 pub(crate) fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
     record
         .outcome
@@ -126,7 +126,7 @@ pub(crate) fn outcome_of(record: &mut BenchRecord) -> &mut Outcome {
         .expect("a session always has one here")
 }
 
-/// The verdicts of a session, to check that a scenario is what its name says.
+/// Returns the verdicts of a session, to check that a scenario matches its name.
 pub(crate) fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
     record
         .outcome
@@ -136,7 +136,7 @@ pub(crate) fn verdicts(record: &BenchRecord) -> Vec<Verdict> {
         .collect()
 }
 
-/// A warning about one benchmark.
+/// Creates a warning about one benchmark.
 pub(crate) fn warning(benchmark: Option<usize>, id: &str, message: &str) -> Warning {
     Warning {
         id: id.into(),

@@ -1,4 +1,4 @@
-//! Programs that never ran.
+//! Simulated programs.
 
 use fathom_model::{Exit, IoCounts, Run};
 
@@ -10,7 +10,7 @@ impl Lcg {
         Lcg(seed.wrapping_mul(2) + 1)
     }
 
-    /// Uniform between 0 and 1.
+    /// Returns a uniform number between 0 and 1.
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self
             .0
@@ -19,38 +19,38 @@ impl Lcg {
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Exponential with mean 1: times are skewed to the right.
+    /// Returns an exponential number with mean 1, since times are skewed to the right.
     pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 }
 
-/// What a program costs. Times in seconds.
+/// The cost of a program; times in seconds.
 #[derive(Clone)]
 pub(crate) struct Program {
     pub name: String,
     /// CPU time.
     pub cpu: f64,
-    /// Spread of the CPU time as a share.
+    /// Relative spread of the CPU time.
     pub noise: f64,
-    /// Time waited for something else than a CPU.
+    /// Time spent waiting for something other than a CPU.
     pub other_waits: f64,
-    /// Mean time waited for a CPU.
+    /// Mean time spent waiting for a CPU.
     pub cpu_wait: f64,
     /// Share of `cpu` that is spent in the kernel.
     pub kernel: f64,
-    /// Threads: with more than one, the wall time is shorter and the waits can't be attributed.
+    /// Number of threads: with more than one, the wall time is shorter and the waits can't be attributed.
     pub threads: u32,
     pub memory: u64,
     pub read_bytes: u64,
     pub read_calls: u64,
     pub written_bytes: u64,
     pub write_calls: u64,
-    /// Runs at these rounds wait this long for a CPU.
+    /// Runs of these rounds wait this long for a CPU.
     pub preempted: Vec<(u32, f64)>,
-    /// Runs at these rounds are slow for no reason that shows.
+    /// Runs of these rounds are slow for no visible reason.
     pub mysterious: Vec<(u32, f64)>,
-    /// Runs at these rounds end in this way.
+    /// Runs of these rounds end in this way.
     pub failing: Vec<(u32, Exit)>,
 }
 
@@ -75,7 +75,7 @@ impl Program {
         }
     }
 
-    /// One run; `load` is what the machine has to do besides.
+    /// Simulates one run; `load` is the machine's other work.
     pub(crate) fn run(
         &self,
         benchmark: usize,

@@ -1,4 +1,4 @@
-//! What is a code object called, and which line is an instruction of it?
+//! Reads the name of a code object, and the line of one of its instructions.
 
 use std::sync::Arc;
 
@@ -8,22 +8,22 @@ use crate::demangle::LONGEST_NAME;
 
 /// Bytes of a code object before its instructions, in all versions.
 const HEAD: usize = 256;
-/// A table of lines that is longer is not read: of the longest functions it has some 10 KiB.
+/// Longer line tables are not read: those of the longest functions have about 10 KiB.
 const LONGEST_TABLE: u64 = 1 << 16;
-/// Bytes of a file's name.
+/// The longest file name in bytes.
 const LONGEST_PATH: usize = 1_024;
 
-/// Of every object its type, and of `bytes` their number and where they are.
+/// Offsets of every object's type, and of the length and content of `bytes`.
 const TYPE: u64 = 8;
 const LENGTH: u64 = 16;
 const BYTES: u64 = 32;
-/// Of a string its length in characters and its form.
+/// Offsets of a string's length in characters and of its form.
 const STATE: u64 = 32;
 
-/// A function of Python's.
+/// A Python function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code {
-    /// As Python qualifies it: `Parser.parse`, `main.<locals>.<lambda>`, `<module>`.
+    /// The name as qualified by Python: `Parser.parse`, `main.<locals>.<lambda>`, `<module>`.
     pub function: String,
     /// The file as it was compiled, or a text such as `<string>`.
     pub file: String,
@@ -32,19 +32,19 @@ pub struct Code {
 /// A code object in a process's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeObject {
-    /// Its function.
+    /// The function.
     pub code: Arc<Code>,
     first_line: i32,
     table: Vec<u8>,
-    /// Where its instructions begin, and how many bytes they are.
+    /// Where its instructions begin, and their size in bytes.
     instructions: u64,
     length: u64,
-    /// What it was made of: another one may be at its place later.
+    /// Identifies its parts, since another code object may be at the same address later.
     parts: [u64; 4],
 }
 
 impl Interpreter {
-    /// The code object at an address; `None` where none is, or it can't be read. `known`: what was
+    /// Reads the code object at an address; `None` if there is none, or it can't be read. `known`: what was
     /// there before.
     pub fn code(
         &self,
@@ -79,7 +79,7 @@ impl Interpreter {
         })
     }
 
-    /// A string of at most so many bytes; what is behind them is cut off.
+    /// Reads a string of at most `most` bytes; the rest is cut off.
     fn text(&self, memory: &impl Memory, at: u64, most: usize) -> Option<String> {
         let length = usize::try_from(memory.word(at.wrapping_add(LENGTH))?).ok()?;
         let state = memory.word(at.wrapping_add(STATE))?;
@@ -119,9 +119,9 @@ fn bytes(memory: &impl Memory, at: u64) -> Option<Vec<u8>> {
 }
 
 impl CodeObject {
-    /// The line of the instruction at an address; 0 where it has none, `None` where the instruction is
-    /// none of its own: what was at its place is gone. The frame of a function that has just been called
-    /// is at the one before the first.
+    /// Returns the line of the instruction at an address; 0 if it has none, `None` if the instruction isn't
+    /// its own because the code object was replaced. The frame of a function that has just been called is at
+    /// the instruction before the first.
     pub fn line(&self, instruction: u64) -> Option<u32> {
         let at = instruction.wrapping_add(INSTRUCTION);
         let at = at.checked_sub(self.instructions)?;

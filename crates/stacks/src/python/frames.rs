@@ -1,49 +1,49 @@
-//! The frames of a thread of Python's, as they were read.
+//! The frames of a Python thread as read from memory.
 
 use std::sync::Arc;
 
 use super::{Code, Interpreter, Layout, Memory, word_at};
 
-/// Bytes of a frame that are read: all but its variables.
+/// Bytes read of each frame: everything except its variables.
 pub const FRAME_BYTES: usize = 80;
 
-/// Frames of a thread that are read, from the innermost on.
+/// The most frames that are read of a thread, starting with the innermost.
 pub const MOST_FRAMES: usize = 128;
 
-/// Of those who own a frame the first one that stands for a call of the evaluator.
+/// The first of the frame owners that represent a call of the evaluator.
 const FIRST_OF_EVALUATOR: u8 = 3;
 
-/// What a thread's frames are, innermost first.
+/// The frames of a thread, innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
-    /// Frames, and where the evaluator was called.
+    /// Frames, and calls of the evaluator.
     pub steps: Vec<Step>,
-    /// Whether the outermost one is among them.
+    /// Whether the outermost frame was read.
     pub is_whole: bool,
 }
 
-/// A frame as it was read, or the begin of a call of the evaluator: what comes next called that.
+/// A frame as read, or the beginning of an evaluator call: the next frame called the evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// A function's.
+    /// The frame of a function.
     Frame {
-        /// Where its code object lies.
+        /// Address of its code object.
         code: u64,
-        /// Where the instruction lies that it is at.
+        /// Address of its current instruction.
         instruction: u64,
     },
     /// A call of the evaluator began.
     Evaluator,
 }
 
-/// A frame with its names, likewise.
+/// The same with names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PythonFrame {
-    /// A function's.
+    /// The frame of a function.
     Frame {
         /// The function.
         code: Arc<Code>,
-        /// The line that it is at; 0 where that isn't known.
+        /// The current line; 0 if unknown.
         line: u32,
     },
     /// A call of the evaluator began.
@@ -51,7 +51,7 @@ pub enum PythonFrame {
 }
 
 impl Frames {
-    /// Of copies of frames, innermost first, of [`FRAME_BYTES`] each.
+    /// Reads copies of frames, innermost first, of [`FRAME_BYTES`] each.
     pub fn of(layout: &Layout, copies: &[u8], is_whole: bool) -> Self {
         let mut steps = Vec::new();
         for copy in copies.chunks_exact(FRAME_BYTES) {
@@ -62,7 +62,7 @@ impl Frames {
                 continue;
             }
             steps.push(Step::Frame {
-                // From 3.14 on the last bits say whether it is counted.
+                // From 3.14 on the lowest bits tell whether the reference is counted.
                 code: word(layout.code) & !7,
                 instruction: word(layout.instruction),
             });
@@ -75,8 +75,8 @@ impl Frames {
 }
 
 impl Interpreter {
-    /// The frames of the thread whose state lies there, while it may run: `None` where they changed
-    /// as they were read.
+    /// Reads the frames of the thread with this state, while it may be running: `None` if they changed during
+    /// reading.
     pub fn frames(&self, memory: &impl Memory, thread: u64) -> Option<Frames> {
         let innermost = || {
             let frame = memory.word(thread.wrapping_add(self.layout.frame))?;
@@ -96,7 +96,8 @@ impl Interpreter {
             count += 1;
         }
         let frames = Frames::of(&self.layout, &copies, frame == 0);
-        // Whoever returned and called meanwhile may be at the same place: then the code differs.
+        // A thread that returned and called another function meanwhile may have a frame at the same address:
+        // then the code differs.
         let mut again = [0; FRAME_BYTES];
         let same = match innermost()? {
             0 => first == 0,

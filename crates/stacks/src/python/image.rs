@@ -1,4 +1,4 @@
-//! Where in a process is its interpreter, and which threads has it?
+//! Finds the interpreter of a process, and its threads.
 
 use object::{Object, ObjectSymbol};
 
@@ -7,21 +7,21 @@ use super::{Layout, Memory, Unsupported};
 use crate::image::{Segments, is_native};
 use crate::{Files, Mapping};
 
-/// Interpreters and threads that are looked at: what is read may lead in circles.
+/// The most interpreters and threads that are read, since the data may contain cycles.
 const MOST_INTERPRETERS: usize = 64;
 const MOST_THREADS: usize = 4_096;
 
 /// A running interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interpreter {
-    /// Where it keeps what.
+    /// The layout of its data.
     pub layout: Layout,
-    /// Where `_PyRuntime` lies, and the type of code objects.
+    /// Address of `_PyRuntime`, and the type of code objects.
     pub(super) runtime: u64,
     pub(crate) code_type: u64,
 }
 
-/// What is exported by the file that holds an interpreter, by its own addresses.
+/// Exported addresses of the file that contains an interpreter, relative to the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Exported {
     runtime: u64,
@@ -30,8 +30,8 @@ struct Exported {
 }
 
 impl Interpreter {
-    /// The interpreter of a process that has this mapped; `None` where it has none, or that isn't
-    /// there yet.
+    /// Returns the interpreter of a process with this mapping; `None` if it has none, or it isn't initialized
+    /// yet.
     pub fn of(
         files: &Files,
         space: &[Mapping],
@@ -63,7 +63,7 @@ impl Interpreter {
         }))
     }
 
-    /// Its threads: the kernel's number, and where the state of each lies.
+    /// Returns its threads: the kernel's ID, and the address of each one's state.
     pub fn threads(&self, memory: &impl Memory) -> Vec<(u64, u64)> {
         let (mut found, layout) = (Vec::new(), &self.layout);
         let word = |at: u64, member: u64| memory.word(at.wrapping_add(member)).unwrap_or(0);
@@ -106,7 +106,7 @@ impl Exported {
     }
 }
 
-/// Whether a file is one that interpreters are in, by its name.
+/// Returns whether a file may contain an interpreter, by its name.
 pub fn is_pythons(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with("python3") || name.starts_with("libpython3") || name == "python"

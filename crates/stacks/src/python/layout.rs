@@ -1,42 +1,42 @@
-//! Where does a version of Python keep what?
+//! Layouts of Python's data, by version.
 //!
-//! From 3.13 on the interpreter says so itself, in a table at the begin of `_PyRuntime` whose own form
-//! is of that version; before, the places are those of the version's headers. They are the same from
-//! one patch version to the next.
+//! From 3.13 on the interpreter describes itself in a table at the beginning of `_PyRuntime`, whose own form
+//! depends on the version; before that, the layout comes from the version's headers. It doesn't change
+//! between patch versions.
 
 use super::word_at;
 
-/// Places of members, in bytes from the begin of what they are members of.
+/// Offsets of members in bytes, from the beginning of their structures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Of `_PyRuntime`: the first interpreter.
+    /// In `_PyRuntime`: the first interpreter.
     pub(crate) interpreters: u64,
-    /// Of an interpreter.
+    /// In an interpreter.
     pub(crate) next_interpreter: u64,
     pub(crate) threads: u64,
-    /// Of a thread's state.
+    /// In a thread's state.
     pub(crate) next_thread: u64,
     pub(crate) native_thread: u64,
-    /// Of a thread's state: its innermost frame, or what leads to it.
+    /// In a thread's state: its innermost frame, or the structure that leads to it.
     pub frame: u64,
-    /// Of what leads to it, where something does: the frame.
+    /// In that structure, if there is one: the frame.
     pub through: Option<u64>,
-    /// Of a frame.
+    /// In a frame.
     pub(crate) code: u64,
-    /// Who called it.
+    /// The caller's frame.
     pub previous: u64,
     pub(crate) instruction: u64,
     pub(crate) owner: u64,
-    /// Of a frame: whether it is the outermost one of a call of the evaluator. Where this isn't there
-    /// such a call has a frame of its own.
+    /// In a frame: whether it is the outermost one of an evaluator call. If absent, such a call has a frame
+    /// of its own.
     pub(crate) is_entry: Option<u64>,
-    /// Of a code object.
+    /// In a code object.
     pub(crate) file: u64,
     pub(crate) name: u64,
     pub(crate) lines: u64,
     pub(crate) first_line: u64,
     pub(crate) instructions: u64,
-    /// Bytes of a string's head: of ASCII, and of others.
+    /// Bytes of a string's header: for ASCII, and for others.
     pub(crate) ascii: u64,
     pub(crate) other: u64,
 }
@@ -44,9 +44,9 @@ pub struct Layout {
 /// Why frames can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unsupported {
-    /// Older than 3.11, or newer than what is known: its numbers.
+    /// A version older than 3.11, or newer than the known ones.
     Version(u8, u8),
-    /// Threads run at once, and frames change while they are read.
+    /// Threads run concurrently, and frames change while they are read.
     FreeThreaded,
 }
 
@@ -87,20 +87,21 @@ const V312: Layout = Layout {
     ..V311
 };
 
-/// Words of the interpreter's own table that are read.
+/// Bytes read of the interpreter's own table.
 pub(crate) const TABLE: usize = 81 * 8;
 
-/// What the table begins with.
+/// The magic text at the beginning of the table.
 const COOKIE: &[u8] = b"xdebugpy";
 
-/// Members are nowhere further behind: an interpreter has some 100 KiB.
+/// The largest offset of a member: an interpreter has about 100 KiB.
 const FARTHEST: u64 = 1 << 20;
 
 impl Layout {
-    /// Of this version, as `Py_Version` has it. `table`: what `_PyRuntime` begins with.
+    /// Returns the layout of this version, in the form of `Py_Version`. `table`: the beginning of
+    /// `_PyRuntime`.
     ///
     /// # Errors
-    /// [`Unsupported`], where frames can't be read.
+    /// [`Unsupported`], if frames can't be read.
     pub fn of(version: u32, table: &[u8]) -> Result<Self, Unsupported> {
         let [major, minor, ..] = version.to_be_bytes();
         let unknown = Unsupported::Version(major, minor);
@@ -112,7 +113,7 @@ impl Layout {
         }
     }
 
-    /// As the interpreter says itself.
+    /// Reads the layout from the interpreter's own table.
     fn of_table(table: &[u8], is_14: bool, unknown: Unsupported) -> Result<Self, Unsupported> {
         let word = |at: usize| word_at(table, 8 * at as u64);
         if !table.starts_with(COOKIE) {
@@ -121,7 +122,7 @@ impl Layout {
         if word(2) != Some(0) {
             return Err(Unsupported::FreeThreaded);
         }
-        // 3.14 has more of interpreters and of frames.
+        // 3.14 has more members in interpreters and frames.
         let (thread, frame, code, string) = match is_14 {
             false => (19, 28, 34, 67),
             true => (22, 31, 39, 77),
@@ -147,7 +148,7 @@ impl Layout {
             first_line: at(code + 5)?,
             instructions: at(code + 9)?,
             ascii,
-            // Behind it: the length and place of its form in UTF-8.
+            // It is followed by the length and address of its UTF-8 form.
             other: ascii + 16,
         };
         Ok(layout)

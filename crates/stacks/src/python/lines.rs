@@ -1,9 +1,9 @@
-//! Which line is an instruction of?
+//! Finds the line of an instruction.
 //!
-//! Format: `InternalDocs/code_objects.md` of Python, "The locations table": entries of a byte with a
-//! kind and a number of instructions, and what the kind needs behind it.
+//! Format: `InternalDocs/code_objects.md` of Python, "The locations table": entries of one byte with a kind
+//! and a number of instructions, followed by the data of that kind.
 
-/// Bytes of an instruction.
+/// Size of an instruction in bytes.
 pub(super) const INSTRUCTION: u64 = 2;
 
 const NO_LINE: u8 = 15;
@@ -11,7 +11,7 @@ const LONG: u8 = 14;
 const NO_COLUMN: u8 = 13;
 const ONE_LINE: u8 = 10;
 
-/// The line of the instruction that many bytes behind the first; `None` where the table has none.
+/// Returns the line of the instruction `at` bytes after the first; `None` if the table has none.
 pub(super) fn line_at(table: &[u8], first_line: i32, at: u64) -> Option<u32> {
     let (mut rest, mut line, mut from) = (table, i64::from(first_line), 0u64);
     while let Some((head, behind)) = rest.split_first() {
@@ -47,7 +47,7 @@ pub(super) fn line_at(table: &[u8], first_line: i32, at: u64) -> Option<u32> {
     None
 }
 
-/// Six bits a byte, the lowest first; another follows where the seventh is set.
+/// Reads six bits from each byte, the lowest first; another byte follows if the seventh bit is set.
 fn unsigned(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..60).step_by(6) {
@@ -78,8 +78,8 @@ mod tests {
             .collect()
     }
 
-    /// Tables of Python 3.11.2 with what its `co_lines` says of them: of a function whose lines go
-    /// back, and of one with distances of more than a byte.
+    /// Tables of Python 3.11.2 with the output of `co_lines`: for a function whose lines go back, and for one
+    /// with distances of more than one byte.
     #[test]
     fn a_table_of_pythons_own_gives_the_lines_that_python_says() {
         let back = bytes(
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn what_has_no_line_has_none() {
-        // One instruction without a line, one of the next line in the long form.
+        // One instruction without a line, and one on the next line in the long form.
         let table = [0xf8, 0xf0, 2, 0, 0, 0];
         assert_eq!(line_at(&table, 7, 0), None);
         assert_eq!(line_at(&table, 7, 2), Some(8));

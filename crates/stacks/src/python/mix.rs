@@ -1,19 +1,18 @@
-//! Frames of Python's among native ones.
+//! Merges Python frames into native ones.
 //!
-//! Each call of the evaluator is a native frame, and stands for as many frames of Python's as were
-//! called without another such call. Of the interpreter's own functions between them and below them
-//! only those stay that a program calls by a name (`list.sort` is `list_sort`), of each chain of them
-//! the outermost.
+//! Each evaluator call is a native frame, and represents all Python frames that were called without another
+//! such call. Of the interpreter's own functions between and below them, only those remain that programs call
+//! by name (`list.sort` is `list_sort`), and of each chain of them only the outermost.
 
 use super::PythonFrame;
 use super::image::is_pythons;
 use crate::Frame;
 
-/// What the evaluator's function is called, and each of its parts where it is made of many.
+/// The name of the evaluator's function, and of its parts if it is split.
 const EVALUATORS: [&str; 2] = ["_PyEval_EvalFrameDefault", "_TAIL_CALL_"];
 
-/// How functions begin that lead from one to another, and those by which operators work: what they
-/// take is the time of the function of Python's that they work for.
+/// Prefixes of functions that only pass calls on, or that implement operators: their time belongs to the
+/// Python function that they work for.
 const OPERATORS: [&str; 30] = [
     "Py",
     "_Py",
@@ -46,7 +45,7 @@ const OPERATORS: [&str; 30] = [
     "insertdict",
     "visit_",
 ];
-/// The same by how they end.
+/// The same by suffix.
 const OPERATORS_END: [&str; 18] = [
     "dealloc",
     "_alloc",
@@ -79,23 +78,23 @@ fn is_evaluator(frame: &Frame) -> bool {
         .any(|evaluator| name.starts_with(evaluator))
 }
 
-/// Whether a function of the interpreter is one that no program calls by its name.
+/// Returns whether programs never call this interpreter function by name.
 fn is_operator(frame: &Frame) -> bool {
-    // What compilers add to the name of a copy or a part.
+    // Remove the suffix that compilers add for a copy or a part.
     let name = name(frame).split('.').next().unwrap_or_default();
     name.is_empty()
         || OPERATORS.iter().any(|begin| name.starts_with(begin))
         || OPERATORS_END.iter().any(|end| name.ends_with(end))
 }
 
-/// The stack of a thread whose native frames and frames of Python's are these, all innermost first.
-/// `is_whole`: whether the native ones go to the thread's first function. Where one doesn't go with the
-/// other, as they are of different moments, those of Python's alone.
+/// Returns the stack of a thread with these native and Python frames, all innermost first. `is_whole`:
+/// whether the native ones reach the thread's first function. If the two don't match, since they were taken
+/// at different moments, returns only the Python frames.
 pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<Frame> {
     let calls = calls(python);
     let evaluators = native.iter().filter(|frame| is_evaluator(frame)).count();
-    // What has no evaluator to be in: of a native stack that was cut off the outermost calls; else the
-    // innermost, which has just ended. Or there is an evaluator that has just begun.
+    // Python calls without an evaluator: if the native stack was cut off, the outermost ones; otherwise the
+    // innermost, which has just ended. Or an evaluator has just begun.
     let (ended, begun) = match is_whole {
         true => (
             calls.len().saturating_sub(evaluators),
@@ -109,7 +108,7 @@ pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<
     }
     let mut calls = calls[ended..].iter();
     let mut stack: Vec<Frame> = Vec::new();
-    // Of the interpreter's functions since the last function of Python's the outermost that counts.
+    // The outermost relevant interpreter function since the last Python function.
     let mut own: Option<Frame> = None;
     let mut met = 0;
     for frame in native {
@@ -123,7 +122,7 @@ pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<
             }
             stack.extend(call.iter().filter_map(|one| python_frame(one)));
         } else if !is_pythons(&frame.binary) {
-            // An extension's, which the interpreter called; or a library's that it calls itself.
+            // A function of an extension called by the interpreter, or of a library that it uses itself.
             own = None;
             stack.push((*frame).clone());
         } else if !is_operator(frame) {
@@ -138,12 +137,12 @@ pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<
     stack
 }
 
-/// Frames by call of the evaluator.
+/// Returns the frames by evaluator call.
 fn calls<'p, 'f>(python: &'p [&'f PythonFrame]) -> Vec<&'p [&'f PythonFrame]> {
     let mut calls: Vec<_> = python
         .split(|frame| matches!(frame, PythonFrame::Evaluator))
         .collect();
-    // Behind the outermost begin is nothing, unless the rest was not read.
+    // Nothing follows the outermost call, unless the rest was not read.
     if calls.last().is_some_and(|call| call.is_empty()) {
         calls.pop();
     }
@@ -184,7 +183,7 @@ mod tests {
         all.iter().map(frame).collect()
     }
 
-    /// Functions, and where the evaluator was called an empty text.
+    /// Builds frames from names; an empty text is an evaluator call.
     fn python(all: &[&str]) -> Vec<PythonFrame> {
         let frame = |name: &&str| match *name {
             "" => PythonFrame::Evaluator,

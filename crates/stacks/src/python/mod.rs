@@ -1,10 +1,10 @@
-//! Which functions of Python's was a thread in?
+//! Reads the Python functions that a thread was in.
 //!
-//! The interpreter keeps a list of frames for each of its threads in memory of its own: a frame names
-//! its code object and the instruction, a code object its function, its file and a table of lines.
-//! None of it lies on the native stack. Here is where what lies ([`Layout`]), how frames are read
-//! ([`Frames`]) and named ([`Code`]), and how they are put among native ones ([`mixed`]). Whoever calls
-//! this reads the memory; nothing that is read is trusted.
+//! The interpreter keeps a list of frames for each of its threads in its own memory: a frame refers to its
+//! code object and the instruction, a code object to its function, its file and a line table. None of it is
+//! on the native stack. This module describes the layout ([`Layout`]), reads frames ([`Frames`]), names them
+//! ([`Code`]), and merges them into native ones ([`mixed`]). The caller reads the memory; nothing that is
+//! read is trusted.
 
 mod code;
 mod frames;
@@ -21,12 +21,12 @@ pub use image::{Interpreter, is_pythons};
 pub use layout::{Layout, Unsupported};
 pub use mix::mixed;
 
-/// Reads memory of a process: fills all of the buffer from this address on, or says that it can't.
+/// Reads the memory of a process.
 pub trait Memory {
-    /// Fills `to` from `address` on; `None` where not all of that can be read.
+    /// Fills `to` from `address` on; `None` if not all of it can be read.
     fn read(&self, address: u64, to: &mut [u8]) -> Option<()>;
 
-    /// The word at an address.
+    /// Reads the word at an address.
     fn word(&self, address: u64) -> Option<u64> {
         let mut word = [0; 8];
         self.read(address, &mut word)?;
@@ -34,7 +34,7 @@ pub trait Memory {
     }
 }
 
-/// The word at a byte of a copy.
+/// Returns the word at an offset in a copy.
 fn word_at(bytes: &[u8], at: u64) -> Option<u64> {
     let at = usize::try_from(at).ok()?;
     let bytes = bytes.get(at..at.checked_add(8)?)?;

@@ -1,4 +1,4 @@
-//! Tests: an interpreter's memory as its headers lay it out, and memory as nobody lays it out.
+//! Tests with an interpreter's memory as laid out by its headers, and with invalid memory.
 
 use super::{Code, FRAME_BYTES, Frames, Interpreter, Layout, Memory, Step, Unsupported};
 use fathom_test_memory::survives;
@@ -54,7 +54,7 @@ impl Image {
         }
     }
 
-    /// Two functions that call one another, the outer one from C, in this layout.
+    /// Two functions that call each other, the outer one called from C, in this layout.
     fn of(layout: &Layout) -> Self {
         let mut image = Self {
             from: FROM,
@@ -89,7 +89,7 @@ impl Image {
             image.string(layout, string, name);
             image.string(layout, string + 0x200, "/home/a.py");
         }
-        // One instruction of the first line, eight of the next one.
+        // One instruction on the first line, eight on the next.
         image.put_word(TABLE + 16, 5);
         image.put(TABLE + 32, &[0x80, 0x00, 0xdf, 0x00, 0x00]);
         image

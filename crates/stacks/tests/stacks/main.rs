@@ -1,4 +1,4 @@
-//! Stacks of real programs, stopped at a place that is known, against the calls that led there.
+//! Compares stacks of real programs, stopped at known places, with the calls that led there.
 #![cfg(target_arch = "x86_64")]
 
 mod naming;

@@ -1,4 +1,4 @@
-//! Are functions, inlined ones and lines those of the source?
+//! Tests that functions, inlined functions and lines match the source.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use fathom_stacks::{Frame, named};
 
 use crate::stopped::{COPY, Program, Stopped};
 
-/// The numbers of lines are those of this text, the first line being empty.
+/// Line numbers refer to this text, whose first line is empty.
 const INLINED: &str = r#"
 #include <stdlib.h>
 static inline __attribute__((always_inline)) void innermost(void) {
@@ -27,7 +27,7 @@ int main(void) {
 }
 "#;
 
-/// The frames of the program, without those of libraries.
+/// Returns the frames of the program, without those of libraries.
 fn frames(program: &Path) -> Vec<Frame> {
     let stopped = Stopped::at_breakpoint(program, COPY);
     let chain = stopped.chain();
@@ -109,7 +109,7 @@ fn debug_information_that_was_split_off_is_found_beside_the_program() {
         run(&program, &["strip", "program"]);
         run(&program, &link);
         has_lines(&program);
-        // Of another build: no names rather than wrong ones.
+        // From another build: no names rather than wrong ones.
         let source = program.path.with_file_name("inlined.c");
         std::fs::write(source, INLINED.replace("middle", "center")).expect("written");
         run(
@@ -186,7 +186,7 @@ fn a_function_without_a_name_is_known_by_its_beginning() {
     let stripped = frames(&program.path);
     assert_eq!(stripped.len(), whole.len());
     assert!(stripped.iter().all(|frame| frame.function.is_none()));
-    // Of one function at two places, as `compare` and `main` are at one each.
+    // One function occurs at two places; `compare` and `main` at one each.
     let begin = |at: usize| stripped[at].offset.expect("a byte");
     assert_eq!(begin(0) % 16, 0, "functions begin at multiples of 16");
     assert_ne!(begin(0), begin(1));
@@ -220,7 +220,7 @@ fn what_is_before_a_place_without_a_name_is_said() {
 
 #[test]
 fn a_stub_has_the_name_of_what_it_calls() {
-    // The breakpoint is written over the stub's first byte.
+    // The breakpoint overwrites the stub's first byte.
     let source = r#"
         #include <stdio.h>
         #include <sys/mman.h>
@@ -260,7 +260,7 @@ fn lines_of_go_are_known_without_debug_information() {
     };
     assert_eq!(at("main.stop"), Some(7));
     assert_eq!(at("main.main"), Some(12));
-    // Its only statement is one of another function.
+    // Its only statement comes from another function.
     let inlined = frames.iter().find(|it| it.inlined).expect("it is inlined");
     assert_eq!(inlined.function.as_deref(), Some("runtime.Breakpoint"));
 }
@@ -291,7 +291,7 @@ fn the_package_with_the_symbols_of_a_distributions_program_is_known() {
         return;
     }
     let package = fathom_stacks::package_of_symbols("/usr/bin/sort");
-    // Where they are installed nobody needs to be told.
+    // If the symbols are installed, there is nothing to recommend.
     assert!(
         [None, Some("coreutils-dbgsym")].contains(&package.as_deref()),
         "{package:?}"

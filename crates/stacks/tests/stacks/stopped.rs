@@ -1,4 +1,4 @@
-//! A program that stops at a place that it chose itself, and its stack there.
+//! A program that stops at a place of its own choice, and its stack there.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,17 +8,17 @@ use std::process::{Command, Stdio};
 
 use fathom_stacks::{Chain, Files, Mapping, Registers, Unwinder, named};
 
-/// Bytes of stack that are copied where a test doesn't say.
+/// Bytes of stack that are copied by default.
 pub(crate) const COPY: usize = 1 << 20;
 
-/// A program that was compiled for a test.
+/// A program compiled for a test.
 pub(crate) struct Program {
     _folder: tempfile::TempDir,
     pub path: PathBuf,
 }
 
 impl Program {
-    /// `None` where there is no such compiler; says so.
+    /// Compiles a program; prints a message and returns `None` without such a compiler.
     pub(crate) fn compiled(source: &str, name: &str, command: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join(name), source).expect("written");
@@ -43,7 +43,7 @@ impl Program {
     }
 }
 
-/// A thread's stack where it stopped.
+/// A thread's stack at the place where it stopped.
 pub(crate) struct Stopped {
     pub registers: Registers,
     pub frame: u64,
@@ -53,11 +53,11 @@ pub(crate) struct Stopped {
 }
 
 impl Stopped {
-    /// At the first breakpoint that a program has in its own code.
+    /// Runs a program up to the first breakpoint in its own code.
     pub(crate) fn at_breakpoint(program: &Path, copied: usize) -> Self {
         let mut command = Command::new(program);
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        // SAFETY: one system call, without memory.
+        // SAFETY: a single system call that accesses no memory.
         unsafe {
             command.pre_exec(|| {
                 libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
@@ -66,11 +66,11 @@ impl Stopped {
         }
         let mut child = command.spawn().expect("it runs");
         let pid = child.id() as i32;
-        // The first stop is that of `execve`. Threads that the program makes are not traced.
+        // The first stop is that of `execve`. Threads created by the program are not traced.
         let mut traps = 0;
         while traps < 2 {
             let mut status = 0;
-            // SAFETY: waits for a child of this process.
+            // SAFETY: only waits for a child of this process.
             let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
             assert_eq!(waited, pid, "it ended without a breakpoint");
             assert!(libc::WIFSTOPPED(status), "status {status:x}");
@@ -91,7 +91,7 @@ impl Stopped {
             let got = libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr());
             assert_eq!(got, 0);
             let mut registers: libc::user_regs_struct = registers.assume_init();
-            // The breakpoint itself: it has one byte.
+            // The breakpoint itself takes one byte.
             registers.rip -= 1;
             (Registers::of_ptrace(&registers), registers.rbp)
         };
@@ -122,13 +122,13 @@ impl Stopped {
         Unwinder::default().unwind(&self.files, &self.space, registers, from, stack)
     }
 
-    /// Registers, and the copy of the stack with its address.
+    /// Returns the registers, and the copy of the stack with its address.
     pub(crate) fn copied(&self) -> (&Registers, u64, &[u8]) {
         let from = self.registers.stack().expect("known");
         (&self.registers, from, &self.stack)
     }
 
-    /// The return addresses that the frame pointers lead to, as the kernel finds them.
+    /// Returns the return addresses found by frame pointers, as the kernel does.
     pub(crate) fn by_frame_pointers(&self) -> Vec<u64> {
         let mut frame = self.frame;
         let from = self.registers.stack().expect("known");
@@ -146,7 +146,7 @@ impl Stopped {
         found
     }
 
-    /// The names of a chain's functions, innermost first, with those that were inlined.
+    /// Returns the names of a chain's functions, innermost first, including inlined ones.
     pub(crate) fn names(&self, chain: &Chain) -> Vec<String> {
         let named = named(&self.files, chain.places.iter().copied());
         let frames = chain.places.iter().flat_map(|place| &named[place]);

@@ -1,10 +1,10 @@
-//! Is the chain of callers that of the source?
+//! Tests that the chain of callers matches the source.
 
 use fathom_stacks::Reach;
 
 use crate::stopped::{COPY, Program, Stopped};
 
-/// Calls itself `depth` times, in turn through two functions, and stops.
+/// Recurses `depth` times, alternating between two functions, and stops.
 const DEEP: &str = r#"
 #include <stdlib.h>
 volatile int depth = 30;
@@ -55,7 +55,7 @@ fn callers_of_c_are_known_without_frame_pointers() {
     is_followed(&["-O0", "-g"]);
 }
 
-/// A stack pointer that was rounded down, and a signal's handler on a stack of its own.
+/// A stack pointer that was rounded down, and a signal handler on its own stack.
 const ODD: &str = r#"
 #include <signal.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ fn where_a_copy_ends_the_kernels_frame_pointers_go_on() {
         chain.places[..expected.len()],
         whole.places[..expected.len()]
     );
-    // Those of another stack are none of this one's.
+    // Callers of another stack don't belong to this one.
     let before = chain.places.len();
     chain.reach = Reach::CutOff;
     unwinder.splice(
@@ -323,7 +323,7 @@ fn callers_of_go_are_known_with_and_without_symbols() {
     }
 }
 
-/// Code that was made at run time, with frame pointers: it calls `stop`.
+/// Code generated at run time, with frame pointers: it calls `stop`.
 const MADE: &str = r#"
 #include <string.h>
 #include <sys/mman.h>

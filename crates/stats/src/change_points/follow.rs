@@ -1,4 +1,4 @@
-//! What is said of a series that has grown, without asking all of it again.
+//! Updates the change points of a series that has grown, without analysing it all again.
 
 use fathom_model::{
     ChangeDirection, ChangeKind, ChangePoint, ChangeSegment, Changes, EarlyWarning, Estimate,
@@ -12,23 +12,23 @@ use super::spikes::{NEIGHBOURS, spikes};
 use super::warning::warning;
 use crate::autocorrelation::autocorrelation;
 
-/// Change points this far before the end of what was known stay: no window and no test reaches them
-/// any more.
+/// Change points this far before the end of the known points stay: no window and no test reaches them any
+/// more.
 const SETTLED: usize = 2 * WINDOW;
-/// A change point is the same as one before if it lies within so many points and has its direction.
+/// A change point is the same as an earlier one if it is within this many points of it and has its direction.
 const SAME: usize = 10;
-/// Level of the interval of a ratio.
+/// Confidence level of the interval of a ratio.
 const LEVEL: f64 = 0.95;
 
-/// The change points of a series of which `known` points were asked before, with the answer
-/// `previous`. Only the end is asked again: what lies 240 points before the end of what was known
-/// stays as it is. A point that moved says from where, and one that the newer points speak against is
-/// in [`Changes::withdrawn`]. For `known` points and more it takes 0.3 ms, whatever the length.
+/// Updates the change points of a series of which `known` points were analysed before, with the result
+/// `previous`. Only the end is analysed again: everything more than 240 points before the end of the known
+/// points stays as it is. A moved point records its previous position, and one that the newer points
+/// contradict is in [`Changes::withdrawn`]. For any number of known points it takes 0.3 ms.
 ///
-/// The values that were known must be the same as before.
+/// The known values must be the same as before.
 ///
 /// # Panics
-/// When a value is not finite, or there are fewer than `known`.
+/// If a value is not finite, or there are fewer than `known` values.
 pub fn follow(previous: &Changes, known: usize, values: &[f64]) -> Changes {
     assert!(
         known <= values.len(),
@@ -40,12 +40,12 @@ pub fn follow(previous: &Changes, known: usize, values: &[f64]) -> Changes {
         .iter()
         .partition(|point| point.until + REACH < settled);
     let from = kept.last().map_or(0, |point| point.until);
-    // All that isn't settled must be found again, or it would be withdrawn.
+    // Everything that isn't settled must be found again, or it would be withdrawn.
     let first_open = open
         .first()
         .map_or(settled, |point| point.index.saturating_sub(2 * SAME));
     let asked_from = settled.min(first_open).max(from);
-    // Windows lie at multiples of their distance, wherever one starts.
+    // Windows start at multiples of their distance, regardless of the start of the analysis.
     let origin = asked_from.saturating_sub(SETTLED) / HOP * HOP;
     let levels = Levels::of(values, origin);
     let first = from.saturating_sub(origin);
@@ -142,8 +142,8 @@ fn direction(difference: f64) -> ChangeDirection {
     }
 }
 
-/// Median of all differences right - left (Hodges and Lehmann 1963) with the interval of the
-/// Mann-Whitney test, wider where values resemble their neighbours.
+/// Returns the median of all differences right - left (Hodges and Lehmann 1963) with the interval of the
+/// Mann-Whitney test, widened if values resemble their neighbours.
 fn ratio(left: &[f64], right: &[f64]) -> Estimate {
     let mut differences: Vec<f64> = Vec::with_capacity(left.len() * right.len());
     for l in left {
@@ -167,7 +167,8 @@ fn ratio(left: &[f64], right: &[f64]) -> Estimate {
     }
 }
 
-/// Gives each point the identity of the one before that it is, and returns those that none is.
+/// Gives each point the identity of the matching previous point, and returns the previous points without a
+/// match.
 fn identify(previous: &[&ChangePoint], points: &mut [ChangePoint]) -> Vec<ChangePoint> {
     let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
     for (old_position, old) in previous.iter().enumerate() {
@@ -195,7 +196,7 @@ fn identify(previous: &[&ChangePoint], points: &mut [ChangePoint]) -> Vec<Change
     left.map(|(point, _)| (*point).clone()).collect()
 }
 
-/// The stretches between the change points; a slope is one of its own. Those that were there before
+/// Returns the stretches between the change points; a slope is a separate one. Stretches that existed before
 /// keep their median.
 fn segments(
     points: &[ChangePoint],

@@ -1,23 +1,22 @@
-//! Which candidates are change points, and where exactly do they lie?
+//! Decides which candidates are change points, and their exact positions.
 
 use super::{rank_test, shift_test};
 
-/// So many points on either side decide on a cut at most: what is further away says more about
-/// other causes than about this one, and a point stays where it is when the series grows.
+/// The most points on either side that decide on a cut: points further away tell more about other causes, and
+/// this way a point stays where it is when the series grows.
 pub(super) const REACH: usize = 100;
-/// A cut is kept when its two sides differ at this p-value, by their ranks and by the distance of
-/// their levels. So small because the search has looked at many places before: 1e-3 is worse than no
-/// check.
+/// A cut is kept if its two sides differ at this p-value, by their ranks and by the distance of their levels.
+/// It is this small because the search has tried many positions before: 1e-3 is worse than no check.
 const P_VALUE: f64 = 1e-6;
-/// Above this p-value of the ranks the other test isn't asked.
+/// If the p-value of the ranks is above this, the other test is skipped.
 const HOPELESS: f64 = 0.01;
-/// The test of distances is asked for a p-value that is so many times larger: at 1e-5 it let F1 rise
-/// from 0.975 to 0.980, with no more wrong points, and from 0.908 to 0.923 where noise was twice as strong.
+/// The p-value of the distance test may be this many times larger: at 1e-5, F1 rose from 0.975 to 0.980 with
+/// no more wrong points, and from 0.908 to 0.923 with twice the noise.
 const LENIENT: f64 = 10.0;
-/// A kept cut moves by up to so many points to where it fits best.
+/// A kept cut moves by up to this many points to where it fits best.
 const RELOCATION: usize = 8;
 
-/// Evidence for one kept cut.
+/// The evidence for a kept cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cut {
     /// First point of the new level.
@@ -26,8 +25,8 @@ pub(super) struct Cut {
     pub(super) p_value: f64,
 }
 
-/// The candidates that hold: the weakest is dropped until each stands between its own two
-/// neighbours, then each moves to where it fits best. The level before the first one begins at `first`.
+/// Returns the candidates that hold: the weakest is dropped until each differs from its own two neighbours,
+/// then each moves to where it fits best. The level before the first one begins at `first`.
 pub(super) fn keep(values: &[f64], first: usize, candidates: &[usize]) -> Vec<Cut> {
     let mut cuts: Vec<Cut> = candidates
         .iter()
@@ -64,7 +63,7 @@ fn drop_weak(values: &[f64], first: usize, cuts: &mut Vec<Cut>) {
     }
 }
 
-/// The values on both sides of a cut, as far as they count.
+/// Returns the values on both sides of a cut that count.
 pub(super) fn sides(values: &[f64], before: usize, index: usize, after: usize) -> (&[f64], &[f64]) {
     let start = before.max(index.saturating_sub(REACH));
     let end = after.min(index + REACH);
@@ -87,8 +86,8 @@ fn judge(values: &[f64], first: usize, cuts: &mut [Cut], position: usize) {
     cuts[position].p_value = p_value(left, right);
 }
 
-/// The greater p-value of both tests, that of distances divided by [`LENIENT`]. Ranks are asked
-/// first: they rule out most cuts.
+/// Returns the greater p-value of both tests, with that of the distance test divided by [`LENIENT`]. The rank
+/// test comes first, since it rules out most cuts.
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let by_ranks = rank_test::p_value(left, right);
     match by_ranks > HOPELESS {
@@ -97,7 +96,7 @@ pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     }
 }
 
-/// Moves each cut to where the values lie closest to the medians of their sides. Whether any moved.
+/// Moves each cut to where the values are closest to the medians of their sides; returns whether any moved.
 fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
     let mut moved = false;
     for position in 0..cuts.len() {
@@ -107,7 +106,7 @@ fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
         let (low, high) = (median(left), median(right));
         let start = (before + 1).max(index.saturating_sub(RELOCATION));
         let end = (after - 1).min(index + RELOCATION);
-        // Distance when the cut lies at `start`, then one point after the other changes sides.
+        // The distance for a cut at `start`; then one point after another changes sides.
         let mut distance = 0.0;
         let mut best = (0.0, start);
         for (place, value) in (start + 1..).zip(&values[start..end]) {
@@ -124,7 +123,7 @@ fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
     moved
 }
 
-/// Median in O(n).
+/// Returns the median in O(n).
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut copy = values.to_vec();
     let half = copy.len() / 2;

@@ -1,16 +1,16 @@
-//! The values as they are compared: logarithms, if all are positive, so that differences are ratios.
+//! The scale for comparing values: logarithms, if all are positive, so that differences are ratios.
 
 /// A series, or the end of one, on the scale on which its levels are compared.
 pub(super) struct Levels {
-    /// Values or their logarithms.
+    /// The values or their logarithms.
     pub(super) values: Vec<f64>,
     /// Whether they are logarithms.
     pub(super) logarithms: bool,
 }
 
 impl Levels {
-    /// Takes the values from `start` on. All of them decide on the scale, so that it doesn't depend
-    /// on where one starts.
+    /// Converts the values from `start` on. All values determine the scale, so that it doesn't depend on
+    /// `start`.
     pub(super) fn of(values: &[f64], start: usize) -> Levels {
         assert!(
             values.iter().all(|value| value.is_finite()),
@@ -24,7 +24,7 @@ impl Levels {
         }
     }
 
-    /// Back to the unit of the series.
+    /// Converts back to the unit of the series.
     pub(super) fn in_unit(&self, level: f64) -> f64 {
         if self.logarithms { level.exp() } else { level }
     }

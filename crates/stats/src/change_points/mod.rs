@@ -1,9 +1,9 @@
-//! Where did a series change its level for good?
+//! Finds where a series changed its level permanently.
 //!
-//! `search` says where it may have, `keep` which of those hold and where exactly they lie, `slope`
-//! which of them are one slow drift, `spikes` which points lie alone, and `warning` whether the
-//! newest points, too few for a change point, have left their segment. [`change_points`] puts them
-//! together; [`follow`](follow()) does so for a series that grew.
+//! `search` finds candidates, `keep` decides which of them hold and their exact positions, `slope` which of
+//! them are one slow drift, `spikes` finds isolated points, and `warning` detects whether the newest points,
+//! too few for a change point, have left their segment. [`change_points`] combines them; [`follow`](follow())
+//! does so for a series that has grown.
 
 mod follow;
 mod keep;
@@ -19,14 +19,14 @@ mod warning;
 use fathom_model::Changes;
 pub use follow::follow;
 
-/// The change points of a series, in its order, with segments, spikes and an early warning.
+/// Returns the change points of a series, in its order, with segments, spikes and an early warning.
 ///
-/// Ranks within windows find candidates; each must then differ from its own two neighbours at a
-/// p-value of 1e-6 by Mann and Whitney's test, and at 1e-5 by one that allows for values that
-/// resemble their neighbours, so that a series without change gets one in less than 1 of 4,000
-/// points. A step can be found from four points on if they all lie beyond the hundred before; single
-/// outliers are [`Changes::spikes`]. Where a slope explains steps in one direction better than the
-/// steps do, they are one drift. 10,000 points take 20 ms.
+/// Ranks within windows yield candidates; each must then differ from its own two neighbours at a p-value of
+/// 1e-6 by Mann and Whitney's test, and at 1e-5 by one that allows for values that resemble their neighbours,
+/// so that a series without changes gets one in fewer than 1 of 4,000 points. A step can be found from four
+/// points on if all of them are beyond the hundred before; single outliers are [`Changes::spikes`]. If a
+/// slope explains steps in one direction better than the steps do, they are one drift. 10,000 points take 20
+/// ms.
 ///
 /// ```
 /// use fathom_model::ChangeKind;
@@ -40,7 +40,7 @@ pub use follow::follow;
 /// ```
 ///
 /// # Panics
-/// When a value is not finite: then it can't be part of a series.
+/// If a value is not finite, since it can't be part of a series.
 pub fn change_points(values: &[f64]) -> Changes {
     follow(&Changes::default(), 0, values)
 }

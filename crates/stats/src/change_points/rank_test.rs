@@ -1,15 +1,15 @@
-//! Do the values before a point and those after it differ by more than chance?
+//! Tests whether the values before a point and those after it differ by more than chance.
 
 use statrs::function::erf::erfc;
 
-/// Up to so many values in the smaller group their arrangements are counted out: with five against
-/// fifty that don't overlap, the normal tail says 2.7e-4 where 5.7e-7 is right.
+/// If the smaller group has at most this many values, the exact distribution is computed: for five against
+/// fifty that don't overlap, the normal tail gives 2.7e-4 while 5.7e-7 is right.
 const COUNTED: usize = 25;
-/// Where the normal tail is larger than this it is right, and counting would take 40 µs.
+/// If the normal tail is larger than this, it is accurate, and computing the exact one would take 40 µs.
 const RARE: f64 = 0.01;
 
-/// Two-sided p-value of 'both groups are alike' (Mann and Whitney 1947). Ties count half, which
-/// errs on the safe side.
+/// Returns the two-sided p-value of 'both groups are alike' (Mann and Whitney 1947). Ties count half, which
+/// is conservative.
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let (less, ties) = overlap(left, right);
     let pairs = (left.len() * right.len()) as f64;
@@ -32,8 +32,8 @@ pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     tail.min(1.0)
 }
 
-/// Number of pairs in which the left value is the smaller one (ties count half), and the sum of
-/// t³ - t over the groups of t equal values.
+/// Returns the number of pairs with the smaller value on the left (ties count half), and the sum of t³ - t
+/// over the groups of t equal values.
 fn overlap(left: &[f64], right: &[f64]) -> (f64, f64) {
     let mut all: Vec<(f64, bool)> = left.iter().map(|value| (*value, true)).collect();
     all.extend(right.iter().map(|value| (*value, false)));
@@ -50,7 +50,7 @@ fn overlap(left: &[f64], right: &[f64]) -> (f64, f64) {
     (less, ties)
 }
 
-/// P(U <= `limit`) when all arrangements of `few` and `many` values are equally likely: the
+/// Returns P(U <= `limit`) if all arrangements of `few` and `many` values are equally likely: the
 /// coefficients of the Gaussian binomial, up to that degree.
 fn counted_tail(few: usize, many: usize, limit: usize) -> f64 {
     let mut ways = vec![0.0; limit + 1];

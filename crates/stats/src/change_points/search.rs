@@ -1,29 +1,27 @@
-//! Where may a series have changed its level? A generous answer, which `keep` then checks.
+//! Finds where a series may have changed its level: a generous set, which `keep` then checks.
 //!
-//! Values become ranks within a window, so that an outlier is one value among others, and the
-//! window is cut where that explains the ranks best: the optimal partition with a penalty for each
-//! cut (Jackson et al. 2005; what PELT, Killick et al. 2012, computes). Windows and not the whole
-//! series: in a long series with many levels the ranks of one step lie close together, and points
-//! were lost (7 of 12 found instead of 11).
+//! Values become ranks within a window, so that an outlier is one value among others, and the window is cut
+//! where that explains the ranks best: the optimal partition with a penalty for each cut (Jackson et al.
+//! 2005; as computed by PELT, Killick et al. 2012). Windows are used rather than the whole series because in
+//! a long series with many levels the ranks of one step are close together, and points were lost (7 of 12
+//! found instead of 11).
 
 use super::scores::normal_scores;
 
 /// Length of a window, in points.
 pub(super) const WINDOW: usize = 120;
-/// Distance of the windows: they overlap by half.
+/// Distance between windows: they overlap by half.
 pub(super) const HOP: usize = WINDOW / 2;
-/// A cut is taken from the middle half of a window only: near the ends it has too little on one
-/// side.
+/// Cuts are only taken from the middle half of a window: near the ends there is too little on one side.
 const MARGIN: usize = WINDOW / 4;
-/// Fewest points between two cuts. Fewer than three are spikes.
+/// The fewest points between two cuts. Fewer than three are spikes.
 const SHORTEST: usize = 3;
-/// What a cut costs, in units of ln(length of the window). 3 is what is right without a check
-/// afterwards; with it, 2 found 76 % of levels of 8 to 15 points in recorded noise, and 0.6 96 %, with
-/// no more wrong points.
+/// The penalty for a cut, in units of ln(length of the window). 3 is right without a later check; with it, 2
+/// found 76 % of levels of 8 to 15 points in recorded noise, and 0.6 found 96 %, with no more wrong points.
 const PENALTY: f64 = 0.6;
 
-/// Indices of first points of a new level, ascending, that are at least `from`. Windows lie at
-/// fixed places, so that what lies before the last two of them doesn't change when points come.
+/// Returns the indices of first points of a new level, ascending, from `from` on. Windows have fixed
+/// positions, so that everything before the last two of them doesn't change when points are added.
 pub(super) fn candidates(values: &[f64], from: usize) -> Vec<usize> {
     let count = values.len();
     let mut found = Vec::new();
@@ -51,7 +49,7 @@ pub(super) fn candidates(values: &[f64], from: usize) -> Vec<usize> {
     found
 }
 
-/// The cuts of one window, ascending.
+/// Returns the cuts of one window, ascending.
 fn partition(window: &[f64]) -> Vec<usize> {
     let count = window.len();
     let Some(scores) = normal_scores(window) else {
@@ -62,7 +60,7 @@ fn partition(window: &[f64]) -> Vec<usize> {
     for (index, score) in scores.iter().enumerate() {
         sums[index + 1] = sums[index] + score;
     }
-    // best[end] is the largest explained sum of squares less penalties of the first `end` scores.
+    // best[end] is the largest explained sum of squares minus penalties of the first `end` scores.
     let mut best = vec![f64::NEG_INFINITY; count + 1];
     let mut cut_before = vec![0; count + 1];
     best[0] = penalty;

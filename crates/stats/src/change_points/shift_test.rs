@@ -1,23 +1,22 @@
-//! Is the distance of two levels large against what the values scatter by, also when values resemble
-//! their neighbours?
+//! Tests whether the distance of two levels is large compared with the scatter of the values, also if values
+//! resemble their neighbours.
 //!
-//! Ranks alone don't notice that: in series that keep 0.7 of a deviation from point to point, 53 % of
-//! the points that the rank test kept were right, and 97 % with this test beside it.
+//! Ranks alone don't show that: in series that keep 0.7 of a deviation from point to point, 53 % of the
+//! points that the rank test kept were right, and 97 % with this test added.
 
 use statrs::function::erf::erfc;
 
 use super::keep::median;
 
-/// Deviations count up to so many times the median one, so that no outlier decides.
+/// Deviations are clipped at this multiple of the median one, so that no outlier decides.
 const CLIPPED: f64 = 4.0;
-/// Fewest points of a side whose neighbours are compared.
+/// The fewest points of a side whose neighbours are compared.
 const FEWEST: usize = 5;
-/// What the correlation of neighbours is at most taken for: at 1 no number of points says anything.
+/// The largest value used for the correlation of neighbours: at 1, no number of points would be conclusive.
 const MOST: f64 = 0.95;
 
-/// Two-sided p-value of 'both levels are the same', from the medians of both sides, the clipped
-/// scatter of both together, and the correlation of neighbours (as of an autoregressive process of
-/// first order).
+/// Returns the two-sided p-value of 'both levels are the same', from the medians of both sides, the clipped
+/// scatter of both together, and the correlation of neighbours (as in a first-order autoregressive process).
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let (low, high) = (median(left), median(right));
     let sides = [(left, low), (right, high)];
@@ -37,7 +36,7 @@ pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
         count += side.len() as f64;
     }
     if square == 0.0 {
-        // All values of a side are the same: ranks decide.
+        // All values of a side are equal: ranks decide.
         return 0.0;
     }
     let alike = (lagged / square).clamp(0.0, MOST);
@@ -45,8 +44,8 @@ pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     erfc((high - low).abs() / variance.sqrt() / std::f64::consts::SQRT_2)
 }
 
-/// Variance of the mean of so many points of which each keeps the share `alike` of its neighbour's
-/// deviation, in units of the variance of one.
+/// Returns the variance of the mean of `count` points that each keep the share `alike` of their neighbour's
+/// deviation, in units of the variance of a single point.
 fn mean_of(alike: f64, count: usize) -> f64 {
     let n = count as f64;
     let rest = 1.0 - alike;

@@ -1,14 +1,15 @@
-//! Which steps in one direction are one slow drift?
+//! Decides which steps in one direction are one slow drift.
 
 use super::keep::{Cut, median, sides};
 
-/// A drift takes at least so many points; what is faster is a step.
+/// The fewest points of a drift; a faster change is a step.
 const SHORTEST: usize = 15;
-/// By so much, in units of log likelihood, must a slope explain the points better than the steps.
+/// By how much, in units of log likelihood, a slope must explain the points better than the steps.
 const BETTER: f64 = 2.0;
-/// Places tried for either end of a slope.
+/// Number of positions tried for either end of a slope.
 const PLACES: usize = 30;
-/// Values count up to so many typical distances from the stairs, so that a spike doesn't bend a slope.
+/// Values are clipped at this multiple of the typical distance from the stairs, so that a spike doesn't bend
+/// a slope.
 const CLIPPED: f64 = 4.0;
 
 /// A change of level, at once or over a slope.
@@ -26,8 +27,8 @@ impl Change {
     }
 }
 
-/// Takes steps that follow each other in one direction for one drift where that explains the points
-/// better. `first` is where the level before the first cut begins.
+/// Merges consecutive steps in one direction into one drift if that explains the points better. `first` is
+/// where the level before the first cut begins.
 pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change> {
     let bound = |position: usize| match position {
         0 => first,
@@ -46,11 +47,11 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
             .iter()
             .take_while(|up| **up == directions[begin]);
         let mut end = begin + alike.count();
-        // The longest stretch of steps that is a drift; else the first is a step.
+        // The longest stretch of steps that is a drift; otherwise the first one is a step.
         let drift = loop {
             let (before, after) = (cuts[begin].index, cuts[end - 1].index);
-            // It begins after the change before it, which may be a drift beyond its own last cut, and
-            // never with the first point.
+            // It begins after the previous change, which may be a drift beyond its own last cut, and never at
+            // the first point.
             let earlier = 1 + found.last().map_or(first, |change: &Change| change.until);
             if before <= earlier {
                 break None;
@@ -93,7 +94,7 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
     found
 }
 
-/// First and last point of the slope, if one level, a slope and another level explain these values
+/// Returns first and last point of the slope, if one level, a slope and another level explain these values
 /// better than steps at `cuts`.
 fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let count = values.len();
@@ -111,7 +112,7 @@ fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let mut start = 0;
     let mut of_stairs = 0.0;
     for end in cuts.iter().copied().chain([count]) {
-        // Least squares here as for the slope: medians lost to it in noise with one long tail.
+        // Least squares here as for the slope: in noise with one long tail, medians did worse than the slope.
         let level = clipped[start..end].iter().sum::<f64>() / (end - start) as f64;
         of_stairs += clipped[start..end]
             .iter()
@@ -136,21 +137,22 @@ fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     if !(best > 0.0 && best.is_finite()) {
         return None;
     }
-    // A slope has two places and two levels, stairs a place and a level a step, and one level more.
+    // A slope has two positions and two levels; stairs have a position and a level for each step, and one
+    // more level.
     let n = count as f64;
     let parameters = 4.0 - (2 * cuts.len() + 1) as f64;
     let gain = 0.5 * n * (of_stairs / best).ln() - 0.5 * parameters * n.ln();
     (gain > BETTER).then_some(ends)
 }
 
-/// Sums over the first values of a series, so that a slope is fitted in a time that doesn't depend on
-/// its length: fitting each over all points took two thirds of the time for 10,000 points.
+/// Sums over the first values of a series, so that the time for fitting a slope doesn't depend on its length:
+/// fitting each over all points took two thirds of the time for 10,000 points.
 struct Sums {
-    /// Of the values.
+    /// Sums of the values.
     values: Vec<f64>,
-    /// Of place times value.
+    /// Sums of position times value.
     moments: Vec<f64>,
-    /// Of all squares.
+    /// Sum of all squares.
     squares: f64,
 }
 
@@ -171,8 +173,8 @@ impl Sums {
         }
     }
 
-    /// Sum of squares that is left by the best two levels with a slope from `start` to `end`: least
-    /// squares with the weights 1 - w and w, where w grows from 0 to 1 on the slope.
+    /// Returns the sum of squares that remains after fitting two levels with a slope from `start` to `end`:
+    /// least squares with the weights 1 - w and w, where w grows from 0 to 1 on the slope.
     fn residual(&self, start: usize, end: usize) -> f64 {
         let count = self.values.len() - 1;
         let length = (end - start) as f64;
@@ -198,7 +200,7 @@ impl Sums {
     }
 }
 
-/// The level of the stairs at each point.
+/// Returns the level of the stairs at each point.
 fn stairs(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     let mut levels = Vec::with_capacity(values.len());
     let mut start = 0;

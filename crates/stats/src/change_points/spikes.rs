@@ -1,24 +1,23 @@
-//! Which points lie alone, far from both sides?
+//! Finds isolated points, far from both sides.
 
 use crate::quantile::quantile;
 
-/// So many points on either side say what is usual.
+/// Number of points on either side that define what is usual.
 pub(super) const NEIGHBOURS: usize = 30;
 /// Distance from the median of the neighbours, in units of the distance between their quartiles:
 /// Tukey's outer fence, which is 3 beyond a quartile.
 const FAR: f64 = 3.5;
-/// Nothing nearer than this share of the level is a spike: among equal values the quartiles lie
-/// together.
+/// A spike differs from the level by at least this share: among equal values the quartiles coincide.
 const SMALLEST: f64 = 0.02;
-/// Among fewer points nothing is usual.
+/// With fewer points, no value counts as usual.
 const FEWEST: usize = 10;
-/// More points than this in a row are no spike.
+/// More consecutive points than this are not a spike.
 const LONGEST: usize = 2;
 
-/// So many points share what is usual around them: asking for each one took 25 ms in 10,000.
+/// This many points share the usual values around them: computing them for each one took 25 ms for 10,000.
 const TOGETHER: usize = 10;
 
-/// Positions of spikes within a segment, `from` and later.
+/// Returns the positions of spikes within a segment, at `from` and later.
 pub(super) fn spikes(segment: &[f64], logarithms: bool, from: usize) -> Vec<usize> {
     let mut far: Vec<usize> = Vec::new();
     let mut start = from;
@@ -36,7 +35,7 @@ pub(super) fn spikes(segment: &[f64], logarithms: bool, from: usize) -> Vec<usiz
         .collect()
 }
 
-/// The median around these points, and how far from it a point is far.
+/// Returns the median around these points, and the distance from it that counts as far.
 fn usual(segment: &[f64], logarithms: bool, start: usize, end: usize) -> Option<(f64, f64)> {
     let first = start.saturating_sub(NEIGHBOURS);
     let around = &segment[first..(end + NEIGHBOURS).min(segment.len())];

@@ -1,27 +1,26 @@
-//! Have the newest points, too few for a change point, left their segment?
+//! Detects whether the newest points, too few for a change point, have left their segment.
 
 use super::keep::{REACH, median, p_value};
 
-/// Fewest and most newest points that are asked: one may be a spike, and more are `keep`'s.
+/// The fewest and most newest points tested: a single one may be a spike, and more are handled by `keep`.
 const NEWEST: std::ops::RangeInclusive<usize> = 2..=12;
-/// The segment needs so many points before them.
+/// The fewest points that the segment needs before them.
 const FEWEST_BEFORE: usize = 10;
-/// A warning may be wrong once in so many newest points: the eleven numbers of points that are tried
-/// share it.
+/// The rate of false warnings, per newest point: the eleven tested numbers of points share it.
 const P_VALUE: f64 = 0.005;
 
-/// What the newest points say against the rest of the last segment.
+/// The evidence that the newest points differ from the rest of the last segment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Left {
-    /// How many of the newest points.
+    /// The number of newest points.
     pub(super) points: usize,
-    /// Their median less that of the points before, on the scale of the values.
+    /// Their median minus that of the points before, on the scale of the values.
     pub(super) difference: f64,
-    /// For all numbers of points together.
+    /// The p-value, corrected for all tested numbers of points.
     pub(super) p_value: f64,
 }
 
-/// The strongest sign that the end of the last segment is on another level.
+/// Returns the strongest evidence that the end of the last segment is on another level.
 pub(super) fn warning(segment: &[f64]) -> Option<Left> {
     let tried = *NEWEST.end() - *NEWEST.start() + 1;
     let mut strongest: Option<Left> = None;

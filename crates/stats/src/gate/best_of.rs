@@ -1,50 +1,50 @@
-//! The rule 'no benchmark more than 8 % slower by its best run, and all together not more than 3 %',
-//! as zigttp's gate publishes it, and how often it fails a program against itself.
+//! The rule 'no benchmark more than 8 % slower by its best run, and all together not more than 3 %', as
+//! published for zigttp's gate, and how often it fails a program against itself.
 
 use crate::geometric::geometric_mean;
 
-/// The rule.
+/// The parameters of the rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestOf {
     /// Largest regression of one benchmark, as a share.
     pub max_regression: f64,
     /// Largest regression of the geometric mean, as a share.
     pub max_geomean: f64,
-    /// Runs of either side of which the fastest counts.
+    /// Number of runs of either side, of which the fastest counts.
     pub runs: usize,
 }
 
-/// What the rule says.
+/// The result of the rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestOfVerdict {
     /// Fastest of head / fastest of base, by benchmark.
     pub ratios: Vec<f64>,
-    /// Benchmarks that fail it, by their place.
+    /// Indices of the benchmarks that fail.
     pub worse: Vec<usize>,
     /// Geometric mean of the ratios.
     pub geomean: f64,
-    /// Whether the geometric mean fails it.
+    /// Whether the geometric mean fails.
     pub geomean_worse: bool,
 }
 
 impl BestOfVerdict {
-    /// Whether the suite fails.
+    /// Returns whether the suite fails.
     pub fn fails(&self) -> bool {
         self.geomean_worse || !self.worse.is_empty()
     }
 }
 
-/// How often the rule failed a suite that was compared with itself.
+/// How often the rule failed a suite compared with itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FalseFailures {
-    /// Suites that were drawn from the null arm.
+    /// Number of suites drawn from the null arm.
     pub suites: usize,
-    /// Those that failed.
+    /// Number of those that failed.
     pub failed: usize,
 }
 
-/// Judges the first runs of each benchmark, base and head. Protected ones count in the geometric mean
-/// and can't fail alone.
+/// Judges the first runs of each benchmark, base and head. Protected benchmarks count in the geometric mean
+/// but can't fail alone.
 pub fn best_of(rule: &BestOf, suite: &[(&[f64], &[f64])], protected: &[bool]) -> BestOfVerdict {
     let fastest = |runs: &[f64]| {
         runs.iter()
@@ -70,9 +70,9 @@ pub fn best_of(rule: &BestOf, suite: &[(&[f64], &[f64])], protected: &[bool]) ->
     }
 }
 
-/// Draws suites from runs of the same program in the same rounds: for each benchmark a stretch of
-/// consecutive rounds from a random place, so that what resembles its neighbour stays together. `None`
-/// when a benchmark has fewer rounds than the rule takes runs.
+/// Draws suites from runs of the same program in the same rounds: for each benchmark a stretch of consecutive
+/// rounds from a random position, so that similar neighbours stay together. `None` if a benchmark has fewer
+/// rounds than the rule uses.
 pub fn best_of_on_itself(
     rule: &BestOf,
     null_runs: &[(Vec<f64>, Vec<f64>)],
@@ -84,7 +84,7 @@ pub fn best_of_on_itself(
     }
     let mut state = 0x5eed_u64;
     let mut below = |limit: usize| {
-        // SplitMix64: the same answer each time.
+        // SplitMix64, for a reproducible result.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

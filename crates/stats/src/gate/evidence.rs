@@ -1,4 +1,4 @@
-//! What pairs say of a ratio and a limit.
+//! Evidence from pairs about a ratio and a limit.
 
 use fathom_model::Estimate;
 
@@ -6,7 +6,7 @@ use super::NULL_ARM;
 use super::samples::Pairs;
 use crate::paired;
 
-/// What pairs say of 'more than the limit'.
+/// The evidence for 'more than the limit'.
 #[derive(Debug, Clone)]
 pub(super) struct Beyond {
     /// One-sided p-value of 'the ratio is at most 1 + limit'.
@@ -17,8 +17,8 @@ pub(super) struct Beyond {
     pub(super) ratio: Option<Estimate>,
 }
 
-/// Wilcoxon's signed-rank test on the ratios less the limit, with the interval that leaves out the
-/// truth in `alpha` of cases.
+/// Wilcoxon's signed-rank test on the ratios relative to the limit, with the interval that misses the true
+/// value in `alpha` of cases.
 pub(super) fn beyond(pairs: &Pairs, limit: f64, alpha: f64) -> Beyond {
     let scaled: Vec<f64> = pairs
         .reference
@@ -51,7 +51,7 @@ pub(super) fn beyond(pairs: &Pairs, limit: f64, alpha: f64) -> Beyond {
     }
 }
 
-/// Half the interval of a program against itself, as a share: a smaller change can't be told from
+/// Returns half the interval of a program against itself, as a share: a smaller change can't be told from
 /// none. Infinite if nothing was measured.
 pub(super) fn half_interval(pairs: &Pairs, level: f64) -> f64 {
     match paired::Pairs::new(&pairs.reference, &pairs.subject) {
@@ -63,15 +63,15 @@ pub(super) fn half_interval(pairs: &Pairs, level: f64) -> f64 {
     }
 }
 
-/// p-value of 'a program differs from itself by at most the margin'.
+/// Returns the p-value of 'a program differs from itself by at most the margin'.
 pub(super) fn itself_differs(pairs: &Pairs, margin: f64) -> f64 {
     let up = beyond(pairs, margin, NULL_ARM).more;
     let down = beyond(pairs, 1.0 / (1.0 + margin) - 1.0, NULL_ARM).less;
     (2.0 * up.min(down)).min(1.0)
 }
 
-/// How far two copies of the same program lie apart for certain, as a factor of at least 1. It is 1
-/// where nothing shows that they differ.
+/// Returns how much two copies of the same program certainly differ, as a factor of at least 1. It is 1 if
+/// nothing shows a difference.
 pub(super) fn apart(pairs: &Pairs) -> f64 {
     let ratio = beyond(pairs, 0.0, APART).ratio;
     match ratio.filter(|ratio| ratio.level >= 1.0 - APART) {
@@ -80,5 +80,5 @@ pub(super) fn apart(pairs: &Pairs) -> f64 {
     }
 }
 
-/// How often two copies that are alike are taken for different. It costs a wider interval, no error.
+/// How often two equal copies may be considered different. This only widens an interval; it isn't an error.
 const APART: f64 = 0.01;

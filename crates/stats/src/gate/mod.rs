@@ -1,20 +1,19 @@
-//! Is a suite of benchmarks worse at head than at base? A decision that is right often enough to
-//! block a merge.
+//! Decides whether a suite of benchmarks is worse at head than at base, reliably enough to block a merge.
 //!
-//! A [`Gate`] says what to measure next and is given the rounds; it knows neither clock nor process,
+//! A [`Gate`] tells what to measure next and receives the rounds; it has no access to a clock or a process,
 //! so that recorded runs can be replayed through it.
 //!
-//! - A round of a benchmark is two runs of base and one or two of head, in random order. Their means are
-//!   a pair of base and head. The two of base are runs of two copies, as base and head are two, and so a
-//!   pair of a program with itself, the *null arm*, which costs no run. Copies that differ show what is
-//!   no change of the code: the interval gets wider by it.
-//! - *Screening*: all benchmarks, until each is decided. `not worse` as soon as it can't be worse by
-//!   more than the margin; a candidate as soon as it is worse by more than the margin and more than
-//!   the noise floor, with the false discovery rate over the suite controlled.
-//! - *Confirmation*: a candidate is measured again, in rounds that took no part in choosing it, and
-//!   is `worse` only if these alone say so, too.
-//! - Analyses are at fixed numbers of rounds, each with a part of the allowance, so that looking
-//!   early doesn't err more often.
+//! - A round of a benchmark consists of two runs of base and one or two of head, in random order. Their means
+//!   are a pair of base and head. The two runs of base use two copies, as base and head do, and form a pair
+//!   of a program with itself, the *null arm*, which costs no additional run. If the copies differ, that
+//!   isn't a change of the code, and the interval gets wider by it.
+//! - *Screening*: all benchmarks, until each is decided. `not worse` as soon as it can't be worse by more
+//!   than the margin; a candidate as soon as it is worse by more than the margin and more than the noise
+//!   floor, with the false discovery rate over the suite controlled.
+//! - *Confirmation*: a candidate is measured again, in rounds that were not used for choosing it, and is
+//!   `worse` only if these alone show it, too.
+//! - Analyses are at fixed numbers of rounds, each with a part of the allowance, so that looking early
+//!   doesn't cause more errors.
 
 mod best_of;
 mod evidence;
@@ -30,76 +29,76 @@ use crate::discovery::benjamini_hochberg;
 
 /// Rounds before the first analysis.
 const FIRST: usize = 10;
-/// Each analysis comes after so many times the rounds of the one before.
+/// Each analysis has this many times the rounds of the previous one.
 const GROWTH: f64 = 1.4;
-/// How often screening may let a benchmark pass that is worse by more than the margin. Half of what the
-/// interval may err, so that one that passes lies within the margin as printed.
+/// How often screening may pass a benchmark that is worse by more than the margin. Half of the interval's
+/// error rate, so that a passing benchmark is within the margin as printed.
 const PASSED: f64 = 0.025;
-/// How many of those that screening sends to confirmation may be no worse than the margin (expected
-/// false discovery rate). Generous: what fails a suite is confirmation, which doesn't use these rounds.
-/// With 5 %, a change of 5 % in one of 13 programs was found in 46 % of suites where all CPUs were
-/// busy; with this in 83 %.
+/// The share of candidates sent to confirmation that may be no worse than the margin (expected false
+/// discovery rate). It is generous because confirmation, which doesn't use these rounds, decides. With 5 %, a
+/// change of 5 % in one of 13 programs was found in 46 % of suites while all CPUs were busy; with this value
+/// in 83 %.
 const CANDIDATES: f64 = 0.5;
-/// How often confirmation may err, all candidates together, at the margin itself.
+/// The error rate of confirmation, for all candidates together, at the margin itself.
 const CONFIRMATION: f64 = 0.025;
-/// How often a program that differs from itself by just the margin may be said to differ by more. Ten
-/// rounds can show no less than 0.002.
+/// How often a program that differs from itself by exactly the margin may be said to differ by more. Ten
+/// rounds can't show less than 0.002.
 const NULL_ARM: f64 = 0.01;
-/// Level of the intervals that are reported, early stops included, and of the half-interval that is the
+/// Confidence level of the reported intervals, including early stops, and of the half-interval that is the
 /// noise floor.
 const LEVEL: f64 = 0.95;
 
-/// What is asked of one benchmark.
+/// The question about one benchmark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateQuestion {
-    /// The metric that is judged; time, by the clock that suits the runs, if it is `None`.
+    /// The judged metric; if `None`, time, by the clock that suits the runs.
     pub metric: Option<Metric>,
-    /// Smallest change that counts, as a share.
+    /// The smallest change that counts, as a share.
     pub margin: f64,
-    /// Noise floor of this series as its history shows it, as a share; the null arm's without.
+    /// The noise floor of this series from its history, as a share; if `None`, that of the null arm.
     pub floor: Option<f64>,
 }
 
 /// The answer for a benchmark or a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateAnswer {
-    /// Worse by more than margin and noise floor, twice.
+    /// Worse by more than margin and noise floor, in screening and in confirmation.
     Worse,
     /// Not worse by more than the margin.
     NotWorse,
-    /// Neither could be shown in the time.
+    /// Neither could be shown in the available time.
     CannotTell,
 }
 
-/// What is known of a benchmark.
+/// The result for a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateFinding {
-    /// What follows.
+    /// The answer.
     pub answer: GateAnswer,
-    /// By which clock it was judged.
+    /// The metric by which it was judged.
     pub metric: Metric,
     /// Head / base over all rounds with a 95 % interval; of the confirmation alone if there was one.
     pub ratio: Option<Estimate>,
     /// Base's copy against base over all rounds.
     pub null_arm: Option<Estimate>,
-    /// How far two copies of base lie apart for certain, as a share; 0 where nothing shows it.
+    /// How much two copies of base certainly differ, as a share; 0 if nothing shows it.
     pub copies_apart: f64,
-    /// What a change had to exceed: the noise floor that was used, as a share.
+    /// The noise floor that a change had to exceed, as a share.
     pub floor: f64,
-    /// Rounds of screening.
+    /// Number of rounds of screening.
     pub rounds: usize,
-    /// Rounds of confirmation.
+    /// Number of rounds of confirmation.
     pub confirmation_rounds: usize,
-    /// It looked worse in screening.
+    /// Whether it looked worse in screening.
     pub looked_worse: bool,
-    /// For [`GateAnswer::CannotTell`]: so many rounds in all would probably decide.
+    /// For [`GateAnswer::CannotTell`]: the total number of rounds that would probably decide.
     pub rounds_to_decide: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     Screening,
-    /// With the number of rounds that sent it here.
+    /// With the number of rounds at which it became a candidate.
     Confirming(usize),
     Decided(GateAnswer),
 }
@@ -111,20 +110,20 @@ struct One {
     fresh: Samples,
     state: State,
     analyses: u32,
-    /// The newest analysis was the last that the time allowed.
+    /// Whether the latest analysis was the last that the time allowed.
     last: bool,
 }
 
-/// The decision, as far as it has come.
+/// The state of the decision.
 #[derive(Debug, Clone)]
 pub struct Gate {
     suite: Vec<One>,
-    /// The part of what the suite may err that is its own.
+    /// This gate's share of the suite's error allowance.
     share: f64,
 }
 
 impl Gate {
-    /// Nothing is measured yet.
+    /// Creates a gate without measurements.
     pub fn new(questions: impl IntoIterator<Item = GateQuestion>) -> Gate {
         let one = |question| One {
             question,
@@ -140,33 +139,33 @@ impl Gate {
         }
     }
 
-    /// It is one of so many parts of a suite, each measured alone: all of them together err as often as the
-    /// suite would.
+    /// Declares this to be one of `parts` parts of a suite, each measured separately: all of them together
+    /// have the error rate of the suite.
     #[must_use]
     pub fn one_of(mut self, parts: usize) -> Gate {
         self.share = 1.0 / parts.max(1) as f64;
         self
     }
 
-    /// How many more rounds each benchmark needs before [`Gate::analyse`] may look at it again: 0
-    /// where it is decided.
+    /// Returns how many more rounds each benchmark needs before [`Gate::analyse`] may look at it again: 0 if
+    /// it is decided.
     pub fn wanted(&self) -> Vec<usize> {
         let wanted = |one: &One| one.due().saturating_sub(one.measured());
         self.suite.iter().map(wanted).collect()
     }
 
-    /// Whether screening goes on somewhere.
+    /// Returns whether any benchmark is still in screening.
     pub fn is_screening(&self) -> bool {
         self.suite.iter().any(|one| one.state == State::Screening)
     }
 
-    /// Whether a benchmark is measured again.
+    /// Returns whether a benchmark is being measured again.
     pub fn is_confirming(&self, benchmark: usize) -> bool {
         matches!(self.suite[benchmark].state, State::Confirming(_))
     }
 
-    /// Takes a round of a benchmark. One that is decided stays as it is: the round was made for another
-    /// metric of the same runs.
+    /// Adds a round of a benchmark. A decided benchmark is not changed: the round was made for another metric
+    /// of the same runs.
     pub fn add(&mut self, benchmark: usize, round: &GateRound) {
         let one = &mut self.suite[benchmark];
         match one.state {
@@ -176,7 +175,7 @@ impl Gate {
         }
     }
 
-    /// Looks at what has as many rounds as were wanted.
+    /// Analyses the benchmarks that have the wanted number of rounds.
     pub fn analyse(&mut self) {
         let ready: Vec<bool> = self
             .suite
@@ -186,7 +185,7 @@ impl Gate {
         self.look(&ready, false);
     }
 
-    /// The last look of screening, with what is left of the allowance: the time for it is over.
+    /// Makes the last analysis of screening, with the rest of the allowance, because its time is over.
     /// Candidates go on to confirmation.
     pub fn end_screening(&mut self) {
         let ready: Vec<bool> = self
@@ -202,7 +201,7 @@ impl Gate {
         }
     }
 
-    /// The last look of confirmation, with what is left of the allowance: the time is over.
+    /// Makes the last analysis of confirmation, with the rest of the allowance, because the time is over.
     pub fn end(&mut self) {
         let ready: Vec<bool> = self
             .suite
@@ -229,7 +228,7 @@ impl Gate {
         }
     }
 
-    /// Looks at fresh rounds.
+    /// Analyses fresh rounds.
     fn confirmed(&mut self, ready: &[bool], last: bool) {
         let confirming = self
             .suite
@@ -243,7 +242,7 @@ impl Gate {
         }
     }
 
-    /// Decides what isn't worse, and returns which benchmarks look worse.
+    /// Decides benchmarks that aren't worse, and returns which ones look worse.
     fn screened(&mut self, ready: &[bool], last: bool) -> Vec<bool> {
         let asked = |one: &One, ready: bool| ready && one.state == State::Screening;
         let mut number = 1;
@@ -268,9 +267,9 @@ impl Gate {
         benjamini_hochberg(&p_values, allowance(self.share * CANDIDATES, number, last))
     }
 
-    /// Whether a program differs from itself by more than the margin somewhere: then the machine, or
-    /// the benchmark, is to blame, and no verdict can be given. A benchmark that is worse by far more
-    /// than its copies differ keeps its verdict, and is not counted.
+    /// Returns whether any program differs from itself by more than the margin: then the cause is the machine
+    /// or the benchmark, and no verdict can be given. A benchmark that is worse by far more than its copies
+    /// differ keeps its verdict, and is not counted.
     pub fn null_arm_fails(&self) -> bool {
         let p_values: Vec<f64> = self
             .suite
@@ -284,13 +283,13 @@ impl Gate {
         benjamini_hochberg(&p_values, self.share * NULL_ARM).contains(&true)
     }
 
-    /// What is known of each benchmark; what isn't decided can't be told.
+    /// Returns the result for each benchmark; undecided ones can't be told.
     pub fn findings(&self) -> Vec<GateFinding> {
         self.suite.iter().map(One::finding).collect()
     }
 
-    /// All runs of the null arm by benchmark, for [`best_of_on_itself`]: pairs of runs of the same
-    /// program in the same round, seconds of wall time.
+    /// Returns all runs of the null arm by benchmark, for [`best_of_on_itself`]: pairs of runs of the same
+    /// program in the same round, in seconds of wall time.
     pub fn null_runs(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         self.suite
             .iter()
@@ -311,7 +310,7 @@ impl One {
         }
     }
 
-    /// Rounds at which the next analysis is due.
+    /// Returns the number of rounds at which the next analysis is due.
     fn due(&self) -> usize {
         match self.state {
             State::Screening => (FIRST as f64 * GROWTH.powi(self.analyses as i32)).ceil() as usize,
@@ -329,26 +328,26 @@ impl One {
         floor.unwrap_or_else(|| half_interval(&samples.null_pairs(), LEVEL))
     }
 
-    /// p-value of 'not worse than margin and noise floor'.
+    /// Returns the p-value of 'not worse than margin and noise floor'.
     fn beyond(&self, samples: &Samples) -> f64 {
         let limit = self.question.margin.max(self.floor(samples));
         let limit = (1.0 + limit) * apart(&samples.null_pairs()) - 1.0;
         beyond(&samples.pairs(), limit, self.alpha()).more
     }
 
-    /// p-value of 'worse than the margin'.
+    /// Returns the p-value of 'worse than the margin'.
     fn within(&self, samples: &Samples) -> f64 {
         let limit = (1.0 + self.question.margin) / apart(&samples.null_pairs()) - 1.0;
         beyond(&samples.pairs(), limit, self.alpha()).less
     }
 
-    /// What the interval may err now: what was looked at before could have ended it, too.
+    /// Returns the interval's error allowance now, since any earlier look could have ended it, too.
     fn alpha(&self) -> f64 {
         allowance(1.0 - LEVEL, self.analyses, self.last)
     }
 
-    /// The ratio with an interval of which all those at earlier looks leave out the truth in 5 % of cases
-    /// together, and which reaches as far as copies of the same program lie apart.
+    /// Returns the ratio with an interval such that the intervals at all looks together miss the true value
+    /// in 5 % of cases, widened by how much copies of the same program differ.
     fn ratio(&self, judged: &Samples, apart: f64) -> Option<Estimate> {
         let alpha = self.alpha();
         let Beyond { ratio, .. } = beyond(&judged.pairs(), self.question.margin, alpha);
@@ -363,8 +362,8 @@ impl One {
         })
     }
 
-    /// Whether it was confirmed as worse, and its interval lies beyond the margin even when it reaches
-    /// once more as far as two copies of the program may differ.
+    /// Returns whether it was confirmed as worse, and its interval is beyond the margin even if widened once
+    /// more by how much two copies of the program may differ.
     fn is_worse_than_copies_differ(&self) -> bool {
         let finding = self.finding();
         let (Some(ratio), Some(copies)) = (finding.ratio, finding.null_arm) else {
@@ -412,8 +411,8 @@ impl One {
     }
 }
 
-/// What the `number`-th analysis may err: half of all is for those at fixed numbers of rounds, and the
-/// last one has the other half.
+/// Returns the error allowance of the `number`-th analysis: half of all is for those at fixed numbers of
+/// rounds, and the last one has the other half.
 fn allowance(all: f64, number: u32, last: bool) -> f64 {
     let number = f64::from(number.max(1));
     match last {
@@ -422,8 +421,8 @@ fn allowance(all: f64, number: u32, last: bool) -> f64 {
     }
 }
 
-/// Rounds after which the interval, if it shrinks with their square root, lies on one side of the
-/// margin.
+/// Returns the number of rounds after which the interval, if it shrinks with their square root, is on one
+/// side of the margin.
 fn rounds_to_decide(ratio: &Estimate, margin: f64, rounds: usize) -> Option<u64> {
     let limit = margin.ln_1p();
     let (value, low, high) = (ratio.value.ln(), ratio.low.ln(), ratio.high.ln());
@@ -431,7 +430,7 @@ fn rounds_to_decide(ratio: &Estimate, margin: f64, rounds: usize) -> Option<u64>
         true => (value - low, value - limit),
         false => (high - value, limit - value),
     };
-    // Confirmation takes as many again, and early looks a wider interval.
+    // Confirmation takes as many again, and early looks require a wider interval.
     let needed = rounds as f64 * (1.3 * half / room).powi(2) * 2.0;
     (needed.is_finite() && needed < 1e7).then_some(needed.ceil() as u64)
 }

@@ -1,30 +1,30 @@
-//! The runs of one benchmark, and by which clock they are compared.
+//! The runs of one benchmark, and the clock by which they are compared.
 
 use fathom_model::Metric;
 
-/// From this share of wall time on, waiting for a CPU is what wall times mostly differ by, and they are
-/// compared without it (the same limit as `bench`).
+/// From this share of wall time on, wall times mostly differ by waits for a CPU, so they are compared without
+/// those (the same limit as in `bench`).
 const WAIT_SHARE: f64 = 0.005;
 
 /// One run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateRun {
-    /// Wall time in seconds, or the metric that is asked for in its unit; 0 where it isn't known.
+    /// Wall time in seconds, or the requested metric in its unit; 0 if unknown.
     pub value: f64,
-    /// Wall time less waits for a CPU, seconds, where that is known and time is judged.
+    /// Wall time minus waits for a CPU, in seconds, if known and if time is judged.
     pub cpu_wait_free: Option<f64>,
 }
 
 /// Two runs of base and two of head, measured in one round in a random order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GateRound {
-    /// Runs of base, each of a copy of its own where head has one.
+    /// Runs of base, each using its own copy if head has one.
     pub base: [GateRun; 2],
-    /// Runs of head; the same one twice where it ran once.
+    /// Runs of head; the same one twice if it ran once.
     pub head: [GateRun; 2],
 }
 
-/// Two values of each round, that belong together by position.
+/// Pairs of values, one pair per round, matched by position.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pairs {
     pub(super) reference: Vec<f64>,
@@ -55,8 +55,8 @@ impl Samples {
         all
     }
 
-    /// The choice is the same whichever side a run is of: both must know the waits of most runs (a
-    /// program with children doesn't), and wait.
+    /// The choice doesn't depend on the side of a run: the waits of most runs of both sides must be known
+    /// (they aren't for a program with children), and matter.
     pub(super) fn metric(&self) -> Metric {
         let mostly_known = |runs: &[GateRun]| {
             let known = runs
@@ -77,7 +77,7 @@ impl Samples {
         }
     }
 
-    /// A value that isn't known is 0, and its pair is left out.
+    /// An unknown value is 0, and its pair is skipped.
     fn values(&self, runs: &[GateRun]) -> Vec<f64> {
         let metric = self.metric();
         let value = |run: &GateRun| match metric {
@@ -87,9 +87,9 @@ impl Samples {
         runs.iter().map(value).collect()
     }
 
-    /// Base and head, one pair a round: the geometric mean of the two runs of either. What is common to
-    /// the runs of a round, such as the pages that their files lie in, would make two pairs of it
-    /// alike, and an interval that takes them for two too narrow. 0 if one of the two isn't known.
+    /// Returns base and head, one pair per round: the geometric mean of the two runs of either. Common
+    /// properties of a round's runs, such as the memory pages of their files, would make two pairs of a round
+    /// similar, and an interval that treats them as two would be too narrow. 0 if one of the two is unknown.
     pub(super) fn pairs(&self) -> Pairs {
         let both = |runs: &[GateRun]| -> Vec<f64> {
             let values = self.values(runs);
@@ -104,7 +104,7 @@ impl Samples {
         }
     }
 
-    /// Base and its own copy in the same round.
+    /// Returns base and its own copy in the same round.
     pub(super) fn null_pairs(&self) -> Pairs {
         let all = self.values(&self.base);
         Pairs {
@@ -113,7 +113,7 @@ impl Samples {
         }
     }
 
-    /// The same in wall time.
+    /// The same as wall times.
     pub(super) fn null_walls(&self) -> (Vec<f64>, Vec<f64>) {
         let walls = || self.base.iter().map(|run| run.value);
         (

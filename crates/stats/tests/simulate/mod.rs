@@ -1,5 +1,5 @@
-//! Simulated machines: values with known truth, from fixed seeds. Shared by the tests and by the
-//! example that prints the table of error rates.
+//! Simulated machines: values with known truth, from fixed seeds. Shared by the tests and the example that
+//! prints the table of error rates.
 #![allow(dead_code)] // Each user needs a part of it.
 
 pub(crate) mod rejected;
@@ -8,7 +8,7 @@ use fathom_model::Verdict;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Random numbers of the shapes that are needed here.
+/// Random numbers of the distributions used here.
 pub(crate) struct Random(StdRng);
 
 impl Random {
@@ -16,7 +16,7 @@ impl Random {
         Self(StdRng::seed_from_u64(seed))
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a uniform number in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.random::<f64>()
     }
@@ -29,23 +29,23 @@ impl Random {
         self.0.random_range(0..n)
     }
 
-    /// Exponential with mean 1.
+    /// Returns an exponential number with mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         -(1.0 - self.uniform()).ln()
     }
 
-    /// Standard normal (Box and Muller).
+    /// Returns a standard normal number (Box-Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
-/// What a machine does to the times of runs that follow each other.
+/// The machine's effect on the times of consecutive runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Noise {
     /// Independent runs, lognormal with a spread of 3 %.
     Independent,
-    /// The same, with every twentieth run 1 to 4 times as long.
+    /// The same, but every twentieth run takes 1 to 4 times as long.
     Outliers,
     /// The machine gets 20 % slower from the first run to the last.
     Drift,
@@ -61,7 +61,7 @@ impl Noise {
         Noise::Waves,
     ];
 
-    /// Factors on the time of `count` runs, in the order in which they run.
+    /// Returns the factors on the times of `count` runs, in run order.
     pub(crate) fn factors(self, count: usize, random: &mut Random) -> Vec<f64> {
         let mut wave = random.normal();
         let factor = |i: usize| {
@@ -83,16 +83,16 @@ impl Noise {
     }
 }
 
-/// In which order the runs of two programs are made.
+/// The order in which two programs run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Order {
-    /// All of the reference, then all of the subject.
+    /// All runs of the reference, then all runs of the subject.
     Sequential,
-    /// In rounds, in random order within each.
+    /// In rounds, in random order within each round.
     Rounds,
 }
 
-/// Times of a reference and of a subject that takes `ratio` times as long, `rounds` runs of each.
+/// Returns times of a reference and of a subject that takes `ratio` times as long, `rounds` runs of each.
 pub(crate) fn measure(
     noise: Noise,
     order: Order,
@@ -123,17 +123,17 @@ pub(crate) fn measure(
     }
 }
 
-/// Share of `trials` in which `event` happens.
+/// Returns the share of `trials` in which `event` happens.
 pub(crate) fn share(trials: u32, mut event: impl FnMut() -> bool) -> f64 {
     f64::from((0..trials).map(|_| u32::from(event())).sum::<u32>()) / f64::from(trials)
 }
 
-/// The share that is exceeded by chance in one of 1,000 simulations when the truth is `rate`.
+/// Returns the share that chance exceeds in one of 1,000 simulations if the true rate is `rate`.
 pub(crate) fn upper_limit(rate: f64, trials: u32) -> f64 {
     rate + 3.09 * (rate * (1.0 - rate) / f64::from(trials)).sqrt()
 }
 
-/// Shapes with one mode, none of which may be taken for two.
+/// Distributions with one mode, none of which may be mistaken for two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     Normal,
@@ -176,15 +176,15 @@ impl Shape {
     }
 }
 
-/// `n` values of which a share of 1 in `one_in` is `sigmas` standard deviations (2 %) higher.
+/// Returns `n` values of which a share of 1 in `one_in` is higher by `sigmas` standard deviations (2 %).
 pub(crate) fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec<f64> {
     (0..n)
         .map(|i| 1.0 + 0.02 * (random.normal() + if i % one_in == 0 { sigmas } else { 0.0 }))
         .collect()
 }
 
-/// Measures in rounds as long as the stopping rule asks, at most `most` rounds. The round at which
-/// a difference is claimed, and in which direction (true: the subject takes longer).
+/// Measures rounds until the stopping rule stops, at most `most`. Returns the round at which it claims a
+/// difference, and the direction (true: the subject takes longer).
 pub(crate) fn stop_by_rule(
     noise: Noise,
     most: u32,
@@ -207,15 +207,15 @@ pub(crate) fn stop_by_rule(
         .or_else(|| claim(most, after_all_looks(0.05).claim))
 }
 
-/// What a number of rounds that was fixed beforehand says: `Some(true)` if the subject is claimed
-/// to take longer, `Some(false)` if less.
+/// Returns the result of a fixed number of rounds: `Some(true)` if it claims that the subject takes longer,
+/// `Some(false)` if less.
 pub(crate) fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
     let allowance = fathom_stats::sequential::last(0.05, &[]);
     let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;
     (paired.p_value <= allowance.claim).then_some(paired.ratio.value > 1.0)
 }
 
-/// What not to do: test at 5 % after each round and stop at the first claim.
+/// A wrong method: tests at 5 % after each round and stops at the first claim.
 pub(crate) fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
     let (reference, subject) = measure(noise, Order::Rounds, most, 1.0, random);
     (6..=most).any(|n| {
@@ -226,7 +226,8 @@ pub(crate) fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) ->
     })
 }
 
-/// One family of ten comparisons of which `real` differ by 3 %: numbers of true and false claims.
+/// Runs one family of ten comparisons of which `real` differ by 3 %. Returns the numbers of true and false
+/// claims.
 pub(crate) fn family(
     real: usize,
     rounds: usize,

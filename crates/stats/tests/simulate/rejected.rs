@@ -1,5 +1,5 @@
-//! The ways of comparing that were rejected, to count how often each claims what is not so. Each
-//! answers: does it claim that the two samples differ?
+//! The rejected methods of comparison, to count how often each makes a false claim. Each returns whether it
+//! claims that the two samples differ.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;
@@ -8,7 +8,7 @@ use super::Random;
 
 type Rule = fn(&[f64], &[f64], &mut Random) -> bool;
 
-/// All of them, with the name under which they are printed.
+/// All methods, with their printed names.
 pub(crate) const RULES: [(&str, Rule); 9] = [
     ("paired Wilcoxon / Hodges-Lehmann (chosen)", chosen),
     ("paired sign test", sign_test),
@@ -104,7 +104,7 @@ fn median(values: &[f64]) -> f64 {
     fathom_stats::quantile(&sorted, 0.5)
 }
 
-/// Mean and sample variance.
+/// Returns the mean and sample variance.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -114,7 +114,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
     )
 }
 
-/// Two-sided p-value of Student's t.
+/// Returns the two-sided p-value of Student's t.
 fn student_p(t: f64, freedom: f64) -> f64 {
     beta_reg(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }

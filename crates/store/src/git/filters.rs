@@ -1,16 +1,16 @@
-//! Whether files were changed: git compares them through filters, programs that a configuration names. Those of the
-//! user's configuration run, those of the repository's don't.
+//! Detects changed files. Git compares them through filters, which are programs named in a configuration.
+//! Filters of the user's configuration run, those of the repository's don't.
 
 use std::path::{Path, PathBuf};
 
 use super::{GitError, answer, command, run};
 
-/// Whether tracked files differ from the commit, also in submodules.
+/// Returns whether tracked files differ from the commit, including in submodules.
 ///
 /// # Errors
 /// [`GitError`].
 pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
-    // Into submodules it would go with their own configuration.
+    // Git would enter submodules with their own configuration.
     let args = [
         "status",
         "--porcelain",
@@ -18,7 +18,8 @@ pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
         "--ignore-submodules=dirty",
     ];
     let mut command = command(folder);
-    // After those that the environment has already; `-c` would misread a name with `=` in it.
+    // Appended to those already in the environment. `-c` can't be used, since it would misread a name with
+    // `=` in it.
     let before = std::env::var("GIT_CONFIG_COUNT").ok();
     let before: usize = before.and_then(|count| count.parse().ok()).unwrap_or(0);
     let filters = the_users_filters(folder)?;
@@ -38,7 +39,7 @@ pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
     Ok(false)
 }
 
-/// For each setting of a filter that the repository's configuration has: that of the user, or none.
+/// Returns, for each filter setting in the repository's configuration, that of the user or an empty one.
 fn the_users_filters(folder: &Path) -> Result<Vec<(String, String)>, GitError> {
     let asked = [
         "config",
@@ -74,7 +75,8 @@ fn the_users_filters(folder: &Path) -> Result<Vec<(String, String)>, GitError> {
     Ok(repositorys.into_iter().map(of_user).collect())
 }
 
-/// The submodules whose files are here. Their paths come from the repository: they stay below its folder.
+/// Returns the submodules that are checked out. Their paths come from the repository, and must stay in its
+/// folder.
 fn submodules(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     let root = PathBuf::from(run(folder, &["rev-parse", "--show-toplevel"])?);
     let Ok(root) = root.canonicalize() else {

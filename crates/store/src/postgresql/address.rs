@@ -1,4 +1,4 @@
-//! Where the server is and who asks: the address, then the usual variables, then the password file.
+//! Server and user, from the address, then the usual variables, then the password file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use tokio_postgres::config::Host;
 
 use crate::Error;
 
-/// How far TLS is asked for; the words of `sslmode`.
+/// The TLS mode, by the values of `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Mode {
     Disable,
@@ -19,20 +19,20 @@ pub(crate) enum Mode {
     VerifyFull,
 }
 
-/// All that a connection needs. No `Debug`: it holds the password.
+/// All settings of a connection. Has no `Debug`, since it holds the password.
 pub(crate) struct Address {
     pub config: Config,
     pub mode: Mode,
-    /// File with the certificates that are trusted; the system's if absent.
+    /// File with the trusted certificates; the system's if absent.
     pub root: Option<PathBuf>,
     pub schema: String,
     pub user: String,
-    /// For people: without the password.
+    /// The name to show, without the password.
     pub name: String,
 }
 
-/// An address without its password. Everything up to the last `@` counts as user and password: in a
-/// password that should have been escaped, nothing shows.
+/// Returns an address without its password. Everything up to the last `@` counts as user and password, so a
+/// password that wasn't escaped is hidden, too.
 pub(crate) fn redacted(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     let rest = match rest.rsplit_once('@') {
@@ -55,8 +55,8 @@ pub(crate) fn redacted(text: &str) -> String {
     format!("{scheme}://{rest}")
 }
 
-/// Reads an address; what it leaves open is taken from `variable` (PGHOST, PGPORT, PGUSER, PGPASSWORD,
-/// PGDATABASE, PGSSLMODE, PGSSLROOTCERT, PGCONNECT_TIMEOUT, PGPASSFILE) as psql would.
+/// Parses an address; missing settings come from `variable` (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE,
+/// PGSSLMODE, PGSSLROOTCERT, PGCONNECT_TIMEOUT, PGPASSFILE) as in psql.
 pub(crate) fn parse(
     text: &str,
     variable: impl Fn(&str) -> Option<String>,
@@ -75,9 +75,8 @@ pub(crate) fn parse(
     let mut rest = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = || {
-            unescaped(value).ok_or_else(|| wrong(format!("{key} is not escaped as it should be")))
-        };
+        let value =
+            || unescaped(value).ok_or_else(|| wrong(format!("{key} is not escaped correctly")));
         match key {
             "sslmode" => mode = Some(value()?),
             "sslrootcert" => root = Some(value()?),
@@ -110,7 +109,7 @@ pub(crate) fn parse(
     }
     if !is_plain(&schema) {
         return Err(wrong(format!(
-            "schema={schema:?} is not a plain name (small letters, digits and underscores, at most 63)"
+            "schema={schema:?} is not a plain name (lower-case letters, digits and underscores, at most 63)"
         )));
     }
     Ok(Address {
@@ -123,7 +122,7 @@ pub(crate) fn parse(
     })
 }
 
-/// Fills in what the address leaves open; its user.
+/// Fills in missing settings of the address and returns its user.
 fn complete(
     config: &mut Config,
     variable: &impl Fn(&str) -> Option<String>,
@@ -161,7 +160,7 @@ fn complete(
         config.application_name("fathom");
     }
     if config.get_hosts().is_empty() {
-        // Encryption wants a name: that of the address.
+        // Encryption needs a host name; use the address.
         let hosts: Vec<String> = (config.get_hostaddrs().iter())
             .map(ToString::to_string)
             .collect();
@@ -172,7 +171,7 @@ fn complete(
     Ok(user)
 }
 
-/// What `sslmode` asks for.
+/// Parses `sslmode`.
 fn encryption(mode: Option<&str>, local: bool) -> Result<Mode, String> {
     Ok(match mode {
         _ if local => Mode::Disable, // as psql: nobody listens on a socket file
@@ -183,13 +182,13 @@ fn encryption(mode: Option<&str>, local: bool) -> Result<Mode, String> {
         Some("verify-full") => Mode::VerifyFull,
         Some(other) => {
             return Err(format!(
-                "sslmode={other:?} is none of disable, prefer, require, verify-ca, verify-full"
+                "sslmode={other:?} is not one of disable, prefer, require, verify-ca, verify-full"
             ));
         }
     })
 }
 
-/// Where Debian's and PostgreSQL's own servers put their socket, else this machine.
+/// Returns the socket folder of Debian's or PostgreSQL's own servers, otherwise this machine.
 fn usual_host() -> String {
     let there = |folder: &&str| Path::new(folder).join(".s.PGSQL.5432").exists();
     let folder = ["/var/run/postgresql", "/tmp"].into_iter().find(there);
@@ -221,7 +220,7 @@ fn unescaped(text: &str) -> Option<String> {
     String::from_utf8(plain).ok()
 }
 
-/// Host, port, database and user as the password file has them.
+/// Returns host, port, database and user in the format of the password file.
 fn asked(config: &Config, user: &str) -> [String; 4] {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
@@ -245,14 +244,15 @@ fn asked(config: &Config, user: &str) -> [String; 4] {
     ]
 }
 
-/// A password file counts only where nobody else can read it, as for psql.
+/// Reads a password file only if no other user can read it, as in psql.
 fn read_private(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let private = path.metadata().ok()?.mode() & 0o077 == 0;
     private.then(|| std::fs::read_to_string(path).ok())?
 }
 
-/// The first line that fits: `host:port:database:user:password`, `*` fits all, `\:` and `\\` are themselves.
+/// Returns the password of the first matching line: `host:port:database:user:password`. `*` matches all, `\:`
+/// and `\\` are escapes.
 fn password_of(file: &str, asked: &[String; 4]) -> Option<String> {
     let password = |line: &str| {
         let mut fields = vec![String::new()];

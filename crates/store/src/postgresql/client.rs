@@ -1,6 +1,6 @@
-//! A connection to a server, driven by who calls.
+//! A connection to a server, driven by the caller.
 //!
-//! Whether through a local socket or over a network, its bytes pass the guard of [`super::tls`].
+//! For local sockets and networks alike, its bytes go through the guard of [`super::tls`].
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -16,10 +16,10 @@ use tokio_postgres::{Error, Row};
 use super::guard::Limits;
 use super::tls::Connector;
 
-/// What reads and writes; over when the connection is.
+/// Reads and writes on the connection, and ends with it.
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Why there is no connection.
+/// Reason for a failed connection.
 pub(super) enum Failed {
     System(io::Error),
     Server(Error),
@@ -38,7 +38,7 @@ impl From<Error> for Failed {
 }
 
 pub(super) struct Client {
-    /// Absent only while this is dropped.
+    /// Absent only during drop.
     client: Option<tokio_postgres::Client>,
     connection: Option<Connection>,
     runtime: Runtime,
@@ -52,7 +52,7 @@ impl Client {
         limits: &Limits,
     ) -> Result<Client, Failed> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        // The connector does what the library would do before TLS.
+        // The connector does the library's work before TLS.
         config.ssl_mode(SslMode::Require);
         config.ssl_negotiation(SslNegotiation::Direct);
         let connecting = async {
@@ -87,8 +87,8 @@ impl Client {
         self.drive(async |client| client.query(statement, values).await)
     }
 
-    /// Makes a call, and what the connection has to do meanwhile. The error of the connection is the one
-    /// that says why: to the call it is closed.
+    /// Runs a call together with the work of the connection. Returns the connection's error if there is one,
+    /// since the call only reports that it is closed.
     fn drive<T>(
         &mut self,
         call: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
@@ -116,7 +116,7 @@ impl Client {
 }
 
 impl Drop for Client {
-    /// Says good-bye and waits for the end of the connection, within the limits.
+    /// Sends the end message and waits for the end of the connection, within the limits.
     fn drop(&mut self) {
         self.client = None;
         if let Some(connection) = self.connection.take() {

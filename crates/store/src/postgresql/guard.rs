@@ -1,5 +1,5 @@
-//! What a server may make Fathom wait for and hold: the time of a call, the length of a message, the bytes
-//! of an answer. The client library waits for ever, and makes room for whatever length is announced.
+//! Limits on a server: the time of a call, the length of a message, the bytes of an answer. The client
+//! library waits forever, and allocates any announced length.
 
 use std::future::Future;
 use std::io;
@@ -10,29 +10,29 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-/// Before a user is let in: names, salts, settings.
+/// Limit before the login: names, salts, settings.
 const MESSAGE_OF_STRANGERS: u64 = 64 << 10;
 const ALL_OF_STRANGERS: u64 = 1 << 20;
-/// A whole answer, of whatever number of messages: 200,000 series take some 30 MB.
+/// Limit on a whole answer, for any number of messages: 200,000 series take about 30 MB.
 const ANSWER: u64 = 256 << 20;
-/// PostgreSQL's own is 4,096. Each costs a microsecond before the password is known to be right.
+/// PostgreSQL's default is 4,096. Each iteration takes a microsecond before the password is verified.
 const ITERATIONS: u64 = 1_000_000;
 
-/// What one call may take, shared by the caller and the stream.
+/// Limits on one call, shared by the caller and the stream.
 #[derive(Clone, Default)]
 pub(super) struct Limits(Arc<Mutex<Allowed>>);
 
 #[derive(Default)]
 struct Allowed {
     until: Option<Instant>,
-    /// How long that was, for people.
+    /// The allowed time, for messages.
     time: Duration,
     bytes: u64,
     is_let_in: bool,
 }
 
 impl Limits {
-    /// Begins a call that may take this long.
+    /// Begins a call with this time limit.
     pub(super) fn begin(&self, time: Duration) {
         self.change(|allowed| {
             allowed.until = Some(Instant::now() + time);
@@ -44,7 +44,7 @@ impl Limits {
         });
     }
 
-    /// The user is let in: answers may be longer from now on.
+    /// Marks the user as logged in, which allows longer answers.
     pub(super) fn let_in(&self) {
         self.change(|allowed| allowed.is_let_in = true);
     }
@@ -53,14 +53,14 @@ impl Limits {
         self.change(|allowed| allowed.until)
     }
 
-    /// What is said when the time is over.
+    /// Returns the error after the time limit.
     pub(super) fn too_late(&self) -> io::Error {
         let seconds = self.change(|allowed| allowed.time).as_secs_f64();
         let why = format!("the server did not answer within {seconds} s");
         io::Error::new(io::ErrorKind::TimedOut, why)
     }
 
-    /// The same of something else that is waited for.
+    /// Applies the same limit to another future.
     pub(super) async fn in_time<T>(
         &self,
         waited: impl Future<Output = io::Result<T>>,
@@ -78,14 +78,14 @@ impl Limits {
     }
 }
 
-/// Watches one stream.
+/// Guards one stream.
 pub(super) struct Guard {
     limits: Limits,
     sleep: Option<Pin<Box<Sleep>>>,
-    /// Of the message that is coming: its kind and length.
+    /// Kind and length of the incoming message.
     head: Vec<u8>,
     left: u64,
-    /// Its text, until the user is let in.
+    /// Its text, until the login.
     text: Vec<u8>,
 }
 
@@ -100,7 +100,7 @@ impl Guard {
         }
     }
 
-    /// An error once the call has taken too long; else it is woken then.
+    /// Returns an error if the call has exceeded its time; otherwise schedules a wake-up at that time.
     pub(super) fn in_time(&mut self, context: &mut Context<'_>) -> io::Result<()> {
         let Some(until) = self.limits.until() else {
             self.sleep = None;
@@ -118,7 +118,7 @@ impl Guard {
         }
     }
 
-    /// Looks at what was read, before anybody else does.
+    /// Inspects received bytes before any other code reads them.
     pub(super) fn look_at(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let (is_let_in, over) = self.limits.change(|allowed| {
             let rest = allowed.bytes.checked_sub(bytes.len() as u64);
@@ -126,7 +126,7 @@ impl Guard {
             (allowed.is_let_in, rest.is_none())
         });
         if over {
-            return Err(wrong("its answer is longer than any that is right"));
+            return Err(wrong("its answer is longer than any valid one"));
         }
         while !bytes.is_empty() {
             if self.left == 0 {
@@ -157,7 +157,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Bytes of the body of a message of this length, which counts itself.
+    /// Returns the body size of a message of this length, which includes itself.
     fn begin(&self, length: i32, is_let_in: bool) -> io::Result<u64> {
         let most = match is_let_in {
             true => ANSWER,
@@ -173,23 +173,23 @@ impl Guard {
         let kind = self.head.first().copied();
         self.head.clear();
         let text = std::mem::take(&mut self.text);
-        // The step of SCRAM that says how often the password is to be hashed.
+        // The SCRAM message with the number of iterations.
         if let (Some(b'R'), Some(said)) = (kind, text.strip_prefix(&[0, 0, 0, 11])) {
             let said = String::from_utf8_lossy(said);
             let asked = said.split(',').find_map(|part| part.strip_prefix("i="));
             let most = asked.and_then(|number| number.parse().ok());
             if most.is_none_or(|number: u64| number > ITERATIONS) {
-                return Err(wrong("it wants the password hashed too often"));
+                return Err(wrong("it requires too many rounds of password hashing"));
             }
         }
         Ok(())
     }
 }
 
-/// A server that isn't one, or means ill.
+/// Returns the error for a server that isn't PostgreSQL, or is malicious.
 fn wrong(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        format!("it does not answer as PostgreSQL does: {why}"),
+        format!("it does not answer like PostgreSQL: {why}"),
     )
 }

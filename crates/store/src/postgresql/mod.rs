@@ -1,4 +1,4 @@
-//! The store of a team: a schema in a PostgreSQL database, 15 or newer.
+//! A team's store: a schema in a PostgreSQL database, version 15 or newer.
 
 pub(crate) mod address;
 mod client;
@@ -18,10 +18,10 @@ use self::guard::Limits;
 use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
 
-/// Oldest version that is tested.
+/// Oldest tested version.
 const OLDEST: i64 = 15;
 
-/// What a call may take beside the time that a writer waits for others.
+/// Time limit of a call, in addition to the time that a writer waits for others.
 const CALL: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
@@ -31,7 +31,7 @@ pub(crate) struct Server {
     limits: Limits,
 }
 
-/// Connects; the schema is made with the first form.
+/// Connects. The first migration creates the schema.
 pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
     let limits = Limits::default();
     let client = connect(&address, &limits, wait)?;
@@ -51,12 +51,12 @@ pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
             why,
         });
     }
-    // The name was checked: letters, digits and underscores.
+    // The name was validated: letters, digits and underscores.
     server.batch_as_is(&format!("SET search_path TO {}", server.address.schema))?;
     Ok(server)
 }
 
-/// One time-out for all of it: names, addresses, encryption, password.
+/// Connects with one timeout for all steps: name lookup, addresses, encryption, password.
 fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client, Error> {
     let unreachable = |why: String| Error::Unreachable {
         store: address.name.clone(),
@@ -71,7 +71,7 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
     let connecting = move || {
         let _ = answer.send(Client::connect(config, connector, &shared)); // nobody waits for it any more
     };
-    // Its own thread: a name server has no time-out of ours.
+    // In a separate thread, since our timeout doesn't apply to name lookups.
     let thread = std::thread::Builder::new().name("connect".to_owned());
     thread
         .spawn(connecting)
@@ -85,8 +85,8 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
 }
 
 impl Drop for Server {
-    /// The client says good-bye and waits for the end of the connection, which a server may not want. Nothing
-    /// hangs on it.
+    /// The client sends the end message and waits for the end of the connection, which a server may delay.
+    /// Nothing depends on it.
     fn drop(&mut self) {
         self.limits.begin(Duration::from_millis(200));
     }
@@ -107,8 +107,8 @@ impl Server {
 }
 
 impl Database for Server {
-    /// One writer at a time, as in SQLite: nothing can be sealed twice, and there are no deadlocks. A save
-    /// takes some 30 ms, so a hundred runners don't feel it.
+    /// Allows one writer at a time, as in SQLite: no points are sealed twice, and there are no deadlocks. A
+    /// save takes about 30 ms, so this doesn't slow down a hundred runners.
     fn begin(&mut self, access: Access) -> Result<(), Error> {
         let statements = match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
@@ -143,15 +143,12 @@ impl Database for Server {
         let rows: Result<_, tokio_postgres::Error> = rows.into_iter().map(row).collect();
         rows.map_err(|error| Error::Unreachable {
             store: self.address.name.clone(),
-            why: format!(
-                "it does not answer as PostgreSQL does: {}",
-                last_cause(&error)
-            ),
+            why: format!("it does not answer like PostgreSQL: {}", last_cause(&error)),
         })
     }
 
     fn batch(&mut self, statements: &str) -> Result<(), Error> {
-        // A user who may not create schemas can be given one.
+        // A user without the right to create schemas can use an existing one.
         if self.count("SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1")? == 0 {
             self.batch_as_is(&format!("CREATE SCHEMA {}", self.address.schema))?;
         }
@@ -166,7 +163,7 @@ impl Database for Server {
         }
         if self.count(&format!("{tables} AND c.relname = 'fathom_form'"))? == 0 {
             let why = format!(
-                "its schema {:?} has tables of another program",
+                "its schema {:?} contains another program's tables",
                 self.address.schema
             );
             return Err(Error::NotAStore {
@@ -198,7 +195,7 @@ impl Database for Server {
         Ok(self.count(all)?.unsigned_abs())
     }
 
-    /// The server's autovacuum does.
+    /// Does nothing, since the server's autovacuum does this.
     fn shrink(&mut self) -> Result<(), Error> {
         Ok(())
     }
@@ -208,7 +205,7 @@ impl Database for Server {
     }
 }
 
-/// As the client takes it.
+/// Converts a cell to the client's type.
 fn sent(cell: &Cell) -> &(dyn ToSql + Sync) {
     match cell {
         Cell::Null => &None::<&str>,
@@ -242,7 +239,7 @@ impl<'a> FromSql<'a> for Cell {
     }
 }
 
-/// The first cause is the one that says something: "error connecting to server" doesn't.
+/// Returns the innermost cause, which is specific; "error connecting to server" isn't.
 fn last_cause(error: &tokio_postgres::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
@@ -251,7 +248,7 @@ fn last_cause(error: &tokio_postgres::Error) -> String {
     one_line(&cause.to_string())
 }
 
-/// What the server or the system says, in a sentence. None of these texts has a password in it.
+/// Converts an error of the server or the system to a sentence. None of these texts contains a password.
 fn explain(error: &tokio_postgres::Error, address: &Address, wait: Duration) -> Error {
     let store = address.name.clone();
     let Some(said) = error.as_db_error() else {
@@ -268,7 +265,7 @@ fn explain(error: &tokio_postgres::Error, address: &Address, wait: Duration) -> 
         }
         SqlState::INVALID_CATALOG_NAME => Error::Unusable {
             store,
-            why: format!("{why}; make it with `createdb`"),
+            why: format!("{why}; create it with `createdb`"),
         },
         SqlState::INSUFFICIENT_PRIVILEGE => Error::Unusable {
             store,

@@ -1,5 +1,5 @@
-//! TLS by rustls, and what `sslmode` makes of the server's certificate: `prefer` and `require` take
-//! any, `verify-ca` one that a trusted authority signed, `verify-full` one that names the host, too.
+//! TLS by rustls, with certificate checks by `sslmode`: `prefer` and `require` accept any certificate,
+//! `verify-ca` requires a trusted authority, `verify-full` also the host's name.
 
 use std::future::Future;
 use std::io;
@@ -18,14 +18,14 @@ use super::address::{Address, Mode};
 use super::guard::{Guard, Limits};
 use crate::Error;
 
-/// Agrees with the server on TLS or none, and guards what comes of it. For the client library it is a
-/// kind of TLS, of which it knows nothing: so that both kinds of streams pass here.
+/// Negotiates TLS or a plain connection with the server, and guards the stream. To the client library it
+/// looks like TLS, so both kinds of streams go through here.
 #[derive(Clone)]
 pub(super) struct Connector {
     mode: Mode,
-    /// Absent where none is wanted.
+    /// Absent if TLS is disabled.
     tls: Option<tokio_rustls::TlsConnector>,
-    /// TLS from the first byte on.
+    /// Whether TLS starts with the first byte.
     direct: bool,
     limits: Limits,
 }
@@ -54,7 +54,7 @@ fn configuration(address: &Address) -> Result<ClientConfig, Error> {
             let authorities = authorities(trusted(address)?);
             let authorities = authorities.map_err(|error| wrong(error.to_string()))?;
             let mode = address.mode;
-            // The name is looked at last, when everything else was found right.
+            // The name is checked last, after all other checks succeeded.
             judged_by(move |shown| match shown.signed_by(&authorities) {
                 Err(rustls::Error::InvalidCertificate(
                     CertificateError::NotValidForName
@@ -68,7 +68,7 @@ fn configuration(address: &Address) -> Result<ClientConfig, Error> {
     config.map_err(|error| wrong(error.to_string()))
 }
 
-/// The certificates of `sslrootcert`, else those that this machine trusts.
+/// Loads the certificates of `sslrootcert`, otherwise those trusted by this machine.
 fn trusted(address: &Address) -> Result<RootCertStore, Error> {
     let (found, whence) = match &address.root {
         Some(file) => {
@@ -86,7 +86,7 @@ fn trusted(address: &Address) -> Result<RootCertStore, Error> {
         true => Err(Error::Unusable {
             store: address.name.clone(),
             why: format!(
-                "{whence} has no certificate that could be trusted; name a file with ?sslrootcert="
+                "{whence} contains no certificate that could be trusted; name a file with ?sslrootcert="
             ),
         }),
         false => Ok(store),
@@ -107,13 +107,13 @@ where
 }
 
 impl Connector {
-    /// That with this host.
+    /// Returns a handshake with this host.
     pub(super) fn handshake(&self, host: &str) -> Handshake {
         Handshake(self.clone(), host.to_owned())
     }
 }
 
-/// One handshake to come, with a host.
+/// A future handshake with a host.
 pub(super) struct Handshake(Connector, String);
 
 impl Handshake {
@@ -145,7 +145,7 @@ impl Handshake {
     }
 }
 
-/// Eight bytes long, with the number that asks for TLS.
+/// Length of eight bytes, and the code of a TLS request.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 impl<S> TlsConnect<S> for Handshake
@@ -179,7 +179,7 @@ enum Inner<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// None: it needs a reader of certificates, and protects only where `sslmode` trusts any.
+    /// Returns none: it requires parsing certificates, and only helps if `sslmode` trusts any certificate.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

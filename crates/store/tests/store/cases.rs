@@ -1,4 +1,4 @@
-//! What holds for a store wherever it is.
+//! Tests for both kinds of stores.
 
 use std::collections::HashSet;
 
@@ -104,7 +104,7 @@ pub(crate) fn series_come_with_their_newest_points(place: &Place) {
             .iter()
             .map(|name| (name.as_str(), hours as f64))
             .collect();
-        // One benchmark is younger than the others.
+        // One benchmark starts later than the others.
         store
             .save(&draft(&figures[usize::from(hours < 4)..], hours))
             .unwrap();
@@ -134,7 +134,7 @@ pub(crate) fn series_come_with_their_newest_points(place: &Place) {
 
 pub(crate) fn points_stay_the_same_when_they_are_sealed(place: &Place) {
     let mut store = place.store();
-    // In four steps, so that there are several chunks and a tail.
+    // In four steps, to get several chunks and a tail.
     for part in 0..4 {
         let drafts: Vec<Draft> = (part * 300..part * 300 + 300)
             .map(|n| draft(&[("parse", f64::from(n as u32)), ("print", 0.1)], n))
@@ -223,7 +223,7 @@ pub(crate) fn a_changed_environment_opens_a_segment(place: &Place) {
 
 pub(crate) fn a_clock_that_was_set_back_is_said_and_points_stay_sorted(place: &Place) {
     let mut store = place.store();
-    // The last of them is of next year.
+    // The last one is in the next year.
     let future = 24 * 365 + (fathom_store::date::now() - hour(0)) / 3_600_000;
     let drafts: Vec<Draft> = (100..699)
         .map(|n| draft(&[("parse", n as f64)], n))
@@ -258,7 +258,7 @@ pub(crate) fn a_renamed_benchmark_keeps_its_history(place: &Place) {
         "asked for by its old name"
     );
 
-    // A benchmark that was measured under both names before anybody said that they are one.
+    // A benchmark that was measured under both names before it was renamed.
     store.save(&draft(&[("newest", 4.0)], 4)).unwrap();
     store.rename("new", "newest").unwrap();
     store.save(&draft(&[("old", 5.0)], 5)).unwrap();
@@ -425,7 +425,7 @@ pub(crate) fn a_bundle_moves_everything(place: &Place) {
 
     let elsewhere = Place::file();
     let mut other = elsewhere.store();
-    // The same benchmark was measured there, too, under its old name.
+    // The same benchmark was also measured there, under its old name.
     other.save(&draft(&[("old", 3.0)], 3)).unwrap();
     let loaded = other.load("all.bundle", bundle.as_slice()).unwrap();
     assert_eq!(
@@ -444,7 +444,7 @@ pub(crate) fn a_bundle_moves_everything(place: &Place) {
 
     let again = other.load("all.bundle", bundle.as_slice()).unwrap();
     assert_eq!((again.new, again.known), (0, 2));
-    // And back: everything but the record from there is known.
+    // And back: only the record from there is new.
     let mut back = Vec::new();
     let all = other.records(&Selector::All).unwrap();
     other.bundle(&all, "b", &mut back).unwrap();
@@ -488,7 +488,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
     }));
     assert!(newer.contains("update Fathom"), "{newer}");
     assert!(refused(b"text").contains("not a complete bundle"));
-    // A line of 100 MB, in 500 kB; an id that is none, of a record without its text.
+    // A line of 100 MB in 500 kB; an invalid id of a record without its text.
     let before_end = |more: String| {
         let changed = |text: String| text.replace("{\"end\"", &format!("{more}{{\"end\""));
         repacked(&changed)
@@ -534,8 +534,8 @@ pub(crate) fn writers_at_once_lose_nothing(place: &Place) {
     assert_eq!(store.info().unwrap().series, 9);
 }
 
-/// Values from the last to the first: equal times, times that go backwards, commits known and not. The
-/// commits are made at hour 1, 2, 3, ...
+/// Returns values from the last to the first: with equal times, times that go backwards, known and unknown
+/// commits. The commits are made at hour 1, 2, 3, ...
 fn mixed() -> Vec<Draft> {
     let known = |value: f64, hours: i64, commit: i64| {
         let mut known = draft(&[("parse", value)], hours);
@@ -577,7 +577,7 @@ pub(crate) fn records_stand_by_commit_then_time_then_as_they_were_saved(place: &
     assert_eq!(prunable, last, "the first of the same list");
 }
 
-/// All that depends on an order.
+/// Returns all output that depends on an order.
 fn tables(store: &mut Store) -> String {
     let number = series(store, "parse");
     let history = store.history(number, &Since::Start).unwrap();
@@ -608,7 +608,7 @@ pub(crate) fn measurements_that_overlap_say_nothing_of_the_clock(place: &Place) 
         let text = bench(&[("parse", value)], time, "Linux 6.18");
         Draft::measured(text).unwrap()
     };
-    // The one that began first was saved last.
+    // The record that started first was saved last.
     let (long, short) = (measured(1.0, 5), measured(2.0, 2));
     assert_eq!(store.save(&short).unwrap().warnings, []);
     assert_eq!(store.save(&long).unwrap().warnings, []);
@@ -627,7 +627,7 @@ pub(crate) fn a_copy_has_the_same_order(place: &Place) {
     for one in mixed() {
         first.save(&one).unwrap();
     }
-    // A clock that was set back: measured now, and behind what is there already.
+    // A clock that was set back: measured now, but earlier than the existing records.
     let mut back = draft(&[("parse", 51.0)], 49);
     back.is_new = true;
     first.save(&back).unwrap();
@@ -636,7 +636,7 @@ pub(crate) fn a_copy_has_the_same_order(place: &Place) {
     first.save(&back).unwrap();
     let expected: Vec<f64> = MIXED.into_iter().chain([51.0, 52.0]).collect();
     assert_eq!(values(&mut first, "parse"), expected);
-    // More of one time, so that they are sealed in the copy.
+    // More points with the same time, so that they are sealed in the copy.
     let many: Vec<Draft> = (0..450)
         .map(|n| {
             let mut one = draft(&[("parse", 100.0 + n as f64)], 61 + n % 3);

@@ -1,5 +1,5 @@
-//! Stores in files: who can read them, and files that are no store or can't be used. Each is said, and nothing
-//! measured is lost.
+//! Tests stores in files: permissions, files that are not stores, and files that can't be used. Each gets an
+//! error, and no measurement is lost.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -104,7 +104,7 @@ fn a_record_that_finds_the_store_locked_is_written_beside_and_loaded_later() {
         "{said}"
     );
     assert_eq!((file.parent().unwrap(), mode(&file)), (folder, 0o600));
-    // A second one does not write over the first.
+    // A second file doesn't overwrite the first.
     let again = save_or_keep(&place.location, options, &lost, &[folder.into()]).unwrap_err();
     assert_ne!(again.file.unwrap(), file);
 
@@ -125,7 +125,7 @@ fn damage_is_said_wherever_it_is() {
     store.save_all(&drafts).unwrap();
     drop(store);
 
-    // A byte of a record, and one of sealed points: the database does not notice.
+    // Damages a byte of a record and one of sealed points, which the database does not detect.
     let raw = rusqlite::Connection::open(place.path()).unwrap();
     for table in ["body", "chunk"] {
         let flip = format!(
@@ -149,7 +149,7 @@ fn damage_is_said_wherever_it_is() {
     );
     drop(store);
 
-    // Pages in the middle: the database does.
+    // Damages pages in the middle, which the database detects.
     let mut bytes = fs::read(place.path()).unwrap();
     let page = 4096;
     for byte in &mut bytes[page..] {
@@ -182,7 +182,7 @@ fn a_pruned_file_is_smaller() {
     assert_eq!(place.path().metadata().unwrap().len(), after.bytes);
 }
 
-/// A file system of its own, unmounted at the end; `None` where this process may not mount one.
+/// A separate file system, unmounted at the end; `None` if this process may not mount one.
 struct Mounted(tempfile::TempDir);
 
 impl Mounted {

@@ -1,4 +1,4 @@
-//! What git says, of repositories that are made here.
+//! Tests git queries on repositories created here.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn run(folder: &Path, script: &str) {
     );
 }
 
-/// Three commits on `main`, and a branch from the second.
+/// Creates three commits on `main`, and a branch from the second.
 fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     run(
@@ -56,8 +56,8 @@ fn the_state_is_that_of_tracked_files() {
     assert!(detached.notes()[0].contains("detached"));
 }
 
-/// A filter, a file watcher and a fetch that its configuration names, also of a submodule; and a repository without files
-/// that lies in it.
+/// The configuration names a filter, a file watcher and a fetch, also in a submodule; there is a bare
+/// repository inside.
 #[test]
 fn no_program_of_a_hostile_configuration_is_run() {
     let folder = repository();
@@ -73,7 +73,7 @@ fn no_program_of_a_hostile_configuration_is_run() {
          git config core.fsmonitor '{mark}; false'
          git config core.sshCommand '{mark}; false'"
     );
-    // Changed in the same second and of the same length: only its content tells.
+    // Changed in the same second, with the same length: only the content differs.
     let changed = "echo \"* filter=evil\" > .git/info/attributes; touch -d '2020-01-01' file";
     run(
         at,
@@ -88,7 +88,7 @@ fn no_program_of_a_hostile_configuration_is_run() {
     assert!(!ran.exists());
     run(&at.join("module"), "echo 2 > file");
     assert!(git::state(at).unwrap().dirty);
-    // What it lacks is not fetched.
+    // Missing objects are not fetched.
     run(
         at,
         "git config extensions.partialClone origin; git config core.repositoryFormatVersion 1
@@ -105,7 +105,7 @@ fn no_program_of_a_hostile_configuration_is_run() {
     let inner = git::state(&at.join("inner"));
     assert!(matches!(inner, Err(GitError::NoRepository(_))), "{inner:?}");
     assert!(!ran.exists());
-    // Git alone would have run them.
+    // Plain git would have run them.
     run(at, "git status || true");
     assert!(ran.exists());
 }
@@ -129,7 +129,7 @@ fn no_program_of_the_repository_is_run() {
 fn a_commit_is_later_than_its_parent_whatever_the_clocks_said() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    // In one second, a day earlier, and in order again.
+    // In the same second, a day earlier, and in order again.
     run(
         at,
         "git init -q -b main .

@@ -1,4 +1,5 @@
-//! Servers that mean ill: each ends with one sentence, soon, whatever it sends. A thread speaks their bytes.
+//! Tests malicious servers: each ends soon with a one-sentence error, for any response. A thread sends their
+//! bytes.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +10,7 @@ use fathom_store::{Location, SeriesFilter, Store};
 
 use crate::support::Place;
 
-/// What opening a store on a server says that treats its first connection like this.
+/// Returns the error of opening a store on a server that treats its first connection this way.
 fn said(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) -> String {
     let place = serving(query, server);
     match Store::open(&place.location) {
@@ -27,7 +28,7 @@ fn serving(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) ->
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         server(&mut stream);
-        // Until the other side goes away.
+        // Until the client disconnects.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let text = format!("postgres://joe:word@127.0.0.1:{port}/perf?connect_timeout=1&{query}");
@@ -42,7 +43,7 @@ fn announced(kind: u8, length: u32, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length.to_be_bytes(), body].concat()
 }
 
-/// Reads the next message of the client; the first one has no kind.
+/// Reads the client's next message; the first one has no kind.
 fn heard(stream: &mut (impl Read + Write), has_kind: bool) -> Vec<u8> {
     let mut head = vec![0; if has_kind { 5 } else { 4 }];
     if stream.read_exact(&mut head).is_err() {
@@ -54,7 +55,7 @@ fn heard(stream: &mut (impl Read + Write), has_kind: bool) -> Vec<u8> {
     [head, body].concat()
 }
 
-/// The user is let in without being asked for anything.
+/// Logs the user in without authentication.
 fn let_in(stream: &mut (impl Read + Write)) {
     heard(stream, false);
     let key = message(b'K', &[0; 8]);
@@ -62,7 +63,7 @@ fn let_in(stream: &mut (impl Read + Write)) {
     stream.write_all(&all).unwrap();
 }
 
-/// Answers the preparation of a statement: columns of one type.
+/// Answers the preparation of a statement, with columns of one type.
 fn prepared(stream: &mut TcpStream, columns: u16, of_type: u32) {
     while heard(stream, true)
         .first()
@@ -83,7 +84,7 @@ fn prepared(stream: &mut TcpStream, columns: u16, of_type: u32) {
     let _ = stream.write_all(&[described.concat(), message(b'Z', b"I")].concat());
 }
 
-/// Answers its execution.
+/// Answers the execution of a statement.
 fn answered(stream: &mut TcpStream, rows: &[u8]) {
     while heard(stream, true)
         .first()
@@ -110,13 +111,13 @@ const LATE: &str = "the server did not answer within 1 s";
 #[test]
 fn one_time_out_is_for_the_whole_handshake() {
     assert!(said("", |_| {}).contains(LATE));
-    // It would speak TLS, and then says nothing.
+    // Accepts TLS, then sends nothing.
     let quiet_tls = |stream: &mut TcpStream| {
         heard(stream, false);
         stream.write_all(b"S").unwrap();
     };
     assert!(said("sslmode=require", quiet_tls).contains(LATE));
-    // A byte now and then, each of which is progress.
+    // Sends a byte now and then, so that there is always progress.
     let drips = |stream: &mut TcpStream| {
         heard(stream, false);
         let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
@@ -129,7 +130,7 @@ fn one_time_out_is_for_the_whole_handshake() {
         }
     };
     assert!(said("sslmode=disable", drips).contains(LATE));
-    // The time is over although each step of the handshake had less of it.
+    // The whole handshake exceeds the time, although each step is faster.
     let slow_steps = |stream: &mut TcpStream| {
         heard(stream, false);
         stream.write_all(b"N").unwrap();
@@ -158,7 +159,7 @@ fn lengths_and_numbers_are_bounded_before_the_password_is() {
             "{said}"
         );
     }
-    // Let in, and then settings without an end.
+    // Logs the user in, then sends settings without end.
     let flood = [
         message(b'R', &[0; 4]),
         message(b'S', &[b'a'; 60_000]).repeat(20),
@@ -201,7 +202,7 @@ fn wrong_answers_are_said() {
         huge.contains("it announces a message of 1073741824 bytes"),
         "{huge}"
     );
-    // Of other numbers of columns, of cells that are longer than their row, of another type.
+    // Rows with a different number of columns, with cells longer than their row, or of another type.
     let eight = 150_000i64.to_be_bytes();
     for rows in [
         row(&[]),
@@ -248,7 +249,7 @@ fn what_a_server_says_is_one_escaped_line_of_bounded_length() {
     }
 }
 
-/// What opening a store says on a server that listens on a local socket.
+/// Returns the error of opening a store on a server on a local socket.
 fn said_locally(server: impl FnOnce(&mut UnixStream) + Send + 'static) -> String {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();

@@ -1,4 +1,4 @@
-//! The promises of a store. `cases` are kept by SQLite and by PostgreSQL alike.
+//! Tests the store. SQLite and PostgreSQL both run `cases`.
 
 mod cases;
 mod extraction;
@@ -11,7 +11,8 @@ mod servers;
 mod support;
 mod writers;
 
-/// Runs every case: one test each on SQLite, one for all on PostgreSQL, which takes seconds to start.
+/// Runs every case: in one test each on SQLite, and in a single test on PostgreSQL, which takes seconds to
+/// start.
 macro_rules! on_both {
     ($($case:ident),* $(,)?) => {
         mod on_sqlite {

@@ -1,5 +1,5 @@
-//! Stores that older versions of Fathom wrote are read for ever. `tests/fixtures` has one of each form; they are never
-//! written again: a new form adds files.
+//! Tests that stores from older versions of Fathom stay readable. `tests/fixtures` has one of each schema
+//! version. These files never change: a new version adds files.
 
 use std::io::{Read, Write};
 
@@ -8,7 +8,7 @@ use fathom_store::{Draft, Location, Prune, Selector, Store};
 use crate::server::{Places as _, Server};
 use crate::support::{Place, draft, values};
 
-/// What each of them holds: sealed points, a pruned record, a renamed benchmark, a label, two environments.
+/// Fills a store with sealed points, a pruned record, a renamed benchmark, a label, and two environments.
 fn fill(store: &mut Store) {
     let drafts: Vec<Draft> = (0..450).map(|n| draft(&[("old", n as f64)], n)).collect();
     store.save_all(&drafts).unwrap();
@@ -93,8 +93,8 @@ fn servers_of_every_form_are_read() {
     }
 }
 
-/// The statements by which a Fathom of form 1 saves: it had the store open while this one brought it to
-/// today's form, and what it saves stands by its time.
+/// The statements with which a Fathom of version 1 saves. It had the store open while this one migrated it,
+/// and its records are ordered by their time.
 #[test]
 fn a_fathom_that_has_the_store_open_meanwhile_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();

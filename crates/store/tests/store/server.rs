@@ -1,4 +1,4 @@
-//! Stores on the tests' own PostgreSQL server.
+//! Stores on the tests' PostgreSQL server.
 
 use fathom_store::Location;
 pub(crate) use fathom_test_postgres::{PASSWORD, Server};
@@ -6,14 +6,14 @@ pub(crate) use fathom_test_postgres::{PASSWORD, Server};
 use crate::support::Place;
 
 pub(crate) trait Places {
-    /// A schema of its own for one test.
+    /// Returns a separate schema for one test.
     fn place(&self, schema: &str) -> Place {
         self.at(&format!("schema={schema}"))
     }
 
     fn at(&self, query: &str) -> Place;
 
-    /// A connection past the store.
+    /// Returns a direct connection to the database.
     fn client(&self) -> postgres::Client;
 }
 

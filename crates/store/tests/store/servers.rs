@@ -1,4 +1,4 @@
-//! Stores on servers: those that can't be reached, refuse, or hold something else; and TLS.
+//! Tests stores on servers that can't be reached, refuse, or hold other data; and TLS.
 
 use fathom_store::Location;
 
@@ -7,7 +7,7 @@ use crate::support::{Place, draft, values};
 
 #[test]
 fn a_server_that_is_not_there_is_said() {
-    // Nothing listens at the first port, and no connection is given it.
+    // The first port has no listener and is never assigned to a connection.
     let port = 1;
     let place = Place::at(
         Location::parse(&format!("postgres://joe:{PASSWORD}@127.0.0.1:{port}/perf")).unwrap(),
@@ -110,7 +110,7 @@ fn servers_that_refuse_are_understood() {
         "the connection is still good"
     );
 
-    // The socket, by which no password is asked for, and what happens when the server goes away.
+    // The socket, which needs no password, and the loss of the server.
     let folder = server.socket().display().to_string().replace('/', "%2F");
     let text = format!(
         "postgres://fathom@{folder}:{}/postgres?schema=used&sslmode=require",
@@ -128,7 +128,7 @@ fn servers_that_refuse_are_understood() {
     assert!(said.contains("can't be reached"), "{said}");
 }
 
-/// `sslmode` does what psql does.
+/// Tests that `sslmode` works as in psql.
 fn encrypted(server: &Server) {
     if !server.tls {
         fathom_test_log::skipped("openssl is not installed");
@@ -141,7 +141,7 @@ fn encrypted(server: &Server) {
             format!("postgres://fathom:{PASSWORD}@{host}:{port}/postgres?schema=used&{query}");
         Place::at(Location::parse(&text).unwrap())
     };
-    // Only `localhost` is in the certificate.
+    // The certificate only contains `localhost`.
     for (host, query) in [
         ("127.0.0.1", "sslmode=require".to_owned()),
         (

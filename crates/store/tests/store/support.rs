@@ -1,4 +1,4 @@
-//! Places for stores, and records to save.
+//! Places for stores, and test records.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use fathom_store::{Draft, Location, Options, Revision, SeriesFilter, Store, date
 pub(crate) use fathom_test_postgres::is_root;
 use serde_json::json;
 
-/// A place where there is no store yet.
+/// A place without a store yet.
 pub(crate) struct Place {
     pub location: Location,
     /// Removed at the end.
@@ -41,7 +41,7 @@ impl Place {
         Store::open(&self.location).unwrap()
     }
 
-    /// What opening says, after a short wait.
+    /// Returns the error of opening the store after a short wait.
     pub(crate) fn refused(&self) -> String {
         let wait = Duration::from_millis(50);
         match Store::open_with(&self.location, Options { wait, create: true }) {
@@ -51,12 +51,12 @@ impl Place {
     }
 }
 
-/// Midnight of 21 November 2026 and some hours.
+/// Returns midnight of 21 November 2026 plus `hours`.
 pub(crate) fn hour(hours: i64) -> i64 {
     1_795_219_200_000 + hours * 3_600_000
 }
 
-/// A record of `bench` as the verb writes it, with one metric.
+/// Returns a `bench` record as the verb writes it, with one metric.
 pub(crate) fn bench(benchmarks: &[(&str, f64)], time: i64, kernel: &str) -> String {
     let results = benchmarks.iter().enumerate().map(|(index, (_, value))| {
         let median =
@@ -76,7 +76,7 @@ pub(crate) fn bench(benchmarks: &[(&str, f64)], time: i64, kernel: &str) -> Stri
     .to_string()
 }
 
-/// The same as it is saved, with a revision made of the number of the hour.
+/// Returns the same as a draft, with a revision made from the number of the hour.
 pub(crate) fn draft(benchmarks: &[(&str, f64)], hours: i64) -> Draft {
     let mut draft = Draft::of(bench(benchmarks, hour(hours), "Linux 6.18")).unwrap();
     let id = format!("{hours:040x}");
@@ -88,7 +88,7 @@ pub(crate) fn draft(benchmarks: &[(&str, f64)], hours: i64) -> Draft {
     draft
 }
 
-/// Number of the only series of a benchmark.
+/// Returns the number of the only series of a benchmark.
 pub(crate) fn series(store: &mut Store, benchmark: &str) -> i64 {
     let filter = SeriesFilter {
         benchmarks: vec![benchmark.into()],
@@ -99,7 +99,7 @@ pub(crate) fn series(store: &mut Store, benchmark: &str) -> i64 {
     found[0].number
 }
 
-/// Values of a benchmark from the oldest to the newest.
+/// Returns the values of a benchmark from oldest to newest.
 pub(crate) fn values(store: &mut Store, benchmark: &str) -> Vec<f64> {
     let series = series(store, benchmark);
     let points = store.points(series, &fathom_store::Since::Start).unwrap();

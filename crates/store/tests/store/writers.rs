@@ -1,4 +1,4 @@
-//! A writer that is killed loses no record that it had saved.
+//! Tests that a killed writer loses no saved record.
 
 use std::io::Write;
 use std::io::{BufRead, BufReader};
@@ -68,7 +68,7 @@ fn saves_until_it_is_killed() {
     }
 }
 
-/// A file may have so many bytes, as a disk has room for so many: each write of a save meets the end once.
+/// Limits the size of a file, as a full disk would: each write of a save reaches the limit once.
 #[test]
 fn wherever_the_disk_is_full_what_was_saved_is_there() {
     let place = Place::file();
@@ -86,7 +86,7 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
             .env(STORE, place.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // SAFETY: both are calls into the kernel, allowed between fork and exec, with values of our own.
+        // SAFETY: both are system calls, which are allowed between fork and exec, with values of our own.
         unsafe {
             use std::os::unix::process::CommandExt;
             writer.pre_exec(move || {
@@ -95,7 +95,7 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
                     rlim_cur: bytes,
                     rlim_max: bytes,
                 };
-                // A write beyond it fails, as on a full disk, instead of killing.
+                // A write beyond the limit fails, as on a full disk, instead of killing the process.
                 libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
                 match libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) {
                     0 => Ok(()),
@@ -120,7 +120,7 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
                 "{pages}: {one}"
             );
         }
-        // With room again.
+        // With enough space again.
         let mut store = place.store();
         let records = store.records(&Selector::All).unwrap();
         for id in &saved {

@@ -1,9 +1,9 @@
-//! May the real user trace this process himself?
+//! Whether the real user may trace a process.
 //!
-//! Fathom's own file may have capabilities, by which it could observe everybody. So the kernel is
-//! asked by a thread that has given up what its user doesn't have: to read the memory of another
-//! process takes the right to attach to it (`PTRACE_MODE_ATTACH_REALCREDS`): the same user, a
-//! process that lets itself be dumped, and what the kernel's security modules add (Yama).
+//! Fathom's own file may have capabilities that allow it to observe everyone. Therefore a thread that has
+//! dropped the capabilities its user doesn't have asks the kernel: reading the memory of another process
+//! requires the right to attach to it (`PTRACE_MODE_ATTACH_REALCREDS`): the same user, a dumpable process,
+//! and the checks of the kernel's security modules (Yama).
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use crate::error::AttachError;
 use crate::sample::parse;
 
-/// A descriptor of the process, and its name.
+/// Returns a descriptor of the process, and its name.
 pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
     /// The kernel's `PF_KTHREAD`.
     const OF_KERNEL: u64 = 0x0020_0000;
@@ -57,24 +57,24 @@ pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
     }
 }
 
-/// Why, as far as can be known.
+/// Returns the reason for the refusal, as far as it can be determined.
 fn refusal(pid: u32, name: String, status: &str) -> AttachError {
     let owner = parse::status_number(status, "Uid:").unwrap_or(0);
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     let own = unsafe { libc::getuid() };
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let why = match scope.trim() {
         _ if owner != own => format!("you are {}; use sudo", user(own)),
         scope @ ("1" | "2" | "3") => format!(
-            "kernel.yama.ptrace_scope is {scope}, so that only {}; use sudo, or sudo sysctl kernel.yama.ptrace_scope=0",
+            "kernel.yama.ptrace_scope is {scope}, so only {}; use sudo, or sudo sysctl kernel.yama.ptrace_scope=0",
             match scope {
                 "1" => "a parent traces its children",
                 "2" => "root traces others",
-                _ => "nobody traces anybody until the next start of the machine",
+                _ => "no process may trace another one until the machine restarts",
             }
         ),
         _ => {
-            "it has rights that you don't have, or lets nobody trace it (PR_SET_DUMPABLE); use sudo"
+            "it has privileges that you don't have, or forbids tracing (PR_SET_DUMPABLE); use sudo"
                 .to_owned()
         }
     };
@@ -86,7 +86,7 @@ fn refusal(pid: u32, name: String, status: &str) -> AttachError {
     }
 }
 
-/// `nobody (user 65534)`.
+/// Formats a user, such as `nobody (user 65534)`.
 fn user(id: u32) -> String {
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = known.lines().find_map(|line| {
@@ -100,13 +100,13 @@ fn user(id: u32) -> String {
     }
 }
 
-/// Which of these the real user may trace, by the kernel's word.
+/// Returns which of these processes the real user may trace, according to the kernel.
 pub(super) fn may_trace(pids: &[u32]) -> Result<Vec<bool>, AttachError> {
-    // Most processes have no children, and a thread for each question is a dear one.
+    // Most processes have no children, and a thread for each check is expensive.
     if pids.is_empty() {
         return Ok(Vec::new());
     }
-    // Capabilities belong to a thread: this one's stay.
+    // Capabilities belong to a thread: this thread keeps its own.
     let asked = std::thread::scope(|scope| {
         let ask = || {
             give_up_capabilities()?;
@@ -125,8 +125,8 @@ pub(super) fn may_trace(pids: &[u32]) -> Result<Vec<bool>, AttachError> {
     })
 }
 
-/// Leaves this thread the capabilities that its user has: root all, others those that are handed on
-/// from program to program (ambient ones; they are not kept where a file gives its own).
+/// Leaves this thread only its user's capabilities: for root all, for others the ambient ones, which are
+/// inherited from program to program (and not kept if a file grants its own).
 fn give_up_capabilities() -> io::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3`.
     const VERSION: u32 = 0x2008_0522;
@@ -142,13 +142,13 @@ fn give_up_capabilities() -> io::Result<()> {
         permitted: u32,
         inheritable: u32,
     }
-    // SAFETY: asks for a number of this process.
+    // SAFETY: returns a number of this process.
     if unsafe { libc::getuid() } == 0 {
         return Ok(());
     }
     let kept = (0..64u64).filter(|capability| {
         let is_set = libc::PR_CAP_AMBIENT_IS_SET as libc::c_ulong;
-        // SAFETY: asks about a set of this thread; an unknown number is refused.
+        // SAFETY: queries a set of this thread; an unknown number is refused.
         unsafe { libc::prctl(libc::PR_CAP_AMBIENT, is_set, *capability, 0, 0) == 1 }
     });
     let kept = kept.fold(0u64, |all, capability| all | 1 << capability);
@@ -162,15 +162,15 @@ fn give_up_capabilities() -> io::Result<()> {
         pid: 0,
     };
     let sets = [half(kept as u32), half((kept >> 32) as u32)];
-    // SAFETY: both are live and of the third version's layout; the call is about this thread only.
+    // SAFETY: both are live and of the third version's layout; the call affects this thread only.
     match unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// Tries to read the byte at address 0, where no program has anything: the kernel asks for the
-/// right before it finds that.
+/// Tries to read the byte at address 0, where no program has memory: the kernel checks the permission before
+/// it finds that.
 fn may_read(pid: u32) -> bool {
     let mut byte = 0u8;
     let here = libc::iovec {
@@ -181,7 +181,7 @@ fn may_read(pid: u32) -> bool {
         iov_base: std::ptr::null_mut(),
         iov_len: 1,
     };
-    // SAFETY: writes at most one byte to a live one; the other address is the other process's.
+    // SAFETY: writes at most one byte to a live one; the other address belongs to the other process.
     let read =
         unsafe { libc::process_vm_readv(pid as i32, &raw const here, 1, &raw const there, 1, 0) };
     read != -1 || io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
@@ -216,7 +216,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            // SAFETY: asks for a number of this thread.
+            // SAFETY: returns a number of this thread.
             send.send(unsafe { libc::gettid() } as u32)
                 .expect("it is awaited");
             _ = ended.recv();

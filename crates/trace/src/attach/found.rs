@@ -1,4 +1,4 @@
-//! Which processes and threads are there already?
+//! Finds the existing processes and threads.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,41 +14,41 @@ use crate::sample::parse;
 /// A process of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FoundProcess {
-    /// Its number.
+    /// Its process or thread id.
     pub pid: u32,
-    /// Who made it; `None` of the one that is attached to.
+    /// Its parent; `None` for the process that is attached to.
     pub parent: Option<u32>,
 }
 
-/// A thread that was followed and must not have been, or maybe not.
+/// A thread that was followed although that wasn't allowed, or may not have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Its process.
     pub pid: u32,
-    /// Its number.
+    /// Its process or thread id.
     pub tid: u32,
-    /// Its process has rights that the user doesn't have; else it has ended.
+    /// Whether its process has privileges that the user doesn't have; otherwise it has ended.
     pub has_rights: bool,
 }
 
-/// The part of the process tree that was found, parents first.
+/// The part of the process tree found so far, parents first.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// All that are followed.
+    /// All followed processes.
     pub processes: Vec<FoundProcess>,
-    /// Threads of all of them, by process and number.
+    /// Threads of all of them, by process and thread id.
     pub threads: Vec<(u32, u32)>,
     /// Processes that listen for connections.
     pub listening: Vec<u32>,
     known: HashSet<u32>,
     /// Descendants that the user may not trace.
     refused: HashSet<u32>,
-    /// Threads that were followed when their process may have had rights of its own.
+    /// Threads that were followed when their process may have had privileges of its own.
     left_out: Vec<LeftOut>,
 }
 
 impl Found {
-    /// Searches the tree below this process. Returns the threads that it had not found before.
+    /// Searches the tree below this process. Returns the threads not found before.
     pub(crate) fn search(&mut self, root: u32) -> Vec<(u32, u32)> {
         if self.processes.is_empty() {
             let (pid, parent) = (root, None);
@@ -65,7 +65,7 @@ impl Found {
                 }
                 children.extend(children_of(process.pid, tid));
             }
-            // Fathom may have been started by what it observes.
+            // Fathom may have been started by the process it observes.
             let is_new = |pid: &u32| {
                 *pid != std::process::id()
                     && !self.refused.contains(pid)
@@ -86,8 +86,8 @@ impl Found {
         self.threads[before..].to_vec()
     }
 
-    /// Searches until nothing is new: each search finds what was made during the one before by who
-    /// wasn't followed yet. `follow` gets the process and the number of each new thread.
+    /// Searches until nothing is new: each search finds what not yet followed threads created during the
+    /// previous one. `follow` gets the process id and thread id of each new thread.
     pub(crate) fn search_all(
         &mut self,
         root: u32,
@@ -107,9 +107,9 @@ impl Found {
         Ok(())
     }
 
-    /// A process that executed a program with rights of its own after it was found and before it was
-    /// followed has done so unseen, so that nothing ended its being followed. Of one that has ended by
-    /// now it isn't known any more.
+    /// Checks again. A process that executed a program with its own privileges between being found and being
+    /// followed did so unseen, so nothing stopped following it. For a process that has ended by now, this
+    /// can't be determined.
     fn ask_again(&mut self) {
         let pids: Vec<u32> = self.processes.iter().map(|one| one.pid).collect();
         let allowed = access::may_trace(&pids).unwrap_or_default();
@@ -125,19 +125,19 @@ impl Found {
                 has_rights,
             }));
             self.threads.retain(|(of, _)| *of != pid);
-            // The one that is attached to stays the root.
+            // The process that is attached to stays the root.
             self.processes
                 .retain(|one| one.pid != pid || one.parent.is_none());
             self.refused.insert(pid);
         }
     }
 
-    /// Threads that must not have been followed; nothing the second time.
+    /// Returns threads that must not have been followed; empty on the second call.
     pub(crate) fn take_left_out(&mut self) -> Vec<LeftOut> {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Names what the descriptors of all processes lead to, and notes who listens.
+    /// Names the targets of all processes' descriptors, and notes which processes listen.
     pub(crate) fn name_descriptors(&mut self, names: &mut Names, labels: &[(String, String)]) {
         let mut sockets: HashMap<String, Sockets> = HashMap::new();
         for process in &self.processes {
@@ -153,8 +153,8 @@ impl Found {
         }
     }
 
-    /// A sentence, as in [`Trace::not_visible`](crate::Trace::not_visible), on those that are not
-    /// followed.
+    /// Returns a sentence, as in [`Trace::not_visible`](crate::Trace::not_visible), about processes that are
+    /// not followed.
     pub(super) fn not_followed(&self) -> Option<String> {
         let mut refused: Vec<u32> = self.refused.iter().copied().collect();
         refused.sort_unstable();
@@ -166,11 +166,11 @@ impl Found {
     }
 }
 
-/// When a process began, by the kernel's count of ticks since the machine did.
+/// Returns when a process began, from the kernel's count of ticks since boot.
 pub(super) fn started(pid: u32) -> Option<SystemTime> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let rest = parse::behind_name(&text)?;
-    // Field 22 of the line, in the 100 ticks a second that `/proc` counts by everywhere.
+    // Field 22 of the line, in units of 100 ticks per second, which `/proc` uses everywhere.
     let ticks: u64 = rest.split(' ').nth(19)?.parse().ok()?;
     let up = fs::read_to_string("/proc/uptime").ok()?;
     let up: f64 = up.split(' ').next()?.parse().ok()?;
@@ -178,14 +178,14 @@ pub(super) fn started(pid: u32) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age + Duration::from_secs(1))
 }
 
-/// Whether a process is there and hasn't ended.
+/// Returns whether a process exists and hasn't ended.
 fn goes_on(pid: u32) -> bool {
     let text = fs::read(format!("/proc/{pid}/stat")).ok();
     let stat = text.and_then(|text| parse::stat(&text));
     stat.is_some_and(|stat| !matches!(stat.state, b'Z' | b'X'))
 }
 
-/// Numbers of a process's threads.
+/// Returns the thread ids of a process.
 pub(crate) fn threads_of(pid: u32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{pid}/task"));
     let names = entries.into_iter().flatten().flatten();
@@ -194,7 +194,7 @@ pub(crate) fn threads_of(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Processes that this thread made and that are still its children.
+/// Returns the processes that this thread created and that are still its children.
 fn children_of(pid: u32, tid: u32) -> Vec<u32> {
     let text = fs::read(format!("/proc/{pid}/task/{tid}/children"));
     text.map_or_else(|_| Vec::new(), |text| parse::children(&text))
@@ -214,7 +214,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("there is a shell");
-        // Its line says that it has made its child.
+        // Its line signals that it has created its child.
         let mut line = [0];
         let mut out = shell.stdout.take().expect("it was asked for");
         out.read_exact(&mut line).expect("it writes a line");
@@ -225,7 +225,7 @@ mod tests {
         let mut all = Found::default();
         all.search(own);
         for process in found.processes.iter().rev() {
-            // SAFETY: a signal to a child of ours and to its own, which nobody has waited for.
+            // SAFETY: a signal to our child and to its own child, neither of which has been reaped.
             unsafe { libc::kill(process.pid as i32, libc::SIGKILL) };
         }
         shell.wait().expect("it was killed");

@@ -1,8 +1,8 @@
-//! How is a process observed that runs already, for a while?
+//! Observes a running process for a while.
 //!
-//! It isn't stopped and isn't changed: the kernel's records of it are switched on and off again, or
-//! its files in `/proc` are read. It goes on when Fathom ends, however that ends: all that was
-//! switched on is behind descriptors, which the kernel closes.
+//! The process is neither stopped nor changed: the kernel's recording of it is turned on and off again, or
+//! its files in `/proc` are read. It continues when Fathom ends for any reason: everything that was turned on
+//! belongs to descriptors, which the kernel closes.
 
 mod access;
 pub(crate) mod found;
@@ -20,10 +20,10 @@ use crate::error::AttachError;
 use crate::result::{Attached, End, Process, Trace};
 use crate::watch::{Limits, ended};
 
-/// A process that may be observed, held by a descriptor so that its number can't become another's.
+/// A process that may be observed, held by a descriptor so that its process id can't be reused.
 #[derive(Debug)]
 pub struct Target {
-    /// Its number.
+    /// Its process id.
     pub pid: u32,
     /// Its name, at most 15 bytes.
     pub name: String,
@@ -31,7 +31,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The process of this number, if the real user of this process may trace it.
+    /// Returns the process with this id, if the real user of this process may trace it.
     ///
     /// # Errors
     /// [`AttachError`], with what would help.
@@ -40,12 +40,12 @@ impl Target {
         Ok(Self { pid, name, pidfd })
     }
 
-    /// When it began.
+    /// Returns when it began.
     pub(crate) fn began(&self) -> Option<SystemTime> {
         found::started(self.pid)
     }
 
-    /// Whether it has ended after this long.
+    /// Waits up to `wait` and returns whether it has ended.
     pub(crate) fn has_ended(&self, wait: Duration) -> bool {
         ended(&self.pidfd, wait)
     }
@@ -60,12 +60,12 @@ impl Target {
     }
 }
 
-/// From now on, for so long.
+/// Returns limits from now on, for this duration.
 pub(crate) fn limits(time: Duration, options: &TraceOptions) -> Limits {
     Limits::start(Some(time), options.stop.clone())
 }
 
-/// What the trace says of the target beside what was seen of its threads.
+/// Adds to the trace what is known of the target beyond the observation of its threads.
 pub(crate) fn complete(
     trace: &mut Trace,
     before: &Readings,
@@ -84,8 +84,9 @@ pub(crate) fn complete(
     trace.attached = Some(root.attached(found.listening.clone(), ended));
 }
 
-/// Lets no process begin after its own end or after that of the trace. One that ran already may have
-/// ended before its start was seen; one may have been made between the end and the kernel's last record.
+/// Ensures that no process begins after its own end or after the end of the trace. A process that was already
+/// running may have ended before its start was seen, and one may have been created between the end and the
+/// kernel's last record.
 fn order(processes: &mut [Process], duration_ns: u64) {
     for process in processes {
         process.started_ns = process.started_ns.min(duration_ns);

@@ -1,6 +1,6 @@
-//! What had the kernel counted of each thread, at the beginning and at the end?
+//! The kernel's counts for each thread, at the beginning and at the end.
 //!
-//! Its counts are of a thread's whole life: what was observed is the difference.
+//! They cover a thread's whole life; the difference covers the observed time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,19 +8,19 @@ use std::fs;
 use crate::result::{Accounts, Thread, Tier, Trace};
 use crate::sample::parse::{self, Doing};
 
-/// One thread at one time.
+/// The state of one thread at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// Its name.
     pub name: String,
     /// Its state, as the kernel's letter.
     pub state: u8,
-    /// The call that it is in.
+    /// The system call that it is in.
     pub doing: Option<Doing>,
     /// CPU time and time in the run queue, ns.
     pub on_cpu: u64,
     pub ready: u64,
-    /// Turns on a CPU.
+    /// Number of turns on a CPU.
     pub turns: u64,
     /// Minor and major page faults.
     pub faults: (u64, u64),
@@ -28,14 +28,14 @@ pub(crate) struct Reading {
     pub switches: (u64, u64),
 }
 
-/// Reads what the kernel says of a thread; `None` if it has ended or may not be asked.
+/// Reads the kernel's data on a thread; `None` if it has ended or access is denied.
 pub(crate) fn read_thread(pid: u32, tid: u32) -> Option<Reading> {
     let read = |name: &str| fs::read(format!("/proc/{pid}/task/{tid}/{name}")).ok();
     let status = read("status")?;
     let schedstat = read("schedstat").unwrap_or_default();
     let doing = read("syscall").and_then(|text| parse::doing(&text));
     let stat = parse::stat(&read("stat")?)?;
-    // A thread that runs now has returned from its call.
+    // A running thread has returned from its call.
     let doing = doing.filter(|_| stat.state != b'R');
     let (on_cpu, ready) = parse::schedstat(&schedstat).unwrap_or_default();
     Some(Reading {
@@ -50,7 +50,7 @@ pub(crate) fn read_thread(pid: u32, tid: u32) -> Option<Reading> {
     })
 }
 
-/// Voluntary and involuntary switches of `status`.
+/// Parses voluntary and involuntary switches from `status`.
 fn switches(status: &str) -> (u64, u64) {
     let of = |word| parse::status_number(status, word).unwrap_or(0);
     (
@@ -59,8 +59,8 @@ fn switches(status: &str) -> (u64, u64) {
     )
 }
 
-/// CPU time of a process by the kernel's ticks, those of ended threads and of children that it has
-/// waited for included: in user code and in the kernel. Only their proportion is used.
+/// CPU time of a process in kernel ticks, in user code and in the kernel, including ended threads and
+/// children that it has waited for. Only the proportion of the two is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ticks {
     user: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Readings {
 }
 
 impl Readings {
-    /// Of these threads, by process and number, as they are now.
+    /// Reads the current state of these threads, given by process id and thread id.
     pub(crate) fn of(threads: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut all = Self::default();
         for (pid, tid) in threads {
@@ -101,7 +101,7 @@ impl Readings {
         all
     }
 
-    /// Adds one.
+    /// Adds one reading.
     pub(crate) fn add(&mut self, pid: u32, tid: u32, reading: Reading) {
         self.threads.insert(tid, reading);
         if !self.ticks.contains_key(&pid) {
@@ -109,14 +109,13 @@ impl Readings {
         }
     }
 
-    /// One of them.
+    /// Returns one of the readings.
     pub(crate) fn get(&self, tid: u32) -> Option<&Reading> {
         self.threads.get(&tid)
     }
 }
 
-/// Makes counts of whole lives those of the time that was observed, and adds what is known of
-/// threads that go on.
+/// Reduces counts of whole lives to the observed time, and adds what is known of threads that continue.
 pub(super) fn complete(trace: &mut Trace, before: &Readings, after: &Readings) {
     let by_counts = trace.tier == Some(Tier::Sample);
     let mut cpu_ns = 0;
@@ -124,7 +123,7 @@ pub(super) fn complete(trace: &mut Trace, before: &Readings, after: &Readings) {
         let (begun, now) = (before.get(thread.tid), after.get(thread.tid));
         let charged = of_thread(thread, begun, now);
         if by_counts {
-            // Of one that ended what was read last is of its whole life.
+            // For a thread that ended, the last reading covers its whole life.
             let begun = begun.filter(|_| thread.ended_ns.is_some());
             let charged = charged.saturating_sub(begun.map_or(0, |one| one.on_cpu));
             thread.on_cpu_ns = Some(charged);
@@ -159,7 +158,7 @@ pub(super) fn complete(trace: &mut Trace, before: &Readings, after: &Readings) {
     };
 }
 
-/// Returns its CPU time by the scheduler's count, where that was read, ns.
+/// Completes a thread. Returns its CPU time by the scheduler's count in ns, if that was read.
 fn of_thread(thread: &mut Thread, before: Option<&Reading>, after: Option<&Reading>) -> u64 {
     let none = Reading::default();
     let begun = before.unwrap_or(&none);
@@ -204,7 +203,7 @@ mod tests {
         assert_eq!(counts, (Some(20), Some(500)));
         assert_eq!(goes_on.voluntary_switches, Some(7));
         assert_eq!(goes_on.name, "worker");
-        // Of one that ended the records hold the counts of its life.
+        // For a thread that ended, the records hold the counts of its life.
         let mut ended = Thread {
             ended_ns: Some(1),
             on_cpu_ns: Some(300),
@@ -222,7 +221,7 @@ mod tests {
     #[test]
     fn own_counts_can_be_read() {
         let own = std::process::id();
-        // SAFETY: asks for a number of this thread.
+        // SAFETY: returns a number of this thread.
         let tid = unsafe { libc::gettid() } as u32;
         let reading = read_thread(own, tid).expect("it runs");
         assert_eq!((reading.state, reading.doing), (b'R', None));

@@ -1,7 +1,7 @@
-//! Which sockets are there, and where do they lead?
+//! The existing sockets and their peers.
 //!
-//! Calls have shown it where a program was observed from its start; of one that runs already the
-//! kernel's tables say it. They take some milliseconds where there are thousands.
+//! If a program was observed from its start, calls have shown this; for a running program, the kernel's
+//! tables do. Reading them takes some milliseconds if there are thousands.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::descriptor::{DescriptorKind, SocketEnd, SocketFamily};
 
-/// Sockets of one network by their inodes.
+/// Sockets of one network namespace by their inodes.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     ends: HashMap<u64, SocketEnd>,
@@ -17,17 +17,17 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// What the socket of this inode is.
+    /// Returns the kind of the socket with this inode.
     pub(crate) fn kind(&self, inode: u64) -> Option<DescriptorKind> {
         self.ends.get(&inode).cloned().map(Into::into)
     }
 
-    /// Whether somebody may connect to it.
+    /// Returns whether it accepts connections.
     pub(crate) fn listens(&self, inode: u64) -> bool {
         self.listening.contains(&inode)
     }
 
-    /// Adds what a table of internet sockets says.
+    /// Adds a table of internet sockets.
     fn internet(&mut self, text: &str, is_stream: bool) {
         let rows: Vec<Row> = text.lines().skip(1).filter_map(Row::parse).collect();
         let at = |address: &SocketAddr| format!("socket at {address}");
@@ -48,7 +48,7 @@ impl Sockets {
         }
     }
 
-    /// Adds what the table of Unix sockets says.
+    /// Adds the table of Unix sockets.
     fn unix(&mut self, text: &str) {
         /// `__SO_ACCEPTCON` among the flags.
         const ACCEPTS: u32 = 1 << 16;
@@ -67,7 +67,7 @@ impl Sockets {
             let path = words.next();
             let listens = flags & ACCEPTS != 0;
             self.listening.extend(listens.then_some(inode));
-            // An accepted one has the path of who listens.
+            // An accepted socket has the path of its listener.
             let end = match path {
                 Some(path) if listens => SocketEnd::At(path.to_owned()),
                 Some(path) => SocketEnd::Accepted(Some(format!("socket at {path}"))),
@@ -103,7 +103,7 @@ impl Row {
     }
 }
 
-/// `0100007F:1F90`: words of 32 bits in the machine's order, then the port.
+/// Parses an address such as `0100007F:1F90`: 32-bit words in the machine's order, then the port.
 fn address(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
@@ -125,7 +125,7 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
-/// The sockets that a process may have: those of its network.
+/// Returns the sockets in a process's network namespace.
 pub(super) fn of(pid: u32) -> Sockets {
     let mut sockets = Sockets::default();
     let read = |table: &str| {

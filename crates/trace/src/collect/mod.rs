@@ -1,6 +1,6 @@
-//! How do records and tables become a trace?
+//! Turns records and tables into a trace.
 //!
-//! Pure: it is fed bytes and decoded rows, and holds no descriptor.
+//! It is fed bytes and decoded rows, and holds no descriptor.
 
 mod rows;
 mod waited;
@@ -31,12 +31,12 @@ use crate::result::{
 use crate::stacks::RawStack;
 use crate::uses::{Flow, Moved};
 
-/// Gathers what one run showed.
+/// Collects the observations of one run.
 #[derive(Debug)]
 pub(crate) struct Collector {
     start: u64,
     started: bool,
-    /// Descriptor names, to be filled with the inherited ones first.
+    /// Descriptor names; the inherited ones are filled in first.
     pub names: Names,
     processes: Vec<Process>,
     threads: Vec<Thread>,
@@ -47,34 +47,34 @@ pub(crate) struct Collector {
     objects_of_waits: Vec<DescriptorKind>,
     most_intervals: usize,
     lost_intervals: u64,
-    /// Page faults are timed.
+    /// Whether page faults are timed.
     faults_timed: bool,
-    /// Why they are not, though that was asked for.
+    /// Why page faults are not timed although that was requested.
     untimed_faults: Option<String>,
     unreadable: u64,
     paths: PathTotals,
-    /// What calls were about whose stack has yet to be read, by thread and time.
+    /// Objects of calls whose stack is still to be read, by thread and time.
     objects: HashMap<(u32, u64), Arc<str>>,
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
-    /// What is alive at the end goes on.
+    /// Processes that are alive at the end continue.
     goes_on: bool,
-    /// Threads that have ended and whose numbers were not used again since.
+    /// Threads that have ended and whose ids have not been reused.
     pub ended: HashSet<Who>,
-    /// Processes that were followed no further because a program gave them rights.
+    /// Processes that were no longer followed because a program gave them privileges.
     pub with_rights: Vec<u32>,
-    /// Those that had them, or may have had, when they were entered, and what these made: nothing is
-    /// taken of them.
+    /// Processes that had privileges, or may have had them, when they were added, and their descendants:
+    /// nothing is recorded for them.
     left_out: HashSet<u32>,
-    /// Processes that have executed a program since this was emptied, if anybody asks.
+    /// Processes that have executed a program since this was emptied, if that is needed.
     pub execed: Option<Vec<u32>>,
-    /// Gets the numbers of processes that may write maps of names.
+    /// Receives the ids of processes that may write maps of names.
     pub name_maps: Option<Arc<NameMaps>>,
 }
 
 impl Collector {
-    /// For commands `roots` that begin about `start`; keeps up to `most_intervals`.
+    /// Creates a collector for commands `roots` that begin at about `start`; keeps up to `most_intervals`.
     pub(crate) fn new(start: u64, roots: &[u32], most_intervals: Option<usize>) -> Self {
         let mut new = Self {
             start,
@@ -114,7 +114,7 @@ impl Collector {
         new
     }
 
-    /// Takes what was found of a tree that runs already, to be observed from `start` on.
+    /// Adds the processes found in a running tree, which is observed from `start` on.
     pub(crate) fn attach(&mut self, start: u64, found: &Found) {
         (self.start, self.started, self.goes_on) = (start, true, true);
         for process in &found.processes {
@@ -131,33 +131,33 @@ impl Collector {
         }
     }
 
-    /// Takes nothing of a process, nor of what it makes. Before any record is taken.
+    /// Ignores a process and its descendants. Call it before any record is taken.
     pub(crate) fn leave_out(&mut self, pid: u32, has_rights: bool) {
         if self.left_out.insert(pid) && has_rights {
             self.with_rights.push(pid);
         }
     }
 
-    /// Whether nothing is taken of the process that a record is about.
+    /// Returns whether the process of a record is ignored.
     fn leaves_out(&mut self, record: &Record<'_>) -> bool {
         let is_left_out = self.left_out.contains(&record.who().pid);
         if let Record::Fork { child, .. } = record {
             match is_left_out {
                 true => self.leave_out(child.pid, false),
-                // Another process has the number now.
+                // The process id has been reused.
                 false => _ = self.left_out.remove(&child.pid),
             }
         }
         is_left_out
     }
 
-    /// Says that page faults are timed, or why they are not; `None` if nobody asked.
+    /// Notes that page faults are timed, or why they are not; `None` if not requested.
     pub(crate) fn time_faults(&mut self, untimed: Option<&Option<String>>) {
         self.faults_timed = untimed.is_some_and(Option::is_none);
         self.untimed_faults = untimed.cloned().flatten();
     }
 
-    /// When the first command was let go, by the kernel's monotonic clock, ns.
+    /// Returns when the first command was released, by the kernel's monotonic clock, in ns.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
@@ -188,7 +188,7 @@ impl Collector {
         });
     }
 
-    /// The thread's row; made now if its beginning was not seen.
+    /// Returns the thread's row; creates it if the thread's beginning was not seen.
     fn thread(&mut self, who: Who, time: u64) -> &mut Thread {
         if !self.thread_at.contains_key(&who.tid) {
             self.begin(who, None, time);
@@ -203,7 +203,7 @@ impl Collector {
         &mut self.processes[self.process_at[&pid]]
     }
 
-    /// Takes one record of the ring.
+    /// Processes one record of the ring.
     pub(crate) fn record(&mut self, bytes: &[u8]) {
         let Some(decoded) = record(bytes) else {
             self.unreadable += 1;
@@ -212,8 +212,8 @@ impl Collector {
         self.apply(decoded);
     }
 
-    /// Takes one record of the ring of stacks; those of the other ring before it have been taken. A
-    /// call that was on a CPU and off it is both.
+    /// Processes one record of the ring of stacks, after the earlier records of the other ring. A call that
+    /// was both on and off a CPU gives both kinds.
     pub(crate) fn stack(&mut self, bytes: &[u8]) -> Vec<RawStack> {
         let Some(decoded) = StackRecord::decode(bytes) else {
             self.unreadable += 1;
@@ -226,8 +226,8 @@ impl Collector {
         decoded.seen(self.objects.remove(&at).as_ref())
     }
 
-    /// What a call is about: the path that it was asked for, else what its descriptor leads to. Counts
-    /// the path for `ns` of such calls, of which this one `took` some.
+    /// Returns the object of a call: its path argument, else the target of its descriptor. Counts the path
+    /// for `ns` of such calls, of which this one `took` a part.
     fn object(
         &mut self,
         event: &DescriptorEvent<'_>,
@@ -240,7 +240,7 @@ impl Collector {
             return Some(self.names.kind(pid, fd)?.text().into());
         }
         let named = descriptor_events::path(&self.names, event, flags);
-        // Its own record has moved the folder already that it is relative to.
+        // Its own record has already moved the folder to which it is relative.
         let cwd = self.names.cwd(pid).filter(|_| calls::name(nr) == "chdir");
         let path: Arc<str> = without_steps_up(cwd.unwrap_or(&named)).into();
         if ns > 0 {
@@ -249,7 +249,7 @@ impl Collector {
         Some(path)
     }
 
-    /// Takes what one record says.
+    /// Applies one decoded record.
     pub(crate) fn apply(&mut self, decoded: Record<'_>) {
         if !self.left_out.is_empty() && self.leaves_out(&decoded) {
             return;
@@ -356,7 +356,7 @@ impl Collector {
         if exec.old_tid != who.tid {
             let tid = exec.old_tid;
             self.thread(Who { tid, ..who }, time).ended_ns = Some(at_ns);
-            // What the first thread had done before it was replaced stays its own row.
+            // The work of the first thread before it was replaced keeps its own row.
             self.thread_at.insert(who.tid, self.threads.len());
             self.threads.push(Thread {
                 pid: who.pid,
@@ -441,13 +441,13 @@ impl Collector {
         });
     }
 
-    /// Faults of ended threads that were timed, and their time, ns.
+    /// Returns the number of timed faults of ended threads, and their time in ns.
     pub(crate) fn timed_faults(&self) -> (u64, u64) {
         let sum = |of: fn(&Thread) -> Option<u64>| self.threads.iter().filter_map(of).sum();
         (sum(|one| one.timed_faults), sum(|one| one.fault_ns))
     }
 
-    /// Takes the tables as they were at `end`, with the threads that were still alive.
+    /// Adds the tables as they were at `end`, with the threads that were still alive.
     pub(crate) fn end(
         &mut self,
         mut calls: HashMap<CallKey, CallTotals>,
@@ -483,7 +483,7 @@ impl Collector {
             .sort_by_key(|r| (std::cmp::Reverse(r.total_ns), r.tid));
     }
 
-    /// Adds what a thread was in the middle of.
+    /// Adds the unfinished activity of a thread.
     fn still_alive(
         &mut self,
         a: &Alive,
@@ -521,7 +521,7 @@ impl Collector {
             totals.blocked += a.call_blocked + asleep;
             totals.ready += a.call_ready + ready;
         }
-        // Since 0: its arrival on the CPU was not seen.
+        // If 0, its arrival on the CPU was not seen.
         let running = match (a.off_since, a.on_since) {
             (_, 0) => 0,
             (0, since) => off_now(since),
@@ -536,7 +536,7 @@ impl Collector {
         thread.on_cpu_ns = Some(a.on_total + running);
     }
 
-    /// Gives what was moved on descriptors that were never closed to the files that they were.
+    /// Attributes the data moved on descriptors that were never closed to their files.
     fn settle(&mut self, calls: &HashMap<CallKey, CallTotals>, end: u64) {
         let mut moved: HashMap<(Who, i32), Moved> = HashMap::new();
         let mut first_output: HashMap<u32, u64> = HashMap::new();
@@ -567,11 +567,10 @@ impl Collector {
         }
     }
 
-    /// What was gathered; tier, duration, end, accounts and the kernel's losses are the caller's.
+    /// Returns the collected trace; the caller adds tier, duration, end, accounts and the kernel's losses.
     pub(crate) fn trace(self) -> Trace {
         let mut not_visible = vec![
-            "work that makes no system call: by io_uring, and on mapped files (their disk waits \
-             are shown outside calls)"
+            "work without system calls: by io_uring, and on mapped files (their disk waits are shown outside calls)"
                 .to_owned(),
         ];
         if !self.goes_on {
@@ -583,13 +582,13 @@ impl Collector {
                 many => format!("{many} processes, such as {first},"),
             };
             not_visible.push(format!(
-                "what {who} did from where a program was executed that has rights of its own, or that may not be \
-                 read: you may not trace it"
+                "the work of {who} since a program with privileges of its own, or an unreadable one, was executed: \
+                 you may not trace it"
             ));
         }
         if let Some(why) = &self.untimed_faults {
             not_visible.push(format!(
-                "how long page faults took (they are counted): {why}"
+                "the duration of page faults (they are counted): {why}"
             ));
         }
         if self.unreadable > 0 {

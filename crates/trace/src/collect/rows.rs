@@ -1,4 +1,4 @@
-//! How does a row of a kernel table become a row of the trace?
+//! Converts rows of the kernel's tables to rows of the trace.
 
 use super::waited::Part;
 use crate::calls;
@@ -27,7 +27,7 @@ pub(super) fn add_off(off: &mut Vec<OffTotals>, a: &Alive, cause: Cause, total: 
     }
 }
 
-/// A row of the call table.
+/// Converts a row of the call table.
 pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
     let is = |flag| calls::flags(key.nr) & flag != 0;
     let polls = is(calls::POLL);
@@ -63,7 +63,7 @@ pub(super) fn row(key: CallKey, t: CallTotals, start: u64) -> SyscallRow {
     }
 }
 
-/// A row of the off-CPU table.
+/// Converts a row of the off-CPU table.
 pub(super) fn off_row(part: Part) -> OffCpuRow {
     let o = part.totals;
     OffCpuRow {
@@ -81,12 +81,12 @@ pub(super) fn off_row(part: Part) -> OffCpuRow {
     }
 }
 
-/// Valid text of what a program named.
+/// Returns a program's name for something as valid text.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Arguments as they lie in memory, each followed by a zero.
+/// Splits arguments as they are in memory, each followed by a zero.
 pub(super) fn split(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
     if bytes.is_empty() {

@@ -1,8 +1,8 @@
-//! What was behind the descriptor that a thread waited for, at that time?
+//! The object behind the descriptor that a thread waited for, at that time.
 //!
-//! A number is one file after another, then a socket: the resolver of the C library takes the one
-//! that the program has just closed. The kernel's tables add up by number, the single intervals
-//! divide that by object.
+//! A descriptor number is one file after another, then a socket: the resolver of the C library gets the
+//! number that the program has just closed. The kernel's tables sum by number, and the individual intervals
+//! divide the sums by object.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct Waits {
     limited: Limited,
 }
 
-/// What was waited for, as far as it has a descriptor.
+/// The objects of waits, if they have a descriptor.
 #[derive(Debug, Default)]
 pub(super) struct Waited {
     kinds: Vec<Arc<DescriptorKind>>,
@@ -35,7 +35,7 @@ pub(super) struct Waited {
     waits: HashMap<(Who, On, Cause), ByObject>,
 }
 
-/// A row of the off-CPU table, of one object or of all.
+/// A row of the off-CPU table, for one object or for all.
 pub(super) struct Part {
     pub totals: OffTotals,
     pub object: Option<u32>,
@@ -43,7 +43,8 @@ pub(super) struct Part {
 }
 
 impl Waited {
-    /// A thread was asleep for `ns` in this call: the place of what its descriptor is now.
+    /// Notes that a thread was asleep for `ns` in this call; returns the index of its descriptor's current
+    /// object.
     pub(super) fn slept(
         &mut self,
         names: &Names,
@@ -63,7 +64,7 @@ impl Waited {
         Some(object)
     }
 
-    /// A call that waited has just returned because its time was up, after `ns`.
+    /// Notes that a waiting call has just returned because its timeout expired, after `ns`.
     pub(super) fn time_was_up(&mut self, names: &Names, (who, on): (Who, On), ns: u64) {
         if let Some(object) = self.object(names, who, on) {
             let limited = &mut self.of((who, on, Cause::Asleep), object).limited;
@@ -72,7 +73,7 @@ impl Waited {
         }
     }
 
-    /// The rows by object, where their number was several things, and what these are.
+    /// Returns the rows divided by object if their descriptor number had several, and the objects.
     pub(super) fn divide(
         mut self,
         names: &Names,
@@ -121,7 +122,7 @@ impl Waited {
     }
 }
 
-/// What the intervals don't show, since they are too short for a record, stays without an object.
+/// Time not covered by intervals, because they are too short for a record, stays without an object.
 fn divide_row(mut totals: OffTotals, by_object: ByObject, parts: &mut Vec<Part>) {
     let mut by_object: Vec<(u32, Waits)> = by_object.into_iter().collect();
     by_object.sort_by_key(|(object, _)| *object);

@@ -1,13 +1,13 @@
-//! How are eBPF instructions written down?
+//! An assembler for eBPF instructions.
 //!
-//! A small assembler: one method per instruction that the programs need, labels for jumps,
-//! and the 64-bit words that `bpf(2)` takes as the result. Encodings follow the kernel's
+//! It is small: one method per instruction that the programs need, labels for jumps, and the 64-bit words for
+//! `bpf(2)` as the result. Encodings follow the kernel's
 //! `Documentation/bpf/standardization/instruction-set.rst`.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// A register: `R0` holds results, `R1`-`R5` arguments, `R6`-`R9` survive calls, `R10` is the
-/// frame.
+/// A register: `R0` holds results, `R1`-`R5` arguments, `R6`-`R9` are preserved by calls, `R10` is the frame
+/// pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Reg {
@@ -59,7 +59,7 @@ pub(crate) enum Cond {
     Equal = 0x10,
     Greater = 0x20,
     GreaterEqual = 0x30,
-    /// Any of the bits is set.
+    /// At least one of the bits is set.
     AnySet = 0x40,
     NotEqual = 0x50,
     Less = 0xa0,
@@ -86,17 +86,17 @@ pub(crate) enum Helper {
     AttachCookie = 174,
 }
 
-/// A place in the program that a jump can name before or after it is bound.
+/// A place in the program that jumps can refer to before or after it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 
-/// Why a program could not be assembled; a defect in the program, never in its input.
+/// Why a program could not be assembled; always a defect of the program, never of its input.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum AsmError {
-    /// A jump names a label that was never bound.
+    /// A jump refers to a label that was never bound.
     #[error("jump at instruction {0} to a label that is not bound")]
     UnboundLabel(usize),
-    /// A jump is longer than the 16 bits that an instruction holds.
+    /// A jump is longer than the 16 bits of an instruction allow.
     #[error("jump at instruction {0} is too far")]
     TooFar(usize),
 }
@@ -126,12 +126,12 @@ fn word(code: u8, dst: u8, src: u8, off: i16, imm: i32) -> u64 {
 }
 
 impl Asm {
-    /// An empty program.
+    /// Creates an empty program.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// A label to be bound later.
+    /// Creates a label to be bound later.
     pub(crate) fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)

@@ -1,4 +1,4 @@
-//! How is a process followed in the kernel that runs already?
+//! Follows a running process in the kernel.
 
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,7 @@ use crate::result::Trace;
 use crate::sample::parse::Doing;
 use crate::watch::now;
 
-/// A thread that changes between being read and being entered is read again so often.
+/// Maximum number of attempts to read a thread that changes between being read and being added.
 const TRIES: u32 = 8;
 
 /// Follows the tree for a while and reports what the kernel saw.
@@ -26,7 +26,7 @@ pub(crate) fn attach(
     time: Duration,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    // It serves somebody: what it does is never held back.
+    // It may serve clients, so it is never held back.
     let mut session = Session::arm_with(options, Sides::default(), false)?;
     let mut collector = Collector::new(now(), &[], options.timeline.map(|t| t.most));
     collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
@@ -59,7 +59,7 @@ pub(crate) fn attach(
     }
     let end = now();
     drop(urgent);
-    // What happens from here on is no part of it: the tables stay as they are.
+    // Later events don't belong to the trace: the tables stay as they are.
     session.disarm();
     let alive = alive(&session)?;
     gathering.drain(&mut session);
@@ -77,8 +77,8 @@ pub(crate) fn attach(
     Ok(trace)
 }
 
-/// Enters a thread into the table of those that are followed, as it is now. Returns what was read
-/// of it then; `None` if it is followed already, because who made it is, or has ended.
+/// Adds a thread to the table of followed threads, in its current state. Returns the reading of that state;
+/// `None` if it is already followed, because its creator is, or if it has ended.
 fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, TraceError> {
     let key = who.tid.to_ne_bytes();
     let tasks = &session.maps.tasks;
@@ -93,12 +93,12 @@ fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, Tr
         {
             return Ok(None);
         }
-        // What it did before it was entered is unseen: it must not have changed until then.
+        // Its activity before it was added is unseen, so its state must not have changed until then.
         let same = |now: &Reading| (now.state, now.turns) == (reading.state, reading.turns);
         match read_thread(who.pid, who.tid) {
             Some(now) if same(&now) || attempt + 1 == TRIES => return Ok(Some(reading)),
             Some(_) => tasks.remove(&key).map_err(failed)?,
-            // It ended, and maybe before it was entered.
+            // It ended, maybe before it was added.
             None => {
                 tasks.remove(&key).map_err(failed)?;
                 return Ok(None);
@@ -108,8 +108,7 @@ fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, Tr
     Ok(None)
 }
 
-/// The state of a thread that was read, as the programs would have it, had they followed it since
-/// `start`.
+/// Returns the state of a thread as the programs would have it if they had followed it since `start`.
 fn state(who: Who, reading: &Reading, start: u64) -> [u8; task::SIZE] {
     let mut state = [0; task::SIZE];
     let mut word = |at: i16, value: u32| put(&mut state, at, &value.to_ne_bytes());
@@ -147,7 +146,7 @@ fn state(who: Who, reading: &Reading, start: u64) -> [u8; task::SIZE] {
     let mut long = |at: i16, value: u64| put(&mut state, at, &value.to_ne_bytes());
     long(task::STARTED, start);
     long(task::ENTER, call.map_or(0, |_| start));
-    // 0 means that nothing was noted.
+    // 0 means that nothing was recorded.
     long(task::RAN, reading.on_cpu | 1);
     long(task::VOLUNTARY, reading.switches.0);
     match reading.state {

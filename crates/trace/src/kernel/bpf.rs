@@ -1,8 +1,8 @@
-//! How does one speak to the kernel's `bpf(2)`?
+//! An interface to the kernel's `bpf(2)`.
 //!
-//! Maps, programs and their attachment as owned descriptors: closing them (also by the kernel,
-//! when the process is killed) removes everything. Layouts follow `union bpf_attr` of
-//! `include/uapi/linux/bpf.h`; the trailing part of it that is not sent counts as zero.
+//! Maps, programs and their attachments are owned descriptors: closing them (which the kernel also does when
+//! the process is killed) removes everything. Layouts follow `union bpf_attr` of `include/uapi/linux/bpf.h`;
+//! omitted trailing fields count as zero.
 
 use std::ffi::CStr;
 use std::io;
@@ -19,8 +19,8 @@ const MAP_LOOKUP_BATCH: i32 = 24;
 const MAP_DELETE_BATCH: i32 = 27;
 const LINK_CREATE: i32 = 28;
 
-/// Entries that are asked for at once. The kernel hands out whole buckets of its table, which hold
-/// a few entries each.
+/// Number of entries requested at once. The kernel returns whole buckets of its table, which hold a few
+/// entries each.
 const BATCH: usize = 512;
 
 const TYPE_KPROBE: u32 = 2;
@@ -30,14 +30,14 @@ const TYPE_TRACING: u32 = 26;
 const ATTACH_TRACE_RAW_TP: u32 = 23;
 const ATTACH_TRACE_UPROBE_MULTI: u32 = 48;
 
-/// What the kernel requires of programs that read other tasks' memory.
+/// Required by the kernel for programs that read other tasks' memory.
 const LICENSE: &CStr = c"Dual MIT/GPL";
 
 /// Kind of a map, as numbered by the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum MapKind {
-    /// Keys are hashed; entries are allocated when the map is made.
+    /// Keys are hashed; entries are allocated when the map is created.
     Hash = 1,
     /// Keys are indices from 0.
     Array = 2,
@@ -130,7 +130,7 @@ struct LinkUprobes {
     count: u32,
     flags: u32,
     pid: u32,
-    /// The kernel wants it to be 0: padding may be anything.
+    /// The kernel requires 0 here, and padding would be undefined.
     rest: u32,
 }
 
@@ -153,7 +153,7 @@ fn bpf<T>(command: i32, attr: &mut T) -> io::Result<i32> {
 }
 
 fn owned(fd: i32) -> OwnedFd {
-    // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+    // SAFETY: the kernel has just returned this descriptor to us; it has no other owner.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
@@ -173,11 +173,11 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Makes a map. Sizes in bytes; for [`MapKind::Ring`] both 0 and `entries` its bytes, a power
-    /// of 2.
+    /// Creates a map. Sizes are in bytes; for [`MapKind::Ring`] both are 0 and `entries` is the size in
+    /// bytes, a power of 2.
     ///
     /// # Errors
-    /// The kernel's: `EPERM` without `CAP_BPF`, `ENOMEM`, `EINVAL` for a kind it does not know.
+    /// The kernel's: `EPERM` without `CAP_BPF`, `ENOMEM`, `EINVAL` for an unknown kind.
     pub(crate) fn create(
         kind: MapKind,
         name: &str,
@@ -201,7 +201,7 @@ impl Map {
         })
     }
 
-    /// The descriptor, for [`super::asm::Asm::load_map`].
+    /// Returns the descriptor, for [`super::asm::Asm::load_map`].
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -218,7 +218,7 @@ impl Map {
     /// Writes one entry.
     ///
     /// # Errors
-    /// The kernel's; `InvalidInput` if a size is not the map's.
+    /// The kernel's; `InvalidInput` if a size doesn't match the map.
     pub(crate) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if key.len() != self.key_size || value.len() != self.value_size {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -227,7 +227,7 @@ impl Map {
         bpf(MAP_UPDATE, &mut attr).map(drop)
     }
 
-    /// Writes one entry that isn't there yet; `false` if it is.
+    /// Adds one new entry; returns `false` if it already exists.
     ///
     /// # Errors
     /// Those of [`Map::set`].
@@ -249,7 +249,7 @@ impl Map {
     /// Reads one entry; `None` if there is none. Not for per-CPU maps.
     ///
     /// # Errors
-    /// The kernel's; `InvalidInput` if the size is not the map's.
+    /// The kernel's; `InvalidInput` if the size doesn't match the map.
     pub(crate) fn get(&self, key: &[u8]) -> io::Result<Option<Vec<u8>>> {
         if key.len() != self.key_size {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -263,10 +263,10 @@ impl Map {
         }
     }
 
-    /// Removes one entry, if it is there.
+    /// Removes one entry, if it exists.
     ///
     /// # Errors
-    /// The kernel's; `InvalidInput` if the size is not the map's.
+    /// The kernel's; `InvalidInput` if the size doesn't match the map.
     pub(crate) fn remove(&self, key: &[u8]) -> io::Result<()> {
         if key.len() != self.key_size {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -278,8 +278,8 @@ impl Map {
         }
     }
 
-    /// Every entry of a hash as (key, value), by the hundred: one at a time a busy machine makes
-    /// new ones as quickly as they are read. Entries that come or go meanwhile may be missed.
+    /// Returns every entry of a hash as (key, value), in batches: one at a time, a busy machine would add
+    /// entries as fast as they are read. Entries added or removed at the same time may be missed.
     ///
     /// # Errors
     /// The kernel's.
@@ -304,7 +304,7 @@ impl Map {
             let is_last = match read {
                 Ok(_) => false,
                 Err(e) if e.raw_os_error() == Some(libc::ENOENT) => true,
-                // A bucket holds more than there is room for.
+                // The bucket has more entries than there is space for.
                 Err(e) if e.raw_os_error() == Some(libc::ENOSPC) => {
                     room *= 2;
                     continue;
@@ -323,10 +323,10 @@ impl Map {
         }
     }
 
-    /// Removes these entries; those of them that are gone are left out.
+    /// Removes these entries; those that no longer exist are skipped.
     ///
     /// # Errors
-    /// The kernel's; `InvalidInput` if a size is not the map's.
+    /// The kernel's; `InvalidInput` if a size doesn't match the map.
     pub(crate) fn remove_all<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> io::Result<()> {
         let mut all = Vec::new();
         for key in keys {
@@ -346,7 +346,7 @@ impl Map {
             let removed = bpf(MAP_DELETE_BATCH, &mut attr);
             let done = match removed {
                 Ok(_) => return Ok(()),
-                // It stops at one that is gone.
+                // It stops at an entry that no longer exists.
                 Err(e) if e.raw_os_error() == Some(libc::ENOENT) => attr.count as usize + 1,
                 Err(e) => return Err(e),
             };
@@ -361,7 +361,7 @@ impl Map {
 pub(crate) struct Refused {
     /// The kernel's errno.
     pub error: io::Error,
-    /// The end of the verifier's log, empty if it had nothing to say.
+    /// The end of the verifier's log; may be empty.
     pub log: String,
 }
 
@@ -375,7 +375,7 @@ impl Program {
     /// Loads a program for the tracepoint whose `btf_trace_...` type has this number.
     ///
     /// # Errors
-    /// The kernel's errno with the verifier's log.
+    /// The kernel's errno and the verifier's log.
     pub(crate) fn tracing(name: &str, code: &[u64], tracepoint: u32) -> Result<Self, Refused> {
         Self::load(name, code, |attr| {
             attr.kind = TYPE_TRACING;
@@ -387,23 +387,23 @@ impl Program {
     /// Loads a program that is only run by [`Program::run_here`].
     ///
     /// # Errors
-    /// The kernel's errno with the verifier's log.
+    /// The kernel's errno and the verifier's log.
     pub(crate) fn callable(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| attr.kind = TYPE_RAW_TRACEPOINT)
     }
 
-    /// Loads a program that perf's events run: see [`super::perf`].
+    /// Loads a program that runs for perf events: see [`super::perf`].
     ///
     /// # Errors
-    /// The kernel's errno with the verifier's log.
+    /// The kernel's errno and the verifier's log.
     pub(crate) fn perf_event(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| attr.kind = TYPE_PERF_EVENT)
     }
 
-    /// Loads a program for places in the code of a process: see [`Program::attach_in`].
+    /// Loads a program for probes in the code of a process: see [`Program::attach_in`].
     ///
     /// # Errors
-    /// The kernel's errno with the verifier's log; `EINVAL` before Linux 6.6.
+    /// The kernel's errno and the verifier's log; `EINVAL` before Linux 6.6.
     pub(crate) fn in_process(name: &str, code: &[u64]) -> Result<Self, Refused> {
         Self::load(name, code, |attr| {
             attr.kind = TYPE_KPROBE;
@@ -428,7 +428,7 @@ impl Program {
             let log = String::new();
             return Err(Refused { error, log });
         }
-        // Loaded again only for the log: asking for it at once makes every load slower.
+        // Loaded a second time only for the log: requesting it at first makes every load slower.
         let mut log = vec![0u8; 1 << 20];
         attr.log_level = 1;
         attr.log_size = log.len() as u32;
@@ -444,7 +444,7 @@ impl Program {
         }
     }
 
-    /// Attaches to the tracepoint that the program was loaded for.
+    /// Attaches the program to its tracepoint.
     ///
     /// # Errors
     /// The kernel's.
@@ -456,8 +456,8 @@ impl Program {
         bpf(RAW_TRACEPOINT_OPEN, &mut attr).map(owned)
     }
 
-    /// Runs the program wherever this process, and no other, comes to one of these bytes of a file,
-    /// with the number that stands beside it as its cookie.
+    /// Runs the program when this process, and no other, reaches one of these offsets of a file, with the
+    /// number paired with the offset as its cookie.
     ///
     /// # Errors
     /// The kernel's: `EINVAL` before Linux 6.6, `ESRCH` for a process that has ended.
@@ -481,7 +481,7 @@ impl Program {
         bpf(LINK_CREATE, &mut attr).map(owned)
     }
 
-    /// The descriptor, for [`run_here`].
+    /// Returns the descriptor, for [`run_here`].
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

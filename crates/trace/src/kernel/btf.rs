@@ -1,15 +1,14 @@
-//! Where does this kernel keep a struct's members, and what is a type's number?
+//! Offsets of struct members and numbers of types in this kernel.
 //!
-//! Reads the kernel's own type information (`/sys/kernel/btf/vmlinux`, BTF), just enough for
-//! the offsets and type numbers that the programs are assembled with.
-//! Format: the kernel's `Documentation/bpf/btf.rst`.
+//! Reads the kernel's own type information (`/sys/kernel/btf/vmlinux`, BTF), just enough for the offsets and
+//! type numbers with which the programs are assembled. Format: the kernel's `Documentation/bpf/btf.rst`.
 
 use std::ops::Range;
 
 /// Why type information could not be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BtfError {
-    /// Not BTF, or cut short, or of another byte order.
+    /// Not BTF, truncated, or with another byte order.
     #[error("the kernel's type information is malformed at byte {0}")]
     Malformed(usize),
     /// A type that the programs need does not exist in this kernel.
@@ -20,7 +19,7 @@ pub enum BtfError {
     NoMember(String, String),
 }
 
-/// Kinds of type, as numbered by the format; only those that are looked up.
+/// The kinds of type that are looked up, as numbered by the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -30,19 +29,19 @@ pub(crate) enum Kind {
     FunctionProto = 13,
 }
 
-/// Where a member lies.
+/// The location of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     /// Bits from the start of the outermost struct.
     pub bit_offset: u32,
-    /// Width in bits if it is a bit-field, else 0.
+    /// Width in bits for a bit-field, else 0.
     pub bits: u32,
 }
 
 impl Member {
-    /// Bytes from the start of the struct, rounded down for a bit-field.
+    /// Returns the offset in bytes from the start of the struct, rounded down for a bit-field.
     pub(crate) fn byte_offset(self) -> i16 {
-        // Members that the programs read lie within the first 32 KiB; the caller checked.
+        // Members that the programs read are within the first 32 KiB; the caller checked that.
         (self.bit_offset / 8) as i16
     }
 }
@@ -62,8 +61,8 @@ pub(crate) struct Btf<'a> {
 
 const HEADER: usize = 24;
 const MAGIC: u16 = 0xeb9f;
-/// Structs without a name that are entered in search of a member; a `task_struct` holds some
-/// twenty. No end is in sight where one holds itself.
+/// Maximum number of unnamed structs to search for a member; a `task_struct` has about twenty. Without a
+/// limit, a struct that contains itself would never end.
 const MOST_NESTED: u32 = 256;
 
 impl<'a> Btf<'a> {
@@ -103,7 +102,7 @@ impl<'a> Btf<'a> {
         })
     }
 
-    /// The number of the named type of this kind.
+    /// Returns the number of the named type of this kind.
     ///
     /// # Errors
     /// [`BtfError::NoType`].
@@ -113,7 +112,8 @@ impl<'a> Btf<'a> {
             .ok_or_else(|| BtfError::NoType(name.to_owned()))
     }
 
-    /// Where `member` of the struct numbered `id` lies, also inside unnamed structs and unions.
+    /// Returns the location of `member` in the struct with number `id`, also inside unnamed structs and
+    /// unions.
     ///
     /// # Errors
     /// [`BtfError::NoMember`]; also for a member beyond the reach of a load instruction.
@@ -126,7 +126,7 @@ impl<'a> Btf<'a> {
             })
     }
 
-    /// `nested`: how many unnamed structs may still be entered.
+    /// `nested` is the number of unnamed structs that may still be searched.
     fn member_from(&self, id: u32, member: &str, base: u32, nested: &mut u32) -> Option<Member> {
         *nested = nested.checked_sub(1)?;
         let kind = self.kind(id)?;
@@ -157,8 +157,8 @@ impl<'a> Btf<'a> {
         None
     }
 
-    /// How many arguments the tracepoint behind `btf_trace_...` passes, its hidden first one
-    /// excluded.
+    /// Returns the number of arguments that the tracepoint behind `btf_trace_...` passes, without its hidden
+    /// first one.
     ///
     /// # Errors
     /// [`BtfError::NoType`] if the number is not that of a pointer to a function.
@@ -211,7 +211,7 @@ fn read_u32(data: &[u8], at: usize) -> Result<u32, BtfError> {
     bytes.map(u32::from_ne_bytes).ok_or(BtfError::Malformed(at))
 }
 
-/// Bytes after a type's 12-byte head; `None` for a kind that is not known.
+/// Returns the number of bytes after a type's 12-byte head; `None` for an unknown kind.
 fn trailing_bytes(info: u32) -> Option<usize> {
     let count = (info & 0xffff) as usize;
     Some(match info >> 24 & 0x1f {

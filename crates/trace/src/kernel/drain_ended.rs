@@ -1,8 +1,8 @@
-//! What becomes of the rows of threads that have ended?
+//! Moves out the rows of threads that have ended.
 //!
-//! A build or a shell script makes thousands of short processes with some 25 rows each. Their rows
-//! are moved out of the kernel's tables while the command runs, so that the tables only have to
-//! hold the threads that are alive.
+//! A build or a shell script creates thousands of short processes with about 25 rows each. Their rows are
+//! moved out of the kernel's tables while the command runs, so that the tables only have to hold living
+//! threads.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -14,23 +14,22 @@ use super::session::Session;
 use crate::error::{TraceError, system};
 use crate::records::{CallKey, CallTotals, OffTotals, Who};
 
-/// Rows taken out of the kernel.
+/// Rows taken from the kernel.
 #[derive(Debug)]
 pub(super) struct DrainedRows {
     worth_a_pass: u64,
-    /// Threads that had ended at the last pass.
+    /// Number of threads that had ended at the last pass.
     taken: u64,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
-    /// Calls among these that had no room of their own in the table, and are reported without a
-    /// descriptor.
+    /// Number of these calls that had no space in the table, and are reported without a descriptor.
     pub without_descriptor: u64,
     /// Rows of the off-CPU table.
     pub off_cpu: Vec<OffTotals>,
 }
 
 impl DrainedRows {
-    /// Of tables with room for so many rows.
+    /// Creates a value for tables with this number of rows.
     pub(super) fn new(most_rows: u32) -> Self {
         Self {
             worth_a_pass: worth_a_pass(most_rows),
@@ -41,9 +40,9 @@ impl DrainedRows {
         }
     }
 
-    /// Takes the rows of threads that have ended, if there are enough of them, and says whether it
-    /// did. A number that is in use again must not be among them. `so_far`: how many have ended since
-    /// the programs were armed.
+    /// Takes the rows of ended threads, if there are enough of them, and returns whether it did. Reused
+    /// thread ids must be excluded. `so_far` is the number of threads that have ended since the programs were
+    /// armed.
     pub(super) fn take_ended(
         &mut self,
         session: &Session,
@@ -58,7 +57,9 @@ impl DrainedRows {
         self.taken = so_far;
         let pace = &session.maps.pace;
         let set = pace.set(&pace::TAKEN.to_ne_bytes(), &so_far.to_ne_bytes());
-        set.map_err(system("saying what was taken out of the kernel's tables"))?;
+        set.map_err(system(
+            "reporting the entries taken out of the kernel's tables",
+        ))?;
         Ok(true)
     }
 
@@ -81,7 +82,7 @@ impl DrainedRows {
         calls.extend(rest);
         for (key, row) in calls {
             if let Some((key, row)) = CallKey::decode(&key).zip(CallTotals::decode(&row)) {
-                // A number that was used twice has two lots of rows under one key.
+                // An id that was used twice has two sets of rows under one key.
                 let sum = self.calls.entry(key).or_default();
                 sum.add(&row);
             }
@@ -99,7 +100,7 @@ fn reading(error: io::Error) -> TraceError {
 
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Both tables begin their keys with the thread.
+/// Returns the wanted rows of a table. The keys of both tables begin with the thread.
 fn wanted_rows(map: &Map, wanted: impl Fn(Who) -> bool, delete: bool) -> io::Result<Rows> {
     let mut rows = map.entries()?;
     rows.retain(|(key, _)| CallKey::decode(key).is_some_and(|k| wanted(k.who)));

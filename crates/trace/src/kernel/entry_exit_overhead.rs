@@ -1,15 +1,15 @@
-//! What do a page fault and a call take beside what the programs see of them?
+//! The cost of a page fault and of a call beyond the part that the programs see.
 //!
-//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before
-//! and after lie the processor's exception and return (in a virtual machine the hypervisor's, by
-//! far more) and part of the programs themselves. Together that is the same for each fault, so it
-//! is measured here: this thread touches fresh memory, and its own clock says what all of it took.
-//! The time that they see of a call lacks the way into the kernel and out of it, and holds a part
-//! of the programs themselves, which is measured likewise.
+//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before and after
+//! are the processor's exception and return (in a virtual machine also the hypervisor's, which is far more)
+//! and parts of the programs themselves. The sum is the same for each fault, so it is measured here: this
+//! thread touches fresh memory, and its CPU clock gives the total. The time that the programs see of a call
+//! lacks the way into the kernel and out of it, and contains a part of the programs themselves, which is
+//! measured in the same way.
 //!
-//! What shares the core decides over all of this: a fault of which the programs saw 530 ns took 605
-//! beside that, and one of 880 ns 740 to 775, for seconds or minutes at a time. Where faults matter
-//! they are therefore measured after the run as well.
+//! All of this depends on what shares the core: a fault of which the programs saw 530 ns took another 605,
+//! and one of 880 ns another 740 to 775, for seconds or minutes. If faults matter, they are therefore
+//! measured after the run as well.
 
 use std::fs::File;
 use std::io;
@@ -21,33 +21,33 @@ use super::session::Session;
 use crate::records::{Alive, CallKey, CallTotals, Record, record};
 use crate::result::{CallOverhead, FaultOverhead};
 
-/// Pages of one measurement. What is cleared for them pushes the programs and their tables out of
-/// the nearest caches, as it does in a program that touches much.
+/// Pages per measurement. Clearing them evicts the programs and their tables from the nearest caches, as in a
+/// program that touches much memory.
 pub(super) const PAGES: usize = 512;
-/// Measurements with and without the programs. About 15 ms in all.
+/// Number of measurements with and without the programs. About 15 ms in total.
 const ROUNDS: usize = 8;
 
-/// Measurements of which one saw so many times more than the other show what goes with it, if there
-/// are enough such pairs.
+/// Minimum ratio of the seen times of two measurements for deriving the dependence of the unseen part, if
+/// there are enough such pairs.
 const FAR_MORE: f64 = 1.35;
 const ENOUGH_PAIRS: usize = 5;
-/// Where there are too few: 0.37 to 0.45 was measured (Intel of 2023).
+/// Slope used if there are too few pairs: 0.37 to 0.45 was measured (Intel of 2023).
 const USUAL_SLOPE: f64 = 0.4;
-/// How far beyond the measurements that is believed.
+/// How far beyond the measurements, below and above, the line is extrapolated.
 const LEAST_SEEN: f64 = 0.6;
 const MOST_SEEN: f64 = 1.3;
 
-/// Calls of one measurement: their time is 20 to 100 times that of the two readings of the clock.
+/// Calls per measurement: their time is 20 to 100 times that of the two clock readings.
 const CALLS: usize = 100;
-/// Steps of computing between two calls, each 6 cycles. One call right behind the other is quicker
-/// than any program's: where a call took 141 ns of a program that computed 270 between them, the
-/// programs saw 156 of it, and 105 of calls in a row.
+/// Computation steps between two calls, each 6 cycles. Calls in direct sequence are faster than those of any
+/// program: with a program that took 141 ns per call and computed 270 in between, the programs saw 156 ns,
+/// and 105 for calls in a row.
 const STEPS: usize = 100;
-/// Measurements of calls with and without the programs. The least counts: what is more is a
-/// neighbour's doing, and the two kinds can't take turns.
+/// Number of measurements of calls with and without the programs. The minimum counts: anything above it is
+/// caused by neighbours, and the two kinds can't alternate.
 const CALL_ROUNDS: usize = 30;
 
-/// What this thread's faults and calls take when nobody traces, CPU time, ns.
+/// CPU time of this thread's faults and calls without tracing, in ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Untraced {
     fault_ns: Option<f64>,
@@ -55,7 +55,7 @@ pub(super) struct Untraced {
 }
 
 impl Untraced {
-    /// To be taken before the programs are attached.
+    /// Measures them; call this before the programs are attached.
     pub(super) fn measure(faults: bool) -> Self {
         let null = null();
         Self {
@@ -65,7 +65,7 @@ impl Untraced {
     }
 }
 
-/// What the programs see too little or too much of. Leaves no trace of this thread.
+/// Measures by how much the programs see too little or too much. Leaves no trace of this thread.
 pub(super) fn measure(
     session: &mut Session,
     untraced: Untraced,
@@ -83,8 +83,8 @@ pub(super) fn measure(
     }
 }
 
-/// Lets the programs follow this thread. Returns its number by the kernel's own count, which in a
-/// container is not ours.
+/// Makes the programs follow this thread. Returns its id as seen by the kernel, which in a container differs
+/// from ours.
 fn follow(session: &mut Session) -> Option<u32> {
     bpf::run_here(session.follow()).ok()?;
     let mut own = None;
@@ -96,8 +96,8 @@ fn follow(session: &mut Session) -> Option<u32> {
     own
 }
 
-/// A fault of this thread when nobody traces, CPU time, ns: the least counts, as what comes and
-/// goes makes it longer.
+/// Returns the CPU time in ns of a fault of this thread without tracing. The minimum counts, because
+/// disturbances only add time.
 pub(super) fn untraced_fault() -> Option<f64> {
     least((0..ROUNDS).filter_map(|_| touch()))
 }
@@ -105,16 +105,16 @@ pub(super) fn untraced_fault() -> Option<f64> {
 /// Faults of this thread, with and without the programs.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// Of each measurement: CPU time of one that the programs saw, and that they didn't, ns.
+    /// For each measurement, the CPU time per fault that the programs saw, and that they didn't see, in ns.
     rounds: Vec<(f64, f64)>,
-    /// Least CPU time of one while they trace, ns.
+    /// Minimum CPU time per fault with tracing, in ns.
     traced_ns: f64,
-    /// And while they don't.
+    /// Minimum CPU time per fault without tracing, in ns.
     untraced_ns: f64,
 }
 
 impl Faults {
-    /// These and others as one measurement.
+    /// Combines both into one measurement.
     pub(super) fn and(mut self, others: Self) -> Self {
         self.rounds.extend(others.rounds);
         self.traced_ns = f64::midpoint(self.traced_ns, others.traced_ns);
@@ -122,8 +122,8 @@ impl Faults {
         self
     }
 
-    /// What faults of which the programs saw `seen_ns` each on average take beside that; without
-    /// one, those that were measured.
+    /// Returns the additional cost of faults of which the programs saw `seen_ns` each on average; without an
+    /// average, of the measured faults.
     pub(super) fn overhead(&self, seen_ns: Option<f64>) -> Option<FaultOverhead> {
         let outside_ns = outside_of(&self.rounds, seen_ns)?;
         Some(FaultOverhead {
@@ -134,8 +134,8 @@ impl Faults {
     }
 }
 
-/// What is not seen of a fault of which `seen_ns` are, by the line through measurements whose seen
-/// parts differ. Far beyond these nothing is known: such faults are of another kind.
+/// Returns the unseen part of a fault with `seen_ns` seen, by the line through measurements with different
+/// seen parts. Nothing is known far beyond these, since such faults are of another kind.
 fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
     let pairs = rounds.iter().enumerate();
     let pairs = pairs.flat_map(|(at, one)| rounds[at + 1..].iter().map(move |other| (one, other)));
@@ -161,7 +161,7 @@ fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
     )
 }
 
-/// Faults after the run; takes the programs off. What was lost of the run is to be read before.
+/// Measures faults after the run, and detaches the programs. The losses of the run must be read before.
 pub(super) fn faults_again(session: &mut Session) -> Option<Faults> {
     let tid = follow(session)?;
     let rounds = faults(session, tid);
@@ -170,7 +170,7 @@ pub(super) fn faults_again(session: &mut Session) -> Option<Faults> {
     rounds.beside(untraced_fault()?)
 }
 
-/// Measurements of faults while the programs trace: what they saw of one and what not, ns.
+/// Measurements of faults with tracing: the seen and the unseen part of each, in ns.
 struct TracedFaults(Vec<(f64, f64)>);
 
 impl TracedFaults {
@@ -196,14 +196,14 @@ fn faults(session: &Session, tid: u32) -> TracedFaults {
     TracedFaults((0..ROUNDS).filter_map(round).collect())
 }
 
-/// A cheap call of this thread, CPU time, ns.
+/// CPU time of a cheap call of this thread, in ns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
-    /// While nobody traces.
+    /// Without tracing.
     pub untraced_ns: f64,
-    /// While the programs do.
+    /// With tracing.
     traced_ns: f64,
-    /// What they see of it.
+    /// The part that the programs see.
     seen_ns: f64,
 }
 
@@ -237,7 +237,7 @@ fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<Calls> {
     })
 }
 
-/// Number and time of this thread's reads, as the programs see them.
+/// Returns number and time of this thread's reads, as seen by the programs.
 fn timed_reads(session: &Session, tid: u32) -> Option<(u64, u64)> {
     let rows = session.maps.calls.entries().ok()?;
     let rows = rows
@@ -256,7 +256,7 @@ pub(super) fn null() -> Option<File> {
     File::open("/dev/null").ok()
 }
 
-/// CPU time of a cheap call of a program that also computes, ns.
+/// Returns the CPU time in ns of a cheap call of a program that also computes.
 fn cheap_call(null: &File) -> Option<f64> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..CALL_ROUNDS {
@@ -266,25 +266,24 @@ fn cheap_call(null: &File) -> Option<f64> {
     Some((least(with)? - least(without)?).max(0.0))
 }
 
-/// CPU time of the computing between two calls, ns.
+/// Returns the CPU time in ns of the computation between two calls.
 fn computing() -> Option<f64> {
     least((0..CALL_ROUNDS).map(|_| calls_in_turn(None, CALLS)))
 }
 
-/// CPU time of some computing and a call, if one is to be made, ns: the mean of so many.
+/// Returns the mean CPU time in ns of some computation and, if `null` is given, a call.
 pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
     let mut byte = 0u8;
     let mut number = 1u64;
     let before = cpu_ns();
     for _ in 0..calls {
         if let Some(null) = null {
-            // Not by `read`, which in a program with threads does more.
-            // SAFETY: one live byte may be written.
+            // SAFETY: one live byte may be written. Not with `read`, which does more in a program with
+            // threads.
             unsafe { libc::syscall(libc::SYS_read, null.as_raw_fd(), &raw mut byte, 1usize) };
         }
         for _ in 0..STEPS {
-            // In a register: nothing here is to depend on what a call leaves of what the processor
-            // has learnt.
+            // Kept in a register, so that nothing depends on the predictor state that a call leaves.
             number ^= number << 13;
             number ^= number >> 7;
             number ^= number << 17;
@@ -294,14 +293,14 @@ pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
     (cpu_ns() - before) as f64 / calls as f64
 }
 
-/// Faults that were timed and their time, so far.
+/// Returns the number of timed faults and their time so far.
 fn served(session: &Session, tid: u32) -> Option<(u64, u64)> {
     let state = session.maps.tasks.get(&tid.to_ne_bytes()).ok()??;
     let state = Alive::decode(&state)?;
     Some((state.faults, state.fault_total))
 }
 
-/// Takes this thread out of the tables, and what of it did not fit out of the losses.
+/// Removes this thread from the tables, and its overflow from the losses.
 fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     let maps = &session.maps;
     maps.tasks.remove(&tid.to_ne_bytes())?;
@@ -320,12 +319,12 @@ fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Touches fresh memory: CPU time for each page, ns.
+/// Touches fresh memory; returns CPU time per page in ns.
 pub(super) fn touch() -> Option<f64> {
     const PAGE: usize = 4096;
     let len = PAGES * PAGE;
-    // SAFETY: a fresh private mapping placed by the kernel; only it is written to, and it is
-    // unmapped before the pointer goes.
+    // SAFETY: a fresh private mapping placed by the kernel; it is only written to, and is unmapped before the
+    // pointer is dropped.
     unsafe {
         let at = libc::mmap(
             std::ptr::null_mut(),
@@ -349,7 +348,7 @@ pub(super) fn touch() -> Option<f64> {
     }
 }
 
-/// CPU time of this thread.
+/// Returns the CPU time of this thread.
 pub(super) fn cpu_ns() -> i64 {
     let mut t = libc::timespec {
         tv_sec: 0,
@@ -371,7 +370,7 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_of_a_fault_goes_with_what_is() {
-        // Alone on the core, and beside somebody.
+        // With the core to itself, and shared.
         let both = |alone: usize, shared: usize| {
             let mut rounds = vec![(600.0, 610.0); alone];
             rounds.extend(vec![(900.0, 730.0); shared]);
@@ -382,10 +381,10 @@ mod tests {
         assert_eq!(reported(&both(8, 8), 600.0), 610.0);
         assert_eq!(reported(&both(8, 8), 750.0), 670.0);
         assert_eq!(reported(&both(2, 8), 600.0), 610.0);
-        // Far beyond what was measured nothing is known.
+        // Nothing is known far beyond the measurements.
         assert_eq!(reported(&both(8, 8), 2000.0), 838.0);
         assert_eq!(reported(&both(8, 8), 9000.0), 838.0);
-        // All alike.
+        // All equal.
         assert_eq!(reported(&both(0, 16), 600.0), 610.0);
         assert_eq!(outside_of(&[], Some(600.0)), None);
         assert_eq!(outside_of(&both(5, 3), None).unwrap().round(), 610.0);

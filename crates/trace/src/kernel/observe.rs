@@ -1,4 +1,4 @@
-//! How are commands run under the in-kernel tier?
+//! Runs commands under the in-kernel tier.
 
 use std::collections::HashSet;
 use std::io;
@@ -25,18 +25,18 @@ use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace
 use crate::stacks::RawStack;
 use crate::watch::{Limits, now};
 
-/// Distance of readings of the ring: 4 MiB hold what comes in 10 ms many times over.
+/// Interval between readings of the ring: 4 MiB hold many times the data of 10 ms.
 pub(super) const READING: Duration = Duration::from_millis(10);
 
-/// The same while there is to be read again soon.
+/// Interval if the ring must be read again soon.
 const SOON: Duration = Duration::from_millis(1);
 
-/// Where they are more than this part of it, it is read again at once.
+/// If the unread part exceeds this fraction, the ring is read again immediately.
 const MUCH: f64 = 0.125;
 
-/// Faults of which it matters what goes unseen of each, and how ticks are charged.
+/// Number of faults from which their unseen part, and how ticks are charged, matters.
 const MANY_FAULTS: u64 = 50_000;
-/// Calls of which it matters how ticks are charged.
+/// Number of calls from which it matters how ticks are charged.
 const MANY_CALLS: u64 = 100_000;
 
 /// Runs the command and reports what the kernel saw.
@@ -47,7 +47,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     watch(&mut session, group, command.timeout, options).map(GroupTrace::into_single)
 }
 
-/// Runs the commands at once and reports what the kernel saw of all of them.
+/// Runs the commands concurrently and reports what the kernel saw of all of them.
 pub(crate) fn observe_group(
     members: Vec<Member>,
     options: &TraceOptions,
@@ -57,7 +57,7 @@ pub(crate) fn observe_group(
     let timeout = members.iter().filter_map(|m| m.command.timeout).min();
     let commands = members.iter().map(|m| (&m.command, m.delay));
     let group = Group::hold(commands, Some(session.follow()), &unwanted)?;
-    // Our copies of the pipes between them: nobody would ever see an end of input.
+    // Drop our copies of the pipes between them; otherwise no reader would ever see the end of input.
     drop(members);
     watch(&mut session, group, timeout, options)
 }
@@ -81,7 +81,7 @@ fn watch(
     group.begin(now());
     group.release_due(now())?;
 
-    // The commands are made: none of them inherits it.
+    // The commands already exist, so none of them inherits the priority.
     let urgent = Urgent::raise();
     let (mut cut_short, mut wait) = (false, READING);
     while !group.all_ended(limits.shorten(wait)) {
@@ -120,7 +120,7 @@ fn watch(
     )
 }
 
-/// What is gathered while the programs are armed.
+/// Data collected while the programs are armed.
 pub(super) struct Gathering {
     pub(super) collector: Collector,
     drained: DrainedRows,
@@ -131,8 +131,8 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Begins what is beside the programs: samples of these held processes and of what they make,
-    /// and of waits for mutexes.
+    /// Starts the observation outside the programs: samples of these held processes and their descendants,
+    /// and of mutex waits.
     pub(super) fn begin(
         mut collector: Collector,
         roots: &[u32],
@@ -156,16 +156,16 @@ impl Gathering {
         }
     }
 
-    /// Samples of processes that run already, too; the first of them began at `since`.
+    /// Also samples processes that are already running; the first of them began at `since`.
     pub(super) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         if let Some(profile) = &mut self.profile {
             profile.attach(pids, since);
         }
     }
 
-    /// Takes what is new, and says after what time to do it again.
+    /// Reads new data, and returns after what time to read again.
     pub(super) fn read(&mut self, session: &mut Session) -> Result<Duration, TraceError> {
-        // Counted before the records are read: those of all these threads are among them.
+        // Counted before the records are read, so that those of all these threads are included.
         let ended = session.maps.counter(pace::ENDED)?;
         let part = self.drain(session);
         self.profile.iter_mut().for_each(MachineWide::read);
@@ -184,7 +184,8 @@ impl Gathering {
         })
     }
 
-    /// Takes the records that are in the rings now; returns which part of one they were at most.
+    /// Reads the records that are currently in the rings; returns the largest fraction of a ring that was
+    /// filled.
     pub(super) fn drain(&mut self, session: &mut Session) -> f64 {
         let collector = &mut self.collector;
         let part = session.ring.drain(|record| collector.record(record));
@@ -194,12 +195,12 @@ impl Gathering {
             .stacks
             .drain(|record| seen.extend(collector.stack(record)));
         if let Some((stacks, python)) = &mut stacks {
-            // Sent after the stack, and so there.
+            // Frames are sent right after their stack, so their ring is read after that of the stacks.
             python.drain();
             let mut last = None;
             for mut stack in seen {
                 let of = ((stack.pid, stack.tid), stack.at);
-                // A call that both ran and waited yields two stacks.
+                // A call that both ran and waited gives two stacks.
                 let known = last.take().filter(|(other, _)| *other == of);
                 let (_, frames) = known.unwrap_or_else(|| (of, python.sent(of.0, of.1)));
                 stack.copy.python.clone_from(&frames);
@@ -210,7 +211,7 @@ impl Gathering {
         part.max(of_stacks)
     }
 
-    /// Puts it together; `alive`: threads that had not ended at `end`.
+    /// Builds the trace; `alive` has the threads that had not ended at `end`.
     pub(super) fn finish(
         self,
         session: &Session,
@@ -226,7 +227,7 @@ impl Gathering {
             ..losses
         };
         trace.not_visible.extend(self.unprofiled.map(|error| {
-            format!("in which functions the own code was: perf_event_open(2): {error}")
+            format!("the functions of the program's own code: perf_event_open(2): {error}")
         }));
         trace.not_visible.extend(self.unprobed.map(|error| {
             format!("how goroutines waited for mutexes: perf_event_open(2): {error}")
@@ -237,11 +238,11 @@ impl Gathering {
             trace.mutexes = rows;
             if lost > 0 {
                 trace.not_visible.push(format!(
-                    "some of the waits for mutexes: {lost} records or more found their buffer full"
+                    "some waits for mutexes: {lost} or more records found their buffer full"
                 ));
             }
         }
-        // The clock samples every process.
+        // The CPU clock samples every process.
         let is_ours = |pid: u32| !with_rights.contains(&pid);
         let unseen = self.profile.iter().flat_map(MachineWide::not_visible);
         trace.not_visible.extend(unseen);
@@ -254,7 +255,7 @@ impl Gathering {
         let lost = trace.profile.as_ref().map_or(0, |profile| profile.lost);
         if lost > 0 {
             trace.not_visible.push(format!(
-                "in which functions the own code was, at times: {lost} records found their buffer full"
+                "some functions of the program's own code: {lost} records found their buffer full"
             ));
         }
         trace.call_overhead = call_overhead(session.calls, &trace);
@@ -263,7 +264,7 @@ impl Gathering {
     }
 }
 
-/// What was begun, or why it wasn't: without it all else holds.
+/// Returns what was started, or why it wasn't; everything else works without it.
 fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
     match begun {
         Ok(begun) => (begun, None),
@@ -271,8 +272,8 @@ fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
     }
 }
 
-/// What faults take beside what was seen of them; where there were many, by faults after the run
-/// too, and also how ticks charge them. `seen`: their number and time, ns.
+/// Returns the cost of faults beyond what was seen of them; if there were many, also measured by faults after
+/// the run, and how ticks charge them. `seen` is their number and time in ns.
 fn fault_overhead(session: &mut Session, seen: (u64, u64)) -> Option<FaultOverhead> {
     let before = session.faults.take()?;
     let (faults, ns) = seen;
@@ -289,7 +290,7 @@ fn fault_overhead(session: &mut Session, seen: (u64, u64)) -> Option<FaultOverhe
     })
 }
 
-/// Likewise of calls.
+/// Does the same for calls.
 fn call_overhead(before: Option<Calls>, trace: &Trace) -> Option<CallOverhead> {
     let before = before?;
     let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
@@ -314,7 +315,7 @@ fn finish(
     paths::mark(&mut trace);
     if without_descriptor > 0 {
         trace.not_visible.push(format!(
-            "on which descriptors {without_descriptor} of the calls were made, and what these read and wrote: there were too many"
+            "the descriptors of {without_descriptor} calls, and their bytes: there were too many"
         ));
     }
     Ok(trace)
@@ -346,12 +347,13 @@ pub(super) fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
         .collect())
 }
 
-/// Kills what outlived the command until there is none: one that was just being killed may have
-/// made another meanwhile.
+/// Kills processes that outlived the command until there are none: one that was just being killed may have
+/// created another.
 fn end_survivors(session: &Session, roots: &[u32]) -> Result<(), TraceError> {
-    // As long as the kernel takes to end processes, but not for ever: some may not be killed by us.
+    // Allows the time that the kernel takes to end processes, but not forever: some may not be killable by
+    // us.
     const ROUNDS: u32 = 500;
-    // A table that is read while threads come and go may miss one that came meanwhile.
+    // A table that is read while threads come and go may miss a new one.
     let mut found_none = 0;
     for _ in 0..ROUNDS {
         let mut left = alive(session)?;
@@ -377,12 +379,12 @@ fn kill_tree(session: &Session, group: &Group) {
     }
 }
 
-/// Kills what left the command's process group. A thread leaves the table as it exits, so that
-/// these numbers are theirs, except within the microseconds since the table was read.
+/// Kills processes that left the command's process group. A thread leaves the table as it exits, so these ids
+/// are valid, except within the microseconds since the table was read.
 fn kill_survivors(alive: &[Alive], roots: &[u32]) {
     for survivor in alive {
         let pid = survivor.call.who.pid;
-        // In another pid namespace the kernel's numbers are not ours: then the roots are not there.
+        // In another pid namespace the kernel's process ids differ from ours: then the roots are not found.
         if !roots.contains(&pid) && in_our_namespace(pid) {
             // SAFETY: sends a signal to a process of the traced tree.
             unsafe { libc::kill(pid as i32, libc::SIGKILL) };
@@ -391,7 +393,7 @@ fn kill_survivors(alive: &[Alive], roots: &[u32]) {
 }
 
 fn in_our_namespace(pid: u32) -> bool {
-    // Without a nested namespace the list that the kernel shows has a single number.
+    // Without a nested namespace, the kernel shows a list with a single number.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("NSpid:"));
     line.is_some_and(|l| l.split_whitespace().count() == 2)
@@ -404,7 +406,7 @@ mod tests {
     use crate::command::TimelineOptions;
     use crate::kernel::programs::Sides;
 
-    /// A shell that waits for its child, which sleeps for 200 ms, seen from these sides of each
+    /// Traces a shell that waits for its child, which sleeps for 200 ms, as seen from these sides of each
     /// switch.
     fn seen(sides: Sides) -> Option<Trace> {
         let options = TraceOptions {
@@ -416,7 +418,7 @@ mod tests {
         traced(session, &command, &options)
     }
 
-    /// The trace of a command, where the programs may be armed.
+    /// Returns the trace of a command, if the programs may be armed.
     fn traced(
         session: Result<Session, TraceError>,
         command: &TraceCommand,

@@ -1,8 +1,8 @@
-//! Where in this kernel's structs are the few members that the programs read?
+//! Finds the few struct members that the programs read in this kernel.
 
 use super::btf::{Btf, BtfError, Kind, Member};
 
-/// Offsets and type numbers of the running kernel, bytes unless said otherwise.
+/// Offsets and type numbers of the running kernel, in bytes unless stated otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct Offsets {
     pub task_pid: i16,
@@ -17,7 +17,7 @@ pub(crate) struct Offsets {
     pub task_in_iowait: Member,
     /// Time on a CPU by the scheduler's own count, ns.
     pub task_runtime: i16,
-    /// Time in the run queue by the scheduler's own count, ns; not every kernel keeps it.
+    /// Time in the run queue by the scheduler's own count, ns; not every kernel has it.
     pub task_queued: Option<i16>,
     pub task_cred: i16,
     /// Real and effective user and group.
@@ -25,18 +25,19 @@ pub(crate) struct Offsets {
     pub cred_euid: i16,
     pub cred_gid: i16,
     pub cred_egid: i16,
-    /// Its lowest two bits: whether the process may be dumped, and so be traced by its user.
+    /// Its lowest two bits tell whether the process is dumpable, and can so be traced by its user.
     pub mm_flags: i16,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
-    /// Where the first thread's stack begins.
+    /// Beginning of the first thread's stack.
     pub mm_start_stack: i16,
-    /// What the kernel hands to a program on its stack: pairs of a type and a value, 8 bytes each.
+    /// The auxiliary vector that the kernel passes to a program on its stack: pairs of a type and a value, 8
+    /// bytes each.
     pub mm_auxiliary: i16,
     pub binprm_filename: i16,
     /// The call's first four arguments in the saved registers.
     pub regs_arguments: [i16; 4],
-    /// Only x86 has one.
+    /// Only on x86.
     pub entry_32: Option<Entry32>,
     /// The instruction pointer in the saved registers.
     pub regs_ip: i16,
@@ -48,33 +49,31 @@ pub(crate) struct Offsets {
     pub sched_process_fork: u32,
     pub sched_process_exec: u32,
     pub sched_process_exit: u32,
-    /// Only some processors have it.
+    /// Only on some processors.
     pub page_fault_user: Option<u32>,
 }
 
-/// What distinguishes a call through the 32-bit entry from others, and where its arguments are.
+/// How a call through the 32-bit entry is recognised, and where its arguments are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry32 {
     /// The saved code segment.
     pub regs_cs: i16,
-    /// The saved register in which the instruction of the native entry leaves the address behind
-    /// it.
+    /// The saved register in which the native entry instruction stores the return address.
     pub regs_cx: i16,
-    /// The kernel's flags of what the thread is about, which is right also for `int 0x80` in a
-    /// program of 64 bits.
+    /// The kernel's status flags of the thread, which are also right for `int 0x80` in a 64-bit program.
     pub task_status: i16,
-    /// The call's first four arguments in the saved registers, of which the lower half counts.
+    /// The call's first four arguments in the saved registers; only the lower half counts.
     pub regs_arguments: [i16; 4],
 }
 
-/// Where the running kernel describes itself; readable by every user.
+/// The running kernel's type information; readable by every user.
 pub(crate) const VMLINUX: &str = "/sys/kernel/btf/vmlinux";
 
 impl Offsets {
     /// Looks everything up in the kernel's type information.
     ///
     /// # Errors
-    /// [`BtfError`]: malformed, or a kernel that lacks what the programs need. Kernels before 5.18
+    /// [`BtfError`]: malformed, or a kernel that lacks something the programs need. Kernels before 5.18
     /// pass no task state to `sched_switch` and are refused.
     pub(crate) fn of(btf: &Btf<'_>) -> Result<Self, BtfError> {
         let task = btf.find(Kind::Struct, "task_struct")?;
@@ -163,8 +162,7 @@ fn registers(btf: &Btf<'_>) -> Result<Registers, BtfError> {
     let regs = btf.find(Kind::Struct, "pt_regs")?;
     let at = |name| btf.member(regs, name).map(Member::byte_offset);
     let first = at("regs")?;
-    // The first argument's register holds the result when the call returns; the kernel keeps a
-    // copy.
+    // The first argument's register holds the result when the call returns, so the kernel keeps a copy.
     let arguments = [at("orig_x0")?, first + 8, first + 16, first + 24];
     Ok((arguments, None, at("pc")?))
 }

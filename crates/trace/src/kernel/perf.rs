@@ -1,4 +1,4 @@
-//! How does a program run when the kernel counts an event?
+//! Runs a program when the kernel counts an event.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -9,7 +9,7 @@ pub(super) use crate::perf::event::SoftwareEvent;
 
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
-/// Runs the program for each such event of any thread, on all CPUs that are there.
+/// Runs the program for each such event of any thread, on all present CPUs.
 ///
 /// # Errors
 /// Those of [`event::open`]. Nothing is attached then.

@@ -1,8 +1,7 @@
-//! How are the records of the ring read?
+//! Reads the records of the ring.
 //!
-//! The kernel's ring buffer: one page with our position, one with the producer's, then the data
-//! mapped twice in a row so that a record never wraps. Layout: the kernel's
-//! `Documentation/bpf/ringbuf.rst`.
+//! The kernel's ring buffer has one page with our position, one with the producer's, then the data mapped
+//! twice in a row so that a record never wraps. Layout: the kernel's `Documentation/bpf/ringbuf.rst`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -27,7 +26,7 @@ impl Ring {
     /// # Errors
     /// The kernel's.
     pub(crate) fn map(fd: BorrowedFd<'_>, size: u32) -> io::Result<Self> {
-        // SAFETY: asks for a constant of the system.
+        // SAFETY: queries a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let size = size as usize;
         let consumer = map(fd, page, libc::PROT_READ | libc::PROT_WRITE, 0)?;
@@ -46,9 +45,9 @@ impl Ring {
         }
     }
 
-    /// Hands every complete record that is there now to `take`, oldest first. Returns which part of
-    /// the ring they were, 0 to 1. What comes meanwhile is left for the next time: a tree that makes
-    /// records as quickly as they are taken would keep the reader from the tables.
+    /// Passes every complete record that is present now to `take`, oldest first. Returns the fraction of the
+    /// ring that they filled, 0 to 1. Records that arrive in the meantime are left for the next call: a tree
+    /// that produces records as fast as they are taken would otherwise keep the reader from the tables.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) -> f64 {
         // SAFETY: both mappings are live, page-aligned, and begin with the 64-bit positions.
         let (ours, theirs) = unsafe {
@@ -74,8 +73,8 @@ impl Ring {
             }
             let len = (head & !(BUSY | DISCARDED)) as usize;
             if head & DISCARDED == 0 {
-                // SAFETY: as above; a record that is not busy is not written any more until the
-                // position below is moved past it.
+                // SAFETY: as above; a record that is not busy is no longer written until the position below
+                // is moved past it.
                 let record = unsafe {
                     let base = self.producer.cast::<u8>().add(self.page + offset);
                     std::slice::from_raw_parts(base.add(HEADER as usize), len)

@@ -1,4 +1,4 @@
-//! How is tracing armed, and what is needed for it?
+//! Arms the tracing, and reports what is needed for it.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,7 +16,7 @@ use crate::command::TraceOptions;
 use crate::error::{TraceError, system};
 use crate::stacks::StackPool;
 
-/// Bytes of a ring that nothing is written to: whole pages everywhere.
+/// Size in bytes of an unused ring: whole pages on every system.
 const UNUSED_RING: u32 = 64 << 10;
 
 /// Armed programs and their tables; dropping it removes them all.
@@ -24,18 +24,18 @@ const UNUSED_RING: u32 = 64 << 10;
 pub(crate) struct Session {
     /// The shared tables.
     pub maps: Maps,
-    /// The records.
+    /// The ring of records.
     pub ring: Ring,
-    /// The records of stacks.
+    /// The ring of stack records.
     pub stacks: Ring,
-    /// Why page faults are not timed, if they were to be.
+    /// Why page faults are not timed, if requested.
     pub untimed_faults: Option<String>,
-    /// What they take outside of the times.
+    /// The cost of faults outside the measured times.
     pub(super) faults: Option<Faults>,
-    /// What each call takes, and what of that outside of its timed part.
+    /// The cost of each call, and its part outside the timed part.
     pub(super) calls: Option<Calls>,
     follow: Program,
-    /// In the order in which they were attached: forks and executions before what is recorded.
+    /// In the order of attachment: programs for forks and executions before those that record.
     attached: Vec<OwnedFd>,
 }
 
@@ -48,8 +48,8 @@ impl Session {
         Self::arm_with(options, Sides::Both, true)
     }
 
-    /// [`Session::arm`] with programs that trace these sides of a switch, and that may `hold` a
-    /// thread back so that the reader can keep up.
+    /// [`Session::arm`] with programs that trace these sides of a switch, and that may `hold` a thread back
+    /// for the reader.
     pub(super) fn arm_with(
         options: &TraceOptions,
         sides: Sides,
@@ -74,7 +74,7 @@ impl Session {
         let stacks = Ring::map(maps.stack_ring.fd(), sizes.stacks);
         let stacks = stacks.map_err(system("mapping the ring of stacks"))?;
         let distance = options.call_stacks.map(shift);
-        // None of what is measured before the run.
+        // None for the measurements before the run.
         set_distance(&maps, programs::stacks::NEVER)?;
         let shortest = options.timeline.map(|t| t.shortest.as_nanos());
         let context = Context {
@@ -97,7 +97,7 @@ impl Session {
             true => attach_fault_end(&context),
             false => (Vec::new(), None),
         };
-        // Without an end the beginning says nothing.
+        // Without an end, the beginning is useless.
         let fault_times = options.fault_times && untimed_faults.is_none();
         let context = Context {
             fault_times,
@@ -131,15 +131,16 @@ impl Session {
         Ok(session)
     }
 
-    /// The program that a held child runs on itself to be traced.
+    /// Returns the program that a held child runs on itself in order to be traced.
     pub(crate) fn follow(&self) -> BorrowedFd<'_> {
         self.follow.fd()
     }
 
-    /// Takes the programs off; the tables can still be read.
+    /// Detaches the programs; the tables can still be read.
     ///
-    /// The last one first: whatever is recorded, forks and executions are still seen. Else a process
-    /// that executes a program with rights of its own meanwhile would go on being recorded.
+    /// The order is last to first, so that forks and executions are still seen while anything is recorded.
+    /// Otherwise a process that executes a program with its own privileges in between would continue to be
+    /// recorded.
     pub(crate) fn disarm(&mut self) {
         while self.attached.pop().is_some() {}
     }
@@ -154,12 +155,12 @@ impl Drop for Session {
 fn set_distance(maps: &Maps, distance: u32) -> Result<(), TraceError> {
     for (kind, entry) in programs::stacks::distances(distance) {
         let set = maps.chosen.set(&kind.to_ne_bytes(), &entry);
-        set.map_err(system("writing the distance of stacks"))?;
+        set.map_err(system("writing the interval between stacks"))?;
     }
     Ok(())
 }
 
-/// The power of two of this many ns, rounded down; of at least 4 us.
+/// Returns the exponent of the power of two of this many ns, rounded down; at least 4 us.
 fn shift(distance: Duration) -> u32 {
     let ns = u64::try_from(distance.as_nanos()).unwrap_or(u64::MAX);
     ns.clamp(1 << 12, 1 << 30).ilog2()
@@ -168,14 +169,14 @@ fn shift(distance: Duration) -> u32 {
 /// The inode of the first process namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: u64 = 0xefff_fffc;
 
-/// Whether this process is in the first process namespace, whose numbers the programs see. Where
-/// `/proc` says nothing it is taken to be.
+/// Returns whether this process is in the first process namespace, whose ids the programs see; true if
+/// `/proc` doesn't tell.
 fn numbers_are_the_kernels() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self/ns/pid").map_or(true, |file| file.ino() == FIRST_NAMESPACE)
 }
 
-/// Attaches the program for the end of page faults, or says why there are no times of them.
+/// Attaches the program for the end of page faults, or returns why they can't be timed.
 fn attach_fault_end(context: &Context<'_>) -> (Vec<OwnedFd>, Option<String>) {
     if context.offsets.page_fault_user.is_none() {
         let why = "this kernel does not show where they begin";
@@ -223,7 +224,7 @@ fn refused_program(name: &str, refused: Refused) -> TraceError {
             TraceError::NotAllowed("bpf(2) refuses to load a tracing program (EPERM)")
         }
         _ => TraceError::Kernel(format!(
-            "program {name} was refused ({}): {}",
+            "program {name} was rejected ({}): {}",
             refused.error, refused.log
         )),
     }

@@ -1,4 +1,4 @@
-//! What does the record of a stack say?
+//! Decodes a stack record.
 
 use std::sync::Arc;
 
@@ -10,35 +10,35 @@ use crate::records::{Who, in_call, u32_at, u64_at};
 use crate::result::Activity;
 use crate::stacks::RawStack;
 
-/// Calls whose waits end by what a thread does, and never by what an interrupt brings.
+/// Calls whose waits are ended by threads, and never by an interrupt.
 const ENDED_BY_THREADS: [i64; 3] = [libc::SYS_futex, libc::SYS_wait4, libc::SYS_waitid];
 
-/// Where a thread was in the code when a call or a page fault ended.
+/// The code position of a thread when a call or a page fault ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StackRecord<'a> {
     pub time: u64,
     pub who: Who,
-    /// `None` for a page fault.
+    /// Number and descriptor of the call; `None` for a page fault.
     pub call: Option<(u32, i32)>,
-    /// The time on a CPU and off it that it stands for, ns.
+    /// The time on a CPU and, in the next field, off it that this record represents, ns.
     on_cpu: u64,
     off_cpu: u64,
-    /// How long this one was itself, likewise.
+    /// Its own duration on a CPU and, in the next field, off it, ns.
     took_on_cpu: u64,
     took_off_cpu: u64,
-    /// Of a call: the thread that ended its last sleep.
+    /// For a call: the thread that ended its last sleep.
     woken_by: Option<u32>,
-    /// Of a page fault: the address that was touched.
+    /// For a page fault: the address that was touched.
     touched: Option<u64>,
     registers: [u64; stack::REGISTERS.len()],
-    /// Where frame pointers lead, innermost first.
+    /// Return addresses found by frame pointers, innermost first.
     callers: Box<[u64]>,
-    /// What was on its stack, from the pointer on.
+    /// The content of its stack, from the stack pointer on.
     bytes: &'a [u8],
 }
 
 impl<'a> StackRecord<'a> {
-    /// Decodes a record; `None` if it is another one or too short.
+    /// Decodes a record; `None` if it is of another kind or too short.
     pub(crate) fn decode(bytes: &'a [u8]) -> Option<Self> {
         if u32_at(bytes, record::KIND)? as i32 != record::STACK {
             return None;
@@ -74,8 +74,8 @@ impl<'a> StackRecord<'a> {
         })
     }
 
-    /// What the thread did: it was on a CPU, off it, or both. One that was taken for no time, because
-    /// it was among the first of its call, was on a CPU. `path`: what the call was about.
+    /// Returns the thread's activity: on a CPU, off it, or both. A record that represents no time, because it
+    /// was among the first of its call, counts as on a CPU. `path` is the call's object.
     pub(crate) fn seen(&self, path: Option<&Arc<str>>) -> Vec<RawStack> {
         let copy = StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
@@ -116,8 +116,7 @@ impl<'a> StackRecord<'a> {
     }
 }
 
-/// How many as long as one that took so much are what it stands for; itself at least, if it was taken
-/// for no time.
+/// Returns how many calls with this duration it represents; at least itself, if it represents no time.
 fn calls(stands_for: u64, took: u64) -> f64 {
     match stands_for {
         0 => 1.0,
@@ -132,7 +131,7 @@ mod tests {
     const READ: u64 = libc::SYS_read as u64;
     const FUTEX: u64 = libc::SYS_futex as u64;
 
-    /// A record of a call with its descriptor, of so much time on a CPU and off it.
+    /// Returns a record of a call with its descriptor and these times on a CPU and off it.
     fn bytes(call: u64, fd: i32, on_cpu: u64, off_cpu: u64) -> Vec<u8> {
         let mut bytes = vec![0; stack::BYTES];
         let mut put = |at: i16, value: u64| {

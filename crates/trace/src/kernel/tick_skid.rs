@@ -1,12 +1,11 @@
-//! What of a page fault and of a call do the kernel's ticks charge to the program's own code?
+//! Which part of a page fault and of a call the kernel's ticks charge to the program's own code.
 //!
-//! A timer that comes due on the way out of the kernel, where interrupts are held back, is served
-//! when the program is reached: the tick finds it there, though it was in the kernel. How long that
-//! way is differs by machine: of a fault 85 ns on two, 155 to 190 of 1,000 on one whose hypervisor
-//! is itself a guest, and 250 of 1,500 there while somebody shares the core; of a call 45 to 50 of
-//! 150 there. A timer of its own on this thread shows it. While it does nothing but touch fresh
-//! memory, next to all samples that find it in user code are such; while it makes cheap calls,
-//! those beyond what it computes between them.
+//! A timer that expires on the way out of the kernel, where interrupts are disabled, is served when the
+//! program is reached: the tick finds the program there, although it was in the kernel. The length of that
+//! way depends on the machine: for a fault 85 ns on two, 155 to 190 of 1,000 on one whose hypervisor is
+//! itself a guest, and 250 of 1,500 there while something shares the core; for a call 45 to 50 of 150 there.
+//! A separate timer on this thread measures it. While the thread only touches fresh memory, nearly all
+//! samples in user code are such; while it makes cheap calls, those beyond the computation between them are.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -16,34 +15,35 @@ use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, What};
 use crate::perf::ring::Ring;
 
-/// CPU time between two samples. On a virtual machine within another each takes 20 us.
+/// CPU time between two samples. In a nested virtual machine each takes 20 us.
 const PERIOD: Duration = Duration::from_micros(100);
-/// CPU time of the touching that is sampled, ns.
+/// CPU time of the sampled touching of memory, ns.
 const TOUCHING_SAMPLED_NS: i64 = 75_000_000;
-/// The same of the calls.
+/// CPU time of the sampled calls, ns.
 const CALLS_SAMPLED_NS: i64 = 150_000_000;
-/// Fewer samples say nothing.
+/// Minimum number of samples for a result.
 const ENOUGH: u64 = 200;
-/// Addresses from here on are the kernel's.
+/// Lowest kernel address.
 const KERNEL: u64 = 1 << 63;
 const PAGES: usize = 16;
-/// Calls of one measurement.
+/// Calls per measurement.
 const CALLS: usize = 1000;
-/// How often samples and measurements take turns.
+/// Number of alternations between samples and measurements.
 const TURNS: i64 = 50;
 
-/// Part of a fault, 0 to 1; `None` where this thread may not be sampled.
+/// Returns the fraction of a fault, 0 to 1; `None` if this thread may not be sampled.
 pub(super) fn share_of_fault() -> Option<f64> {
     let mut samples = TickSamples::new()?;
     let in_faults = touch_for(TOUCHING_SAMPLED_NS, || samples.take())?;
     Some(samples.in_user()? / in_faults)
 }
 
-/// Of a cheap call that took so long before the run, ns; `None` likewise. What is computed between
-/// two calls and how long both take is measured between the samples, which make everything longer.
+/// Returns the part in ns of a cheap call that took `before_ns` before the run; `None` if this thread may not
+/// be sampled. The computation between two calls, and the duration of both, is measured between the samples,
+/// which slow everything down.
 ///
-/// After one run in six a call took 190 ns instead of 140, of which 74 were late instead of 50: the
-/// part of it stays the same, and is what is taken of a call before the run.
+/// After one run in six, a call took 190 ns instead of 140, of which 74 were late instead of 50: the fraction
+/// stays the same, and is applied to the call before the run.
 pub(super) fn ns_of_call(before_ns: f64) -> Option<f64> {
     let null = entry_exit_overhead::null()?;
     let mut samples = TickSamples::new()?;
@@ -65,9 +65,9 @@ pub(super) fn ns_of_call(before_ns: f64) -> Option<f64> {
     Some(late.clamp(0.0, 1.0) * call.min(before_ns))
 }
 
-/// A timer on this thread that says whether it is in the kernel, each time that it comes due.
+/// A timer on this thread that records, each time it expires, whether the thread is in the kernel.
 struct TickSamples {
-    /// Closed with this; the timer ends then.
+    /// Closed when dropped, which ends the timer.
     event: OwnedFd,
     ring: Ring,
     in_kernel: u64,
@@ -78,7 +78,7 @@ impl TickSamples {
     fn new() -> Option<Self> {
         let mut attributes = Attributes::recording(Some(PERIOD), flag::EXCLUDE_IDLE);
         attributes.flags &= !flag::EXCLUDE_KERNEL;
-        // SAFETY: asks for a number of this thread. As a call of the kernel: glibc has it since 2.30.
+        // SAFETY: returns a number of this thread. Called directly, because glibc only has it since 2.30.
         let own = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
         let event = event::open(&attributes, Watched::Thread(own), -1).ok()??;
         let ring = Ring::map(&event, PAGES).ok()?;
@@ -100,15 +100,15 @@ impl TickSamples {
         );
     }
 
-    /// Part of the samples that found user code, 0 to 1, if there were enough.
+    /// Returns the fraction of the samples in user code, 0 to 1, if there were enough.
     fn in_user(&self) -> Option<f64> {
         let all = self.in_kernel + self.in_user;
         (all >= ENOUGH).then(|| self.in_user as f64 / all as f64)
     }
 }
 
-/// Touches fresh memory for so long, CPU time, and between the pieces does something else. The part
-/// of the time that the touching took, 0 to 1.
+/// Touches fresh memory for this much CPU time, and calls `between` between the pieces. Returns the fraction
+/// of the time spent on touching, 0 to 1.
 fn touch_for(ns: i64, mut between: impl FnMut()) -> Option<f64> {
     let (from, mut touching) = (cpu_ns(), 0.0);
     while cpu_ns() - from < ns {
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_fault_is_late() {
-        // Where perf is not allowed there is no answer, and nothing to hold against.
+        // If perf is not allowed, there is no result and nothing to compare.
         if let Some(late) = share_of_fault() {
             assert!((0.001..0.9).contains(&late), "{late}");
         }

@@ -1,19 +1,18 @@
-//! How does the reader of the kernel's tables get a CPU on a busy machine?
+//! Gives the reader of the kernel's tables a CPU on a busy machine.
 //!
-//! Tables and ring are bounded: a reader that has to queue for a CPU loses what comes meanwhile.
-//! Niceness doesn't help across sessions (autogroup); a real-time policy does. The reader runs for
-//! microseconds every 10 ms, so that the command loses nothing that can be measured.
+//! Tables and ring are bounded: a reader that has to queue for a CPU loses new data. Niceness doesn't help
+//! across sessions (autogroup); a real-time policy does. The reader runs for microseconds every 10 ms, so the
+//! command loses nothing measurable.
 
-/// The calling thread goes before all ordinary ones until this is dropped, if that is allowed
-/// (`CAP_SYS_NICE`). What it makes meanwhile is ordinary.
+/// Gives the calling thread priority over all ordinary ones until this is dropped, if that is allowed
+/// (`CAP_SYS_NICE`). Its children get ordinary priority.
 #[derive(Debug)]
 pub(super) struct Urgent {
     before: Option<(i32, libc::sched_param)>,
 }
 
 impl Urgent {
-    /// Raises the calling thread. Where that is refused all stays as it is: what is lost is
-    /// counted.
+    /// Raises the calling thread's priority. If that is refused, nothing changes: losses are counted.
     pub(super) fn raise() -> Self {
         // SAFETY: an all-zero parameter is valid; both calls take the calling thread and live
         // values.
@@ -23,7 +22,7 @@ impl Urgent {
             let known = policy != -1 && libc::sched_getparam(0, &raw mut param) == 0;
             known.then_some((policy, param))
         };
-        // A policy that somebody chose is kept.
+        // A policy that was chosen explicitly is kept.
         let ordinary = before.filter(|(policy, _)| *policy == libc::SCHED_OTHER);
         Self {
             before: ordinary.filter(|_| raised()),

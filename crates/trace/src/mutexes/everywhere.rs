@@ -1,5 +1,5 @@
-//! Probes before Linux 6.6: `uprobe` events of perf, which the kernel puts into every process that
-//! runs the file. What others than the tree record is dropped.
+//! Probes before Linux 6.6: perf `uprobe` events, which the kernel inserts into every process that runs the
+//! file. Records of processes outside the tree are dropped.
 
 use std::ffi::CStr;
 use std::fs;
@@ -11,23 +11,25 @@ use super::waits::{self, Parsed};
 use crate::perf::event::{self, Attributes, Watched};
 use crate::perf::ring::Ring;
 
-/// Of a CPU's buffer: five thousand hits between two readings 10 ms apart.
+/// Size of a CPU's buffer in pages: five thousand hits between two readings 10 ms apart.
 const PAGES: usize = 64;
-/// Events at most: places times CPUs.
+/// Maximum number of events: places times CPUs.
 const MOST_EVENTS: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Everywhere {
     rings: Vec<Ring>,
     _events: Vec<OwnedFd>,
-    /// Numbers of the events at the places where a wait begins.
+    /// Event ids of the places where a wait begins.
     begins: Vec<u64>,
 }
 
 impl Everywhere {
+    /// Opens probes at these places in the file.
+    ///
     /// # Errors
-    /// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOENT` without uprobes,
-    /// `EMFILE` without free descriptors.
+    /// The kernel's: `EACCES` or `EPERM` without permission, `ENOENT` without uprobes, `EMFILE` without free
+    /// descriptors.
     pub(super) fn begin(path: &CStr, places: &[Place]) -> io::Result<Self> {
         if places.len() * event::cpus().len() > MOST_EVENTS {
             return Err(io::Error::from_raw_os_error(libc::EMFILE));
@@ -45,7 +47,7 @@ impl Everywhere {
         Ok(new)
     }
 
-    /// All places on this CPU write into one buffer.
+    /// Opens the events of this CPU; those of all places write into one buffer.
     fn watch_cpu(&mut self, kind: u32, path: &CStr, places: &[Place], cpu: i32) -> io::Result<()> {
         let mut first: Option<i32> = None;
         for place in places {
@@ -68,7 +70,7 @@ impl Everywhere {
         Ok(())
     }
 
-    /// Hands what was reported since to `take`.
+    /// Passes new records to `take`.
     pub(super) fn read(&mut self, mut take: impl FnMut(Parsed)) {
         let begins = &self.begins;
         for ring in &mut self.rings {

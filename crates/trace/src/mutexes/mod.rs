@@ -1,14 +1,14 @@
-//! How long do the goroutines of a Go program wait for mutexes that others hold?
+//! How long the goroutines of a Go program wait for mutexes held by others.
 //!
-//! A goroutine that waits is off its thread, and the thread runs another: no call, no switch and no
-//! clock shows it. So the places where Go's `sync` package puts a goroutine aside for a lock and
-//! where it goes on get a probe each, which records the goroutine, by the register that holds it,
-//! and the time. 1 to 2 us for each wait, nothing for a lock that is free. The probes belong to
-//! descriptors of this process: they are gone with them.
+//! A waiting goroutine is off its thread, and the thread runs another one: no call, no switch and no clock
+//! shows the wait. Therefore the places where Go's `sync` package parks a goroutine for a lock and where it
+//! resumes get a probe each, which records the goroutine, from the register that holds it, and the time. This
+//! costs 1 to 2 us per wait, and nothing for a free lock. The probes belong to descriptors of this process
+//! and disappear with them.
 //!
-//! Only the commands have probes, from their first instruction on, and processes of their tree that
-//! run the same file, from the reading of the ring on that reports their `execve`. Before Linux 6.6
-//! every process that runs the file has them.
+//! Only the commands have probes, from their first instruction on, and processes of their tree that run the
+//! same file, once the reader has seen their `execve` in the ring. Before Linux 6.6, every process that runs
+//! the file has them.
 
 mod everywhere;
 mod of_processes;
@@ -30,32 +30,31 @@ use everywhere::Everywhere;
 use of_processes::OfProcesses;
 use waits::{Hit, Parsed, Waits};
 
-/// Hits that are kept, 40 bytes each.
+/// Maximum number of hits that are kept, 40 bytes each.
 const MOST_HITS: usize = 1_000_000;
 
-/// How the goroutines of one process waited for mutexes (`sync.Mutex`, `sync.RWMutex`) that others
-/// held.
+/// How the goroutines of one process waited for mutexes (`sync.Mutex`, `sync.RWMutex`) held by others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MutexRow {
     /// Process.
     pub pid: u32,
-    /// How often one was put aside for a lock, and went on.
+    /// Number of times a goroutine was parked for a lock and resumed.
     pub waits: u64,
-    /// Different goroutines that were.
+    /// Number of different goroutines that waited.
     pub goroutines: u64,
-    /// How long they waited, all together, ns.
+    /// Total time that they waited, ns.
     pub total_ns: u64,
     /// The longest wait, ns.
     pub longest_ns: u64,
-    /// How long one of them at least waited, ns.
+    /// Time during which at least one of them waited, ns.
     pub contended_ns: u64,
 }
 
-/// Probes in a Go program; gone when this is dropped.
+/// Probes in a Go program, removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Mutexes {
     probes: Probes,
-    /// Device and number of the program's file.
+    /// Device and inode of the program's file.
     file: (u64, u64),
     hits: Vec<Hit>,
     lost: u64,
@@ -68,12 +67,12 @@ enum Probes {
 }
 
 impl Mutexes {
-    /// Watches the program in this file as these processes run it; `None` where it has no such
-    /// places, which a program without symbols hasn't.
+    /// Probes the program in this file in these processes; `None` if it doesn't contain such places, as a
+    /// program without symbols.
     ///
     /// # Errors
-    /// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOENT` without uprobes,
-    /// `EMFILE` without free descriptors.
+    /// The kernel's: `EACCES` or `EPERM` without permission, `ENOENT` without uprobes, `EMFILE` without free
+    /// descriptors.
     pub(crate) fn begin(program: &Path, pids: &[u32]) -> io::Result<Option<Self>> {
         let places = places::of(program);
         if places.is_empty() {
@@ -92,17 +91,17 @@ impl Mutexes {
         }))
     }
 
-    /// A process of the tree has executed a program: it is watched if that is this one.
+    /// Handles an exec by a process of the tree: the process is probed if it runs this program.
     pub(crate) fn executed(&mut self, pid: u32) {
         if let Probes::OfProcesses(probes) = &mut self.probes
             && file(Path::new(&format!("/proc/{pid}/exe"))).is_ok_and(|it| it == self.file)
         {
-            // It may have ended since.
+            // It may have ended in the meantime.
             let _ = probes.watch(pid);
         }
     }
 
-    /// Takes what was reported since.
+    /// Reads new records.
     pub(crate) fn read(&mut self) {
         let (hits, lost) = (&mut self.hits, &mut self.lost);
         let take = |parsed| match parsed {
@@ -117,7 +116,7 @@ impl Mutexes {
         }
     }
 
-    /// How the processes of a tree waited, and how many hits are missing.
+    /// Returns the waits of the processes of a tree, and the number of missing hits.
     pub(crate) fn finish(mut self, is_of_tree: impl Fn(u32) -> bool) -> (Vec<MutexRow>, u64) {
         self.read();
         self.hits.retain(|hit| is_of_tree(hit.pid));

@@ -1,5 +1,5 @@
-//! Probes in chosen processes, from Linux 6.6 on: a program that the kernel runs at these places of
-//! these processes (`uprobe_multi`). Others that run the same file are left as they are.
+//! Probes in selected processes, from Linux 6.6 on: a program that the kernel runs at these places of these
+//! processes (`uprobe_multi`). Other processes that run the same file are not affected.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,29 +14,31 @@ use crate::kernel::ring::Ring;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R10};
 
-/// Twenty thousand hits between two readings 10 ms apart.
+/// Size of the ring in bytes: twenty thousand hits between two readings 10 ms apart.
 const RING_BYTES: u32 = 1 << 20;
-/// A hit in the ring: time, process, goroutine, whether a wait begins; 8 bytes each.
+/// Size of a hit in the ring: time, process, goroutine, whether a wait begins; 8 bytes each.
 const HIT: i16 = 32;
-/// The kernel's flag: the reader looks by itself.
+/// The kernel's flag for no wake-up: the reader polls.
 const NO_WAKEUP: i32 = 1;
 
 #[derive(Debug)]
 pub(super) struct OfProcesses {
     ring: Ring,
-    /// How many hits found the ring full, all together.
+    /// Total number of hits that found the ring full.
     lost: Map,
     reported: u64,
     program: Program,
     path: CString,
     places: Vec<(u64, u64)>,
-    /// By process.
+    /// Attachments by process.
     links: HashMap<u32, OwnedFd>,
 }
 
 impl OfProcesses {
+    /// Loads the program and attaches it to these places of these processes.
+    ///
     /// # Errors
-    /// The kernel's: `EPERM` without the right to it, `EINVAL` before Linux 6.6.
+    /// The kernel's: `EPERM` without permission, `EINVAL` before Linux 6.6.
     pub(super) fn begin(path: CString, places: &[Place], pids: &[u32]) -> io::Result<Self> {
         let ring = Map::create(MapKind::Ring, "fathom_locks", 0, 0, RING_BYTES)?;
         let lost = Map::create(MapKind::Array, "fathom_unlocked", 4, 8, 1)?;
@@ -58,7 +60,7 @@ impl OfProcesses {
         Ok(new)
     }
 
-    /// Watches a further process, once.
+    /// Probes another process, once.
     pub(super) fn watch(&mut self, pid: u32) -> io::Result<()> {
         if !self.links.contains_key(&pid) {
             let link = self.program.attach_in(pid, &self.path, &self.places)?;
@@ -67,7 +69,7 @@ impl OfProcesses {
         Ok(())
     }
 
-    /// Hands what was reported since to `take`.
+    /// Passes new records to `take`.
     pub(super) fn read(&mut self, mut take: impl FnMut(Parsed)) {
         self.ring.drain(|record| take(parse(record)));
         let lost = self.lost.get(&[0; 4]).ok().flatten();
@@ -93,7 +95,7 @@ fn parse(record: &[u8]) -> Parsed {
     })
 }
 
-/// Sends a hit; counts it where the ring is full.
+/// Returns the code that sends a hit, or counts it if the ring is full.
 fn code(ring: &Map, lost: &Map) -> Result<Vec<u64>, crate::kernel::asm::AsmError> {
     let mut a = Asm::new();
     let done = a.label();

@@ -1,11 +1,11 @@
-//! Where in a Go program does a wait for a lock begin and end?
+//! Finds the places in a Go program where a wait for a lock begins and ends.
 
 use std::path::Path;
 
 use fathom_stacks::functions_named;
 
-/// Functions of Go's runtime that put a goroutine aside for a lock of `sync` until it may go on.
-/// The first is Go 1.24's.
+/// Functions of Go's runtime that park a goroutine for a lock of `sync` until it may continue. The first is
+/// from Go 1.24.
 const FUNCTIONS: [&str; 4] = [
     "internal/sync.runtime_SemacquireMutex",
     "sync.runtime_SemacquireMutex",
@@ -13,10 +13,10 @@ const FUNCTIONS: [&str; 4] = [
     "sync.runtime_SemacquireRWMutexR",
 ];
 
-/// The register, by its number in perf's order, that holds the goroutine from Go 1.17 on.
+/// The register, by its number in perf's order, that holds the goroutine since Go 1.17.
 #[cfg(target_arch = "x86_64")]
 pub(super) const GOROUTINE: u32 = 22; // r14
-/// Where the kernel's copy of a thread's registers (`pt_regs`) has it.
+/// Its offset in the kernel's copy of a thread's registers (`pt_regs`).
 #[cfg(target_arch = "x86_64")]
 pub(super) const GOROUTINE_IN_REGISTERS: i16 = 8;
 #[cfg(not(target_arch = "x86_64"))]
@@ -24,16 +24,16 @@ pub(super) const GOROUTINE: u32 = 28; // x28 of AArch64
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const GOROUTINE_IN_REGISTERS: i16 = 28 * 8;
 
-/// An instruction.
+/// An instruction to probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Byte of the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// Whether a wait begins there; otherwise one ends.
+    /// Whether a wait begins there; otherwise a wait ends.
     pub begins: bool,
 }
 
-/// The places of a program in a file that is for this machine.
+/// Returns the places of a program in a file for this machine.
 pub(super) fn of(program: &Path) -> Vec<Place> {
     let mut places = Vec::new();
     for function in functions_named(program, &FUNCTIONS) {
@@ -51,7 +51,7 @@ pub(super) fn of(program: &Path) -> Vec<Place> {
     places
 }
 
-/// Where the function is left, bytes from its beginning.
+/// Returns the exits of the function, as offsets in bytes from its beginning.
 #[cfg(target_arch = "x86_64")]
 fn returns(code: &[u8]) -> Vec<u64> {
     use iced_x86::{Decoder, DecoderOptions, Mnemonic};

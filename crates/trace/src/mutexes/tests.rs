@@ -1,4 +1,5 @@
-//! Whom do the probes trap? This program has a function of the name that Go's runtime waits in.
+//! Which processes the probes trap. This program has a function with the name of the one in which Go's
+//! runtime waits.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +11,7 @@ use super::*;
 
 const ASKED: &str = "FATHOM_TEST_UNIT_WAITS";
 const WAITS: u64 = 5;
-/// The instruction that the kernel puts in the place of the one that is probed.
+/// The instruction with which the kernel replaces the probed one.
 const TRAP: u8 = 0xcc;
 
 #[unsafe(export_name = "sync.runtime_SemacquireMutex")]
@@ -19,7 +20,7 @@ extern "C" fn wait(number: u64) {
     std::hint::black_box(number);
 }
 
-/// What runs in the processes of the tests: says where the function is, and goes on when it is told to.
+/// Runs in the processes of the tests: prints where the function is, and continues when told to.
 #[test]
 fn waits_if_it_is_asked_to() {
     if std::env::var_os(ASKED).is_some() {
@@ -29,7 +30,7 @@ fn waits_if_it_is_asked_to() {
         for number in 0..WAITS {
             wait(std::hint::black_box(number));
         }
-        // Stays, so that its memory can be read.
+        // Keeps running, so that its memory can be read.
         std::io::stdin().read_line(&mut String::new()).unwrap();
     }
 }
@@ -75,7 +76,7 @@ impl Waiting {
         first == [TRAP]
     }
 
-    /// Lets it wait and end.
+    /// Lets it wait and exit.
     fn run(mut self) {
         self.child.stdin.take().unwrap().write_all(b"\n\n").unwrap();
         std::io::copy(&mut self.said, &mut std::io::sink()).unwrap();
@@ -108,7 +109,7 @@ fn own() -> (CString, Vec<places::Place>) {
     (path, places::of(&program))
 }
 
-/// Each process with the number of its waits.
+/// Returns each process with the number of its waits.
 fn rows(probes: Mutexes, of: impl Fn(u32) -> bool) -> Vec<(u32, u64)> {
     let (rows, lost) = probes.finish(of);
     assert_eq!(lost, 0);

@@ -1,4 +1,4 @@
-//! What do the hits add up to?
+//! Sums up the hits.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,10 +8,10 @@ const LOST: u32 = 2;
 const THROTTLED: u32 = 5;
 const SAMPLE: u32 = 9;
 
-/// A goroutine at a place.
+/// A goroutine that reached a probed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// When, ns of the monotonic clock.
+    /// Time of the hit, in ns of the monotonic clock.
     pub at: u64,
     pub pid: u32,
     pub goroutine: u64,
@@ -19,17 +19,17 @@ pub(super) struct Hit {
     pub begins: bool,
 }
 
-/// What a record says.
+/// A decoded record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parsed {
     Hit(Hit),
-    /// So many hits are missing, or an unknown number for a while: one.
+    /// Number of missing hits; one if it is an unknown number over a period.
     Lost(u64),
     Nothing,
 }
 
-/// Reads a record: of a sample the event's number, process and thread, time, which registers, and
-/// the register. `begins`: the events of beginnings.
+/// Decodes a record: of a sample, the event's id, process and thread, time, which registers, and the
+/// register. `begins` has the ids of beginning events.
 pub(super) fn parse(record: &[u8], begins: &[u64]) -> Parsed {
     let kind = record
         .first_chunk::<4>()
@@ -68,9 +68,9 @@ struct OfProcess {
     row: MutexRow,
     waiting: HashMap<u64, u64>,
     waited: HashSet<u64>,
-    /// Since when one at least waits.
+    /// Since when at least one goroutine waits.
     contended_since: u64,
-    /// Ends without a beginning.
+    /// Number of ends without a beginning.
     strays: u64,
 }
 
@@ -84,8 +84,8 @@ impl Waits {
         new
     }
 
-    /// Of processes whose beginnings and ends fit: in programs of an old Go the register holds
-    /// something else.
+    /// Returns the rows of processes whose beginnings and ends match: in programs of an old Go, the register
+    /// holds something else.
     pub(super) fn rows(self) -> Vec<MutexRow> {
         let fit = |one: &OfProcess| one.row.waits > 0 && one.strays < one.row.waits;
         let rows = self.of.into_iter().filter(|(_, one)| fit(one));
@@ -104,7 +104,7 @@ impl OfProcess {
             if self.waiting.is_empty() {
                 self.contended_since = hit.at;
             }
-            // Once more where its stack had to grow first.
+            // Hit again if its stack had to grow first.
             self.waiting.entry(hit.goroutine).or_insert(hit.at);
             return;
         }

@@ -1,4 +1,4 @@
-//! How many system calls do processes make that run already?
+//! Counts the system calls of running processes.
 
 use std::fs::{File, read_to_string};
 use std::io::{self, Read};
@@ -8,22 +8,22 @@ use crate::attach::threads_of;
 
 use super::event::{self, Attributes, Watched, flag};
 
-/// Where the kernel says which number its event of every call has.
+/// Folders in which the kernel gives the id of its event for every call.
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const EVENT: &str = "events/raw_syscalls/sys_enter/id";
-/// Of no certain CPU.
+/// Not bound to a CPU.
 const ANY_CPU: i32 = -1;
 
-/// Counts the calls of some processes, and of what they make, in the kernel. It costs them: 6 % of
-/// the requests of a server that makes two calls for each.
+/// Counts the calls of some processes and their descendants in the kernel. It costs them time: 6 % of the
+/// requests of a server that makes two calls for each.
 #[derive(Debug)]
 pub struct CallCount(Vec<File>);
 
 impl CallCount {
-    /// Counts from now on.
+    /// Starts counting.
     ///
     /// # Errors
-    /// Without root or `CAP_PERFMON`, and where the kernel has no such event.
+    /// Without root or `CAP_PERFMON`, or if the kernel has no such event.
     pub fn begin(processes: &[u32]) -> io::Result<CallCount> {
         CallCount::of_threads(processes.iter().flat_map(|pid| threads_of(*pid)))
     }
@@ -34,7 +34,7 @@ impl CallCount {
         for thread in threads {
             match event::open(&counted, Watched::Thread(thread), ANY_CPU) {
                 Ok(opened) => events.extend(opened.map(File::from)),
-                // It has ended meanwhile.
+                // It has ended in the meantime.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => return Err(error),
             }
@@ -42,7 +42,7 @@ impl CallCount {
         Ok(CallCount(events))
     }
 
-    /// Calls since then, those of threads that have ended too.
+    /// Returns the number of calls since then, including those of ended threads.
     ///
     /// # Errors
     /// The kernel's.
@@ -82,7 +82,7 @@ mod tests {
             ready.send(unsafe { libc::gettid() }).unwrap();
             let times: usize = wait.recv().unwrap();
             for _ in 0..times {
-                // SAFETY: takes nothing; the C library asks the kernel each time.
+                // SAFETY: takes nothing; this calls the kernel each time.
                 unsafe { libc::syscall(libc::SYS_getppid) };
             }
         });
@@ -100,7 +100,7 @@ mod tests {
         go.send(1000).unwrap();
         thread.join().unwrap();
         let calls = count.so_far().unwrap() - before;
-        // Beside those, the few with which it waits and ends.
+        // In addition to those, the few calls with which it waits and ends.
         assert!((1000..1100).contains(&calls), "{calls}");
     }
 }

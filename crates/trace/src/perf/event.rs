@@ -1,8 +1,8 @@
-//! How is a perf event opened?
+//! Opens perf events.
 //!
-//! Events are owned descriptors: closing them (also by the kernel, when this process is killed)
-//! removes them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third
-//! version, whose first 64 bytes are the first version.
+//! Events are owned descriptors: closing them (which the kernel also does when this process is killed)
+//! removes them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third version,
+//! whose first 64 bytes are the first version.
 
 use std::ffi::CStr;
 use std::io;
@@ -20,7 +20,7 @@ const IOC_PERIOD: libc::c_ulong = 0x4008_2404;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const IOC_ID: libc::c_ulong = 0x8008_2407;
 
-/// Events that the kernel counts itself, by its number.
+/// Software events of the kernel, by their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum SoftwareEvent {
@@ -37,25 +37,25 @@ pub(crate) enum SoftwareEvent {
 /// Bits of `Attributes::flags`.
 pub(crate) mod flag {
     pub(crate) const DISABLED: u64 = 1;
-    /// Children and threads made from now on are watched, too.
+    /// Children and threads created from now on are watched, too.
     pub(crate) const INHERIT: u64 = 1 << 1;
     pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
     pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     pub(crate) const EXCLUDE_IDLE: u64 = 1 << 7;
     pub(crate) const EXCLUDE_KERNELS_CALLERS: u64 = 1 << 21;
-    /// Records of files that are mapped to be executed, with their inodes.
+    /// Records of executable file mappings, with their inodes.
     pub(crate) const MAPPED: u64 = 1 << 8 | 1 << 23;
-    /// And of what is mapped without being executed.
+    /// Also records of mappings that aren't executable.
     pub(crate) const MAPPED_DATA: u64 = 1 << 17;
     /// Records of new names of threads.
     pub(crate) const NAMES: u64 = 1 << 9;
     /// Records of threads that begin and end.
     pub(crate) const TASKS: u64 = 1 << 13;
-    /// Every record ends with who and when.
+    /// Every record ends with the thread and the time.
     pub(crate) const WHO_AND_WHEN: u64 = 1 << 18;
     /// Names given by `execve` are marked.
     pub(crate) const MARK_EXEC: u64 = 1 << 24;
-    /// Times are of the clock in `Attributes::clock`.
+    /// Times are from the clock in `Attributes::clock`.
     pub(crate) const CLOCK: u64 = 1 << 25;
     /// Records of switches to and from a CPU.
     pub(crate) const SWITCHES: u64 = 1 << 26;
@@ -68,16 +68,16 @@ const WHO: u64 = 1 << 1;
 /// See [`WHERE`].
 const WHEN: u64 = 1 << 2;
 
-/// Likewise: addresses of callers, as far as frame pointers lead.
+/// `sample_type`: return addresses, as far as frame pointers lead.
 const CALLERS: u64 = 1 << 5;
-/// Likewise: registers of the user's code.
+/// `sample_type`: registers of the user's code.
 const USER_REGISTERS: u64 = 1 << 12;
-/// Likewise: a copy of the user's stack.
+/// `sample_type`: a copy of the user's stack.
 const USER_STACK: u64 = 1 << 13;
-/// Likewise: the event's number, at the front.
+/// `sample_type`: the event's id, at the front.
 const EVENT: u64 = 1 << 16;
 
-/// Of a stack in a record, with room for the rest of it.
+/// Maximum size of a stack in a record, with room for the rest of the record.
 const MOST_STACK: u32 = 63 << 10;
 
 /// Which threads are watched.
@@ -85,7 +85,7 @@ const MOST_STACK: u32 = 63 << 10;
 pub(crate) enum Watched {
     /// Every thread of the machine; needs `CAP_PERFMON`.
     Any,
-    /// One thread, and what it makes where the event is inherited.
+    /// One thread, and its descendants if the event is inherited.
     Thread(u32),
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// A software event with nothing asked for.
+    /// Returns a software event without any records.
     pub(crate) fn software(event: SoftwareEvent) -> Self {
         Self {
             kind: TYPE_SOFTWARE,
@@ -120,7 +120,7 @@ impl Attributes {
         }
     }
 
-    /// An event of the kernel's tracing, by its number, that is only counted.
+    /// Returns an event of the kernel's tracing, by its id, that is only counted.
     pub(crate) fn tracepoint(number: u64, flags: u64) -> Self {
         Self {
             kind: TYPE_TRACEPOINT,
@@ -130,8 +130,8 @@ impl Attributes {
         }
     }
 
-    /// An event that records beginnings, ends, names and mappings; with `samples` also where own
-    /// code is, once in so much CPU time. `flags`: what is wanted beside that.
+    /// Returns an event that records beginnings, ends, names and mappings; with `samples` also the position
+    /// of own code, once per this much CPU time. `flags` selects additional records.
     pub(crate) fn recording(samples: Option<Duration>, flags: u64) -> Self {
         let event = match samples {
             Some(_) => SoftwareEvent::CpuClock,
@@ -154,7 +154,7 @@ impl Attributes {
         }
     }
 
-    /// An event that records all that is mapped, to be executed or not.
+    /// Returns an event that records all mappings, executable or not.
     pub(crate) fn mappings() -> Self {
         Self {
             sample_type: WHO | WHEN,
@@ -169,7 +169,7 @@ impl Attributes {
         }
     }
 
-    /// Each sample has registers and a copy of the stack of at most so many bytes; 0 for none.
+    /// Adds registers and a copy of the stack of at most this many bytes to each sample; 0 for none.
     pub(crate) fn with_stacks(self, bytes: u32) -> Self {
         match bytes {
             0 => self,
@@ -184,14 +184,14 @@ impl Attributes {
         }
     }
 
-    /// Whether samples have stacks.
+    /// Returns whether samples have stacks.
     pub(crate) fn has_stacks(&self) -> bool {
         self.user_stack > 0
     }
 
-    /// An event that is recorded whenever a thread is at this byte of this file: the event's
-    /// number, who, when, and these registers, by perf's numbers as bits. `kind`: the type of
-    /// `uprobe` events. Borrows the path until it is opened.
+    /// Returns an event that is recorded when a thread reaches this offset of this file: the event's id,
+    /// thread, time, and these registers, as a bit set of perf's numbers. `kind` is the type of `uprobe`
+    /// events. Borrows the path until it is opened.
     pub(crate) fn probe(kind: u32, path: &CStr, offset: u64, registers: u64) -> Self {
         Self {
             kind,
@@ -208,19 +208,18 @@ impl Attributes {
     }
 }
 
-/// Numbers of the CPUs that may be there.
+/// Returns the numbers of the CPUs that may exist.
 pub(crate) fn cpus() -> std::ops::Range<i32> {
-    // SAFETY: asks for a constant of the system.
+    // SAFETY: queries a constant of the system.
     let cpus = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
     0..cpus.max(1) as i32
 }
 
-/// Opens an event of these threads while they run on this CPU; `None` for a CPU that is switched
-/// off.
+/// Opens an event for these threads while they run on this CPU; `None` for a CPU that is offline.
 ///
 /// # Errors
-/// The kernel's: `EACCES` or `EPERM` without the right to it, `ENOSYS` without perf, `EMFILE`
-/// without free descriptors, `ESRCH` for a thread that has ended.
+/// The kernel's: `EACCES` or `EPERM` without permission, `ENOSYS` without perf, `EMFILE` without free
+/// descriptors, `ESRCH` for a thread that has ended.
 pub(crate) fn open(
     attributes: &Attributes,
     watched: Watched,
@@ -231,7 +230,7 @@ pub(crate) fn open(
         Watched::Any => -1,
         Watched::Thread(tid) => tid as i32,
     };
-    // SAFETY: a live repr(C) third version of the kernel's struct that says its own size.
+    // SAFETY: a live repr(C) third version of the kernel's struct that contains its own size.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
@@ -247,20 +246,20 @@ pub(crate) fn open(
             error if error.raw_os_error() == Some(libc::ENODEV) => Ok(None),
             error => Err(error),
         },
-        // SAFETY: the kernel has just returned this descriptor to us; nobody else owns it.
+        // SAFETY: the kernel has just returned this descriptor to us; it has no other owner.
         fd => Ok(Some(unsafe { OwnedFd::from_raw_fd(fd as i32) })),
     }
 }
 
-/// Lets an event count.
+/// Starts counting an event.
 ///
 /// # Errors
-/// The kernel's, when this is no event.
+/// The kernel's, if this is not an event.
 pub(crate) fn start(event: &OwnedFd) -> io::Result<()> {
     request(event, IOC_ENABLE, 0)
 }
 
-/// Lets it count no more until it is started again.
+/// Stops counting until it is started again.
 ///
 /// # Errors
 /// Those of [`start`].
@@ -268,19 +267,19 @@ pub(crate) fn stop(event: &OwnedFd) -> io::Result<()> {
     request(event, IOC_DISABLE, 0)
 }
 
-/// One of the requests that take an integer.
+/// Makes a request that takes an integer.
 ///
 /// # Errors
 /// The kernel's.
 pub(crate) fn request(event: &OwnedFd, number: libc::c_ulong, argument: i32) -> io::Result<()> {
-    // SAFETY: the requests that are made here take an integer.
+    // SAFETY: the requests made here take an integer.
     match unsafe { libc::ioctl(event.as_raw_fd(), number as _, argument) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// Lets an event write into the buffer of another one of the same CPU.
+/// Redirects an event's records into the buffer of another event on the same CPU.
 ///
 /// # Errors
 /// The kernel's.
@@ -288,25 +287,25 @@ pub(crate) fn tell_into(event: &OwnedFd, other: i32) -> io::Result<()> {
     request(event, IOC_SET_OUTPUT, other)
 }
 
-/// Gives an event another period, which begins now. What inherited the event keeps its own.
+/// Sets a new period of an event, which begins now. Inherited copies of the event keep their own.
 ///
 /// # Errors
 /// The kernel's.
 pub(crate) fn set_period(event: RawFd, period: u64) -> io::Result<()> {
-    // SAFETY: this request reads a number of 64 bits from the given place.
+    // SAFETY: this request reads a 64-bit number from the given place.
     match unsafe { libc::ioctl(event, IOC_PERIOD as _, &raw const period) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// The number by which records name an event.
+/// Returns the id by which records refer to an event.
 ///
 /// # Errors
 /// The kernel's.
 pub(crate) fn number(event: &OwnedFd) -> io::Result<u64> {
     let mut number = 0u64;
-    // SAFETY: this request writes a number of 64 bits to the given place.
+    // SAFETY: this request writes a 64-bit number to the given place.
     match unsafe { libc::ioctl(event.as_raw_fd(), IOC_ID as _, &raw mut number) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(number),

@@ -1,8 +1,8 @@
 //! The perf tier: when each thread of a tree was on a CPU, by the kernel's own records.
 //!
-//! Any user may have the switches, forks, execs and ends of own processes recorded
-//! (`kernel.perf_event_paranoid` up to 2); which call a wait was in, samples from outside show, as
-//! in the sampling tier. About 1.2 us a switch; calls cost nothing.
+//! Any user may have the switches, forks, execs and exits of own processes recorded
+//! (`kernel.perf_event_paranoid` up to 2). Samples from outside show which call a wait was in, as in the
+//! sampling tier. About 1.2 us per switch; calls cost nothing.
 
 mod call_count;
 pub(crate) mod event;

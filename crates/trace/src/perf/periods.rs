@@ -1,9 +1,9 @@
-//! How long is it from one sample to the next?
+//! The time from one sample to the next.
 //!
-//! A program that does the same in each turn of a loop, and takes about the distance of the samples
-//! or a multiple of it for a turn, would be seen at the same places every time. So each event has
-//! another period, and gets a new one after some samples. The kernel begins a new period when it is
-//! told of it. What threads and processes made by a sampled one inherit is what its event had then.
+//! A program that repeats the same work in each turn of a loop, where a turn takes about the sample interval
+//! or a multiple of it, would be seen at the same places every time. Therefore each event has a different
+//! period, and gets a new one after some samples. The kernel begins a new period when it is set. Threads and
+//! processes created by a sampled one inherit its event's period of that time.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -15,13 +15,13 @@ use super::ring::Ring;
 use crate::stacks::Random;
 use crate::watch::now;
 
-/// An event keeps its period for so many samples at least, and for fewer than this many more.
+/// An event keeps its period for at least this many samples, and for fewer than this many more.
 const LEAST_SAMPLES: u64 = 4;
 const MORE_SAMPLES: u64 = 9;
-/// Periods are up to this part longer or shorter than their mean.
+/// Periods differ from their mean by up to this fraction.
 const SPREAD: u64 = 4;
 
-/// Whose samples are of the event: its buffer's number, and its thread; `None` for any.
+/// The source of the event's samples: its buffer's index, and its thread; `None` for any thread.
 type Key = (usize, Option<u32>);
 
 /// The periods of some events.
@@ -35,16 +35,16 @@ pub(crate) struct Periods {
 /// An event that samples.
 #[derive(Debug)]
 struct Event {
-    /// Lives as long as the descriptor of its owner.
+    /// Valid as long as the descriptor of its owner.
     fd: RawFd,
-    /// Samples until it gets another period.
+    /// Number of samples until it gets another period.
     left: u64,
-    /// When it saw the last one.
+    /// Time of its last sample.
     last: u64,
 }
 
 impl Periods {
-    /// For events with this period on the average; none for those that don't sample.
+    /// Creates periods with this mean; zero for events that don't sample.
     pub(crate) fn around(mean: Duration) -> Self {
         Self {
             mean_ns: mean.as_nanos() as u64,
@@ -53,12 +53,13 @@ impl Periods {
         }
     }
 
-    /// The period that an event is opened with.
+    /// Returns the initial period of an event.
     pub(crate) fn first(&mut self) -> u64 {
         self.any()
     }
 
-    /// An event samples into the buffer of this number, this thread or all that are on a CPU.
+    /// Registers an event that samples into the buffer with this index, for this thread or all threads on a
+    /// CPU.
     pub(crate) fn opened(&mut self, buffer: usize, tid: Option<u32>, event: &OwnedFd) {
         let opened = Event {
             fd: event.as_raw_fd(),
@@ -68,8 +69,8 @@ impl Periods {
         self.events.insert((buffer, tid), opened);
     }
 
-    /// Takes the records out of their buffers. Events that have had their periods for long enough get
-    /// others.
+    /// Moves the records out of their buffers, and gives new periods to events that have had theirs for long
+    /// enough.
     pub(crate) fn drain(&mut self, buffers: &mut [Ring], records: &mut Vec<Record>) {
         for (buffer, ring) in buffers.iter_mut().enumerate() {
             ring.drain(|bytes| {
@@ -81,7 +82,7 @@ impl Periods {
         self.renew();
     }
 
-    /// A record came out of this buffer.
+    /// Notes a record from this buffer.
     fn saw(&mut self, buffer: usize, record: &Record) {
         let What::Sampled { tid, .. } = record.what else {
             return;
@@ -97,7 +98,7 @@ impl Periods {
         event.last = event.last.max(record.at);
     }
 
-    /// Gives those events another period that have had theirs for long enough.
+    /// Gives a new period to events that have had theirs for long enough.
     fn renew(&mut self) {
         let due = self.events.iter().filter(|(_, event)| event.left == 0);
         let due: Vec<Key> = due.map(|(key, _)| *key).collect();
@@ -109,7 +110,7 @@ impl Periods {
             };
             event.left = samples;
             let begun = now().saturating_sub(event.last).min(self.mean_ns);
-            // A thread that has ended has no samples either: there is nothing to be done about it.
+            // A thread that has ended has no more samples, so a failure doesn't matter.
             let _ = event::set_period(event.fd, period(any, begun, samples));
         }
     }
@@ -124,8 +125,8 @@ impl Periods {
     }
 }
 
-/// What is asked of the kernel so that the next samples are `any` from one another on the average,
-/// the one before them included: what had `begun` of its period by now is begun anew.
+/// Returns the period to set in the kernel so that the next samples are `any` apart on average, including the
+/// one before them: the `begun` part of the current period is restarted.
 fn period(any: u64, begun: u64, samples: u64) -> u64 {
     any - begun / samples.max(1)
 }
@@ -151,10 +152,10 @@ mod tests {
 
     #[test]
     fn what_is_begun_anew_is_made_up_for() {
-        // Seven samples and what was lost before the first take as long as seven periods.
+        // Seven samples and the loss before the first take as long as seven periods.
         let asked = period(1_000_000, 350_000, 7);
         assert_eq!(7 * asked + 350_000, 7_000_000);
-        // The longest loss with the shortest period and the fewest samples leaves half of it.
+        // The largest loss with the shortest period and the fewest samples leaves half of it.
         assert_eq!(period(750_000, 1_000_000, LEAST_SAMPLES), 500_000);
     }
 

@@ -1,7 +1,7 @@
-//! What does a record say?
+//! Decodes perf records.
 //!
-//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread
-//! and time at its end; samples have them behind the address.
+//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread and time at
+//! its end; in samples they follow the address.
 
 use fathom_stacks::Registers;
 
@@ -25,52 +25,52 @@ const HEADER: usize = 8;
 /// Process, thread and time.
 const TRAILER: usize = 16;
 
-/// When something happened, ns of the monotonic clock, and what.
+/// The time of an event, ns of the monotonic clock, and the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub at: u64,
     pub what: What,
 }
 
-/// What happened.
+/// The event of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A thread was made; the first of a process has its number.
+    /// A thread was created; the first thread of a process has the process's id.
     Begun { pid: u32, tid: u32, parent: u32 },
     /// A thread ended.
     Ended { pid: u32, tid: u32 },
-    /// A thread got this name, from `execve` or of its own.
+    /// A thread got this name, from `execve` or by itself.
     Named {
         pid: u32,
         tid: u32,
         name: String,
         exec: bool,
     },
-    /// A process mapped this file to execute it.
+    /// A process mapped this file as executable.
     Mapped {
         pid: u32,
         path: String,
-        /// Where, and how many bytes.
+        /// Start address and length in bytes.
         from: u64,
         length: u64,
-        /// From which byte of the file on.
+        /// Offset in the file.
         offset: u64,
-        /// Of the file; 0 of what is none.
+        /// Inode of the file; 0 if it isn't a file.
         inode: u64,
     },
-    /// A process mapped this, but not to execute it.
+    /// A process mapped this as not executable.
     MappedData {
         pid: u32,
-        /// The kernel's name for what is not a file, too.
+        /// Also the kernel's name for something that isn't a file.
         path: String,
         from: u64,
         length: u64,
         is_writable: bool,
     },
-    /// Records of what was mapped found their buffer full, but none of anything else.
+    /// Mapping records found their buffer full, but no other records did.
     LostData,
-    /// A thread was at this address of its own code when its clock struck, with a copy of its stack
-    /// if that was asked for.
+    /// A thread was at this address of its own code when the timer expired, with a copy of its stack if
+    /// requested.
     Sampled {
         pid: u32,
         tid: u32,
@@ -79,25 +79,25 @@ pub(crate) enum What {
     },
     /// A thread is on a CPU.
     In { tid: u32 },
-    /// A thread is off the CPU; `able` to run if the scheduler took it away.
+    /// A thread is off the CPU; `able` to run if the scheduler preempted it.
     Out { tid: u32, able: bool },
-    /// So many records found the buffer full.
+    /// This many records found the buffer full.
     Lost(u64),
 }
 
-/// What a thread's registers held, and what was on its stack.
+/// A thread's registers and the content of its stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StackCopy {
     pub registers: Registers,
-    /// From the stack pointer on.
+    /// The bytes from the stack pointer on.
     pub bytes: Box<[u8]>,
-    /// Addresses that frame pointers lead to, innermost first, also where nothing was copied.
+    /// Return addresses found by frame pointers, innermost first, even if nothing was copied.
     pub callers: Box<[u64]>,
-    /// What was seen of Python's frames.
+    /// The Python frames.
     pub python: PythonStack,
 }
 
-/// Reads a record; `None` for kinds that nobody asked for, and for what is cut.
+/// Parses a record; `None` for unrequested kinds and truncated records.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let (header, rest) = bytes.split_at_checked(HEADER)?;
     let kind = u32_at(header, 0)?;
@@ -150,8 +150,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     Some(Record { at, what })
 }
 
-/// An address, a process with its thread and a time; then, if they were asked for, callers, registers
-/// and a copy of the stack, each behind what says how much there is.
+/// Parses an address, a process with its thread, and a time; then, if requested, callers, registers and a
+/// copy of the stack, each preceded by its size or kind.
 fn sample(bytes: &[u8]) -> Option<Record> {
     /// Registers of a 64-bit program.
     const ABI_64: u64 = 2;
@@ -169,7 +169,7 @@ fn sample(bytes: &[u8]) -> Option<Record> {
         let values = values.collect::<Option<Vec<u64>>>()?;
         let stack = rest.get((1 + count) * WORD..)?;
         let size = usize::try_from(u64_at(stack, 0)?).ok()?;
-        // Behind the space for the copy stands how much of it could be read.
+        // The number of bytes actually copied follows the space for the copy.
         let behind = size.checked_add(WORD)?;
         let copied = u64_at(stack, behind).unwrap_or(0).min(size as u64) as usize;
         let bytes = stack.get(WORD..behind)?.get(..copied)?;
@@ -191,9 +191,9 @@ fn sample(bytes: &[u8]) -> Option<Record> {
     })
 }
 
-/// The callers at the beginning of these bytes, and what follows them.
+/// Returns the callers at the beginning of these bytes, and the rest.
 fn callers(bytes: &[u8]) -> Option<(Box<[u64]>, &[u8])> {
-    /// What is larger says of what kind the next ones are.
+    /// Larger values are markers for the kind of the following addresses.
     const MARKS: u64 = -4096i64 as u64;
     let count = usize::try_from(u64_at(bytes, 0)?).ok()?;
     let (addresses, rest) = bytes[size_of::<u64>()..].split_at_checked(count.checked_mul(8)?)?;
@@ -202,7 +202,7 @@ fn callers(bytes: &[u8]) -> Option<(Box<[u64]>, &[u8])> {
     Some((addresses.filter(|address| *address < MARKS).collect(), rest))
 }
 
-/// Takes what happened before this time, in its order: each CPU writes its own in turn.
+/// Takes the records before this time in order of time; each CPU writes its own in turn.
 pub(crate) fn take_until(records: &mut Vec<Record>, at: u64) -> Vec<Record> {
     records.sort_by_key(|record| record.at);
     let ripe = records.partition_point(|record| record.at < at);
@@ -219,7 +219,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Text up to its first zero.
+/// Returns the text up to its first zero.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
@@ -335,7 +335,7 @@ mod tests {
         };
         assert_eq!(of(&with(2, 16)), Some(reported(copy(&[1, 2]))));
         assert_eq!(of(&with(2, 8)), Some(reported(copy(&[1]))));
-        // A 32-bit program's, and one that ends before its own length.
+        // A record of a 32-bit program, and one that is shorter than its own length.
         assert_eq!(of(&with(1, 16)), Some(reported(None)));
         let mut cut = with(2, 16);
         cut.truncate(cut.len() - 16);

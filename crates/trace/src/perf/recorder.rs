@@ -1,4 +1,4 @@
-//! How are the records of a tree had while it runs?
+//! Collects the records of a tree while it runs.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,37 +20,35 @@ use crate::result::Trace;
 use crate::stacks::StackPool;
 use crate::watch::now;
 
-/// What a user may lock by default is 516 KiB for each CPU: 128 pages and one. Less is tried where
-/// less is left.
+/// By default, a user may lock 516 KiB per CPU: 128 pages and one. Fewer are tried if less is left.
 const PAGES: usize = 128;
 const LEAST_PAGES: usize = 8;
 
-/// The records of some held commands and of all that they make.
+/// The records of some held commands and their descendants.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     attributes: Attributes,
     periods: Periods,
-    /// Whose ring the events of a CPU share.
+    /// The event of each CPU whose ring the others share.
     leaders: Vec<(i32, RawFd)>,
     rings: Vec<Ring>,
-    /// The events live for as long as these do.
+    /// Keeps the events open.
     events: Vec<OwnedFd>,
-    /// What happened, and what samples saw, after the time up to which every CPU has surely written
-    /// all.
+    /// Records and samples after the time up to which every CPU has certainly written everything.
     later: Vec<Record>,
     later_waits: Vec<WaitSample>,
     timelines: ThreadTimelines,
-    /// At own code, if it was asked for.
+    /// Samples of own code, if requested.
     samples: Option<PcSamples>,
-    /// Where stacks are wanted.
+    /// Present if stacks are wanted.
     python: Option<Reader>,
 }
 
 impl Recorder {
-    /// Records what these held processes do from now on.
+    /// Records the activity of these held processes from now on.
     ///
     /// # Errors
-    /// [`TraceError::NotAllowed`] where the system forbids it, [`TraceError::System`] else.
+    /// [`TraceError::NotAllowed`] if the system forbids it, else [`TraceError::System`].
     pub(crate) fn attach(pids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
         Ok(Self {
             samples: samples(pids, options),
@@ -58,7 +56,7 @@ impl Recorder {
         })
     }
 
-    /// Records what these threads do from now on, which run already, and what they make; see
+    /// Records the activity of these running threads and their descendants from now on; see
     /// [`Recorder::there`] and [`Recorder::sample_there`].
     ///
     /// # Errors
@@ -93,7 +91,7 @@ impl Recorder {
         }
     }
 
-    /// Records one thread more, unless it was made by one that is recorded.
+    /// Records another thread, unless it was created by a recorded one.
     ///
     /// # Errors
     /// Those of [`Recorder::attach`].
@@ -111,7 +109,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Takes what is in the rings.
+    /// Reads the rings.
     fn drain(&mut self) {
         let before = self.later.len();
         self.periods.drain(&mut self.rings, &mut self.later);
@@ -120,7 +118,7 @@ impl Recorder {
         }
     }
 
-    /// An event for each CPU; those of a CPU share a ring. A thread that has ended has none.
+    /// Opens an event for each CPU; those of a CPU share a ring. A thread that has ended has none.
     fn open(&mut self, tid: u32) -> io::Result<()> {
         let stacks = self.attributes.has_stacks();
         for cpu in event::cpus() {
@@ -147,13 +145,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// A thread was there when it was attached to, and was read after that.
+    /// Notes a thread that existed when observation attached, and was read after that.
     pub(crate) fn there(&mut self, pid: u32, tid: u32, reading: &Reading, at: u64) {
         let waits = reading.state != b'R';
         self.timelines.there((pid, tid), &reading.name, waits, at);
     }
 
-    /// Own code of processes that run already is sampled, too: see [`PcSamples::attach`].
+    /// Also samples own code of running processes: see [`PcSamples::attach`].
     pub(crate) fn sample_there(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         if let Some(samples) = &mut self.samples {
             let python = &mut self.python;
@@ -162,17 +160,17 @@ impl Recorder {
         }
     }
 
-    /// Times count from here.
+    /// Sets the start from which times count.
     pub(crate) fn begin(&mut self, start: u64) {
         self.timelines.start = start;
     }
 
-    /// A held command is let go at this time.
+    /// Notes that a held command is released at this time.
     pub(crate) fn released(&mut self, pid: u32, at: u64) {
         self.timelines.released(pid, at);
     }
 
-    /// Takes what was recorded since, and what samples saw meanwhile. Returns what is new.
+    /// Takes new records and the samples taken in the meantime. Returns what is new.
     pub(crate) fn read(&mut self, sampled: WaitSamples) -> News {
         for (pid, fd, inode) in sampled.links {
             self.timelines.linked(pid, fd, inode);
@@ -186,7 +184,7 @@ impl Recorder {
         news
     }
 
-    /// Takes everything up to this time in its order.
+    /// Processes everything up to this time in order.
     fn take_until(&mut self, reported: u64) {
         let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
         for mut record in record::take_until(&mut self.later, reported) {
@@ -201,10 +199,10 @@ impl Recorder {
         self.later_waits = waits.collect();
     }
 
-    /// Puts all that was recorded into the trace that the samples made. The commands have ended.
+    /// Merges all records into the trace made from the samples. The commands have ended.
     ///
-    /// `refused`: processes that took on other rights, and when they were gone, ns from the start.
-    /// Their records ended with their `execve`, they did not.
+    /// `refused` has the processes that gained other privileges, and when they were gone, in ns from the
+    /// start. Their records ended with their `execve`, although they continued.
     pub(crate) fn finish(
         mut self,
         end: u64,
@@ -212,7 +210,7 @@ impl Recorder {
         trace: &mut Trace,
     ) {
         self.read(WaitSamples::default());
-        // What outlived the commands is ended by us, which is no end of its own.
+        // We end processes that outlived the commands, which isn't a natural end.
         self.later.retain(|record| record.at <= end);
         self.take_until(u64::MAX);
         for sample in std::mem::take(&mut self.later_waits) {
@@ -225,21 +223,21 @@ impl Recorder {
     }
 }
 
-/// What samples from outside saw.
+/// Observations of samples from outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WaitSamples {
-    /// Threads that waited.
+    /// Threads that were waiting.
     pub waits: Vec<WaitSample>,
-    /// Descriptors that are pipes or sockets: process, number, inode.
+    /// Descriptors that are pipes or sockets: process, descriptor, inode.
     pub links: Vec<(u32, i32, u64)>,
 }
 
-/// What is new since the last reading.
+/// News since the last reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// There are new threads or processes.
+    /// Whether there are new threads or processes.
     pub begun: bool,
-    /// These processes run another program.
+    /// Processes that executed another program.
     pub execs: Vec<u32>,
 }
 
@@ -260,7 +258,7 @@ impl News {
     }
 }
 
-/// At own code of these processes, if it was asked for.
+/// Returns the samples of own code of these processes, if requested.
 fn samples(pids: &[u32], options: &TraceOptions) -> Option<PcSamples> {
     let period = options.profile?;
     Some(PcSamples::at(pids, period).with_stacks(options.stacks.clone()))
@@ -306,7 +304,7 @@ mod tests {
             able: false,
         };
         let read = (10, 10, Some(libc::SYS_read as u32), Some(0), Cause::Asleep);
-        // One CPU saw it come back, the other had seen it go.
+        // One CPU saw it return after another had seen it leave.
         recorder.later = vec![
             record(9_000, What::In { tid: 10 }),
             record(100, What::In { tid: 10 }),

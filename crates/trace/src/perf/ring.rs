@@ -1,6 +1,6 @@
-//! How are a CPU's records read?
+//! Reads a CPU's records.
 //!
-//! A page with the two positions, then the data; a record may wrap. Layout: `struct
+//! The buffer has a page with the two positions, then the data; a record may wrap. Layout: `struct
 //! perf_event_mmap_page` of `include/uapi/linux/perf_event.h`.
 
 use std::io;
@@ -13,14 +13,13 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 const HEADER: usize = 8;
 
-/// A CPU that is reading its clock for a record has written it this much later.
+/// Maximum time from reading the clock for a record until a CPU has written it.
 pub(crate) const WRITING_NS: u64 = 500_000;
 
-/// Pages of a buffer with copies of stacks: 32 KiB 250 times a second are 8 MiB, and who reads may
-/// have to wait for a CPU. Where a user may lock no more than the usual 516 KiB for each CPU there
-/// are 128.
+/// Pages of a buffer with copies of stacks: 32 KiB 250 times a second are 8 MiB, and the reader may have to
+/// wait for a CPU. If a user may lock no more than the usual 516 KiB per CPU, it is 128 pages.
 const MOST_OF_STACKS: usize = 512;
-/// Pages of the buffers of all CPUs.
+/// Total pages of the buffers of all CPUs.
 const MOST_OF_ALL: usize = 4_096;
 
 /// An event's buffer, mapped into this process.
@@ -29,7 +28,7 @@ pub(crate) struct Ring {
     base: *mut u8,
     page: usize,
     size: usize,
-    /// One record in one piece.
+    /// One record, contiguous.
     record: Vec<u8>,
 }
 
@@ -37,11 +36,11 @@ impl Ring {
     /// Maps a buffer of `pages` (a power of 2) for the event.
     ///
     /// # Errors
-    /// The kernel's: `EPERM` where the user's locked memory is used up.
+    /// The kernel's: `EPERM` if the user's limit of locked memory is exhausted.
     pub(crate) fn map(event: &OwnedFd, pages: usize) -> io::Result<Self> {
-        // SAFETY: asks for a constant of the system.
+        // SAFETY: queries a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // SAFETY: a new mapping at a place of the kernel's choice.
+        // SAFETY: a new mapping at an address chosen by the kernel.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -63,11 +62,11 @@ impl Ring {
         })
     }
 
-    /// The same, with as many of these pages as there is memory for: half of them and so on, but
-    /// at least `least`. More than `most` for records with `stacks`.
+    /// Maps as many of these pages as there is memory for, halving the number repeatedly, but at least
+    /// `least`. May use more than `most` for records with `stacks`.
     ///
     /// # Errors
-    /// Those of [`Ring::map`] with the least.
+    /// Those of [`Ring::map`] with the smallest size.
     pub(crate) fn map_most(
         event: &OwnedFd,
         most: usize,
@@ -87,7 +86,7 @@ impl Ring {
         }
     }
 
-    /// Hands every complete record to `take`, oldest first.
+    /// Passes every complete record to `take`, oldest first.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) {
         // SAFETY: the first page is mapped, and both positions are aligned 64-bit numbers in it.
         let (head, tail) = unsafe {
@@ -103,7 +102,7 @@ impl Ring {
             self.copy(at, &mut header);
             let length = usize::from(u16::from_ne_bytes([header[6], header[7]]));
             if length < HEADER {
-                // No record is that short: nothing behind it can be trusted.
+                // No record is that short: the rest can't be trusted.
                 at = end;
                 break;
             }
@@ -117,13 +116,12 @@ impl Ring {
         tail.store(at, Ordering::Release);
     }
 
-    /// Copies what lies at this position of the stream, around the end of the buffer if need be.
+    /// Copies bytes from this position of the stream, around the end of the buffer if necessary.
     fn copy(&self, at: u64, to: &mut [u8]) {
         let from = at as usize & (self.size - 1);
         let first = to.len().min(self.size - from);
         let (before, after) = to.split_at_mut(first);
-        // SAFETY: the data lies behind the first page and is `size` bytes long; both parts are
-        // within it.
+        // SAFETY: the data follows the first page and is `size` bytes long; both parts are within it.
         unsafe {
             let data = self.base.add(self.page);
             std::ptr::copy_nonoverlapping(data.add(from), before.as_mut_ptr(), before.len());

@@ -1,4 +1,4 @@
-//! When was each thread on a CPU, able to run, or waiting?
+//! When each thread was on a CPU, able to run, or waiting.
 
 mod fill;
 mod wakers;
@@ -11,14 +11,14 @@ use crate::calls;
 use crate::command::TimelineOptions;
 use crate::result::{Cause, Interval};
 
-/// Where a thread is.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// On a CPU since then.
     On(u64),
-    /// Off it since then, able to run.
+    /// Off the CPU since then, able to run.
     Able(u64),
-    /// Off it since then, waiting.
+    /// Off the CPU since then, waiting.
     Waiting(u64),
 }
 
@@ -33,33 +33,33 @@ struct ThreadTimeline {
     on_cpu: u64,
     able: u64,
     waits: Waits,
-    /// Times it left the CPU because it waited, and because it was taken away.
+    /// Number of times it left the CPU to wait, and because it was preempted.
     switches: (u64, u64),
 }
 
-/// A program that a process began to run.
+/// A program that a process started to run.
 #[derive(Clone, Debug, Default)]
 struct Begun {
     at: u64,
     path: String,
 }
 
-/// All threads and processes that the records show.
+/// All threads and processes in the records.
 #[derive(Debug)]
 pub(super) struct ThreadTimelines {
-    /// Times count from here.
+    /// Start from which times count.
     pub(super) start: u64,
-    /// Distance of samples, ns.
+    /// Interval between samples, ns.
     distance: u64,
     options: Option<TimelineOptions>,
     alive: HashMap<u32, ThreadTimeline>,
     over: Vec<ThreadTimeline>,
-    /// Parent and begin of each process that was made.
+    /// Parent and start of each created process.
     parents: BTreeMap<u32, (u32, u64)>,
     execs: HashMap<u32, Vec<Begun>>,
-    /// Which pipe or socket a descriptor of a process is, by its inode.
+    /// The pipe or socket behind a process's descriptor, by its inode.
     links: HashMap<(u32, i32), u64>,
-    /// The descriptors of each of them.
+    /// The descriptors of each pipe or socket.
     ends: HashMap<u64, HashSet<(u32, i32)>>,
     intervals: Vec<Interval>,
     lost_intervals: u64,
@@ -67,7 +67,7 @@ pub(super) struct ThreadTimelines {
 }
 
 impl ThreadTimelines {
-    /// No thread yet. Times count from `start`; samples are `distance` ns apart.
+    /// Creates a value without threads. Times count from `start`; samples are `distance` ns apart.
     pub(super) fn new(start: u64, distance: u64, options: Option<TimelineOptions>) -> Self {
         Self {
             start,
@@ -85,13 +85,13 @@ impl ThreadTimelines {
         }
     }
 
-    /// A held command is let go at this time: it is able to run from here on.
+    /// Notes that a held command is released at this time, from which on it is able to run.
     pub(super) fn released(&mut self, pid: u32, at: u64) {
         self.begin(pid, pid, at);
     }
 
-    /// A thread (process and number) was there before the first record: since this time it is in
-    /// what it was found in.
+    /// Notes that a thread (process and thread id) existed before the first record: since this time it is in
+    /// the state in which it was found.
     pub(super) fn there(&mut self, (pid, tid): (u32, u32), name: &str, waits: bool, at: u64) {
         self.begin(pid, tid, at);
         if let Some(thread) = self.alive.get_mut(&tid) {
@@ -116,20 +116,20 @@ impl ThreadTimelines {
             waits: Waits::default(),
             switches: (0, 0),
         };
-        // A number that is used again.
+        // The id was reused.
         if let Some(before) = self.alive.insert(tid, thread) {
             self.over.push(before);
         }
     }
 
-    /// A sample from outside saw a thread wait.
+    /// Notes that a sample from outside saw a thread wait.
     pub(super) fn saw(&mut self, sample: WaitSample) {
         if let Some(thread) = self.alive.get_mut(&sample.key.0) {
             thread.waits.saw(sample);
         }
     }
 
-    /// Takes what happened next.
+    /// Processes the next record.
     pub(super) fn take(&mut self, record: Record) {
         let Record { at, what } = record;
         match what {
@@ -163,7 +163,7 @@ impl ThreadTimelines {
                 }
             }
             What::Mapped { pid, path, .. } => {
-                // The first file that a new program maps to be executed is itself.
+                // The first executable mapping of a new program is the program itself.
                 let begun = self.execs.get_mut(&pid).and_then(|all| all.last_mut());
                 if let Some(begun) = begun.filter(|begun| begun.path.is_empty()) {
                     begun.path = path;
@@ -212,7 +212,7 @@ impl ThreadTimelines {
         }
     }
 
-    /// Nothing more is known of a thread after this time.
+    /// Ends a thread's timeline: nothing is known of it after this time.
     fn close_up(&mut self, mut thread: ThreadTimeline, at: u64) {
         let interval = close(&mut thread, at, self.distance);
         leave(&mut thread, at);
@@ -224,8 +224,8 @@ impl ThreadTimelines {
         let (Some(mut interval), Some(options)) = (interval, self.options) else {
             return;
         };
-        // Waits that no sample fell into have no call: they are in the sums of those that are like
-        // them, and here only where it was asked for.
+        // Waits without a sample have no call: they are in the sums of similar waits, and included here only
+        // if requested.
         if interval.call.is_none() && interval.cause == Cause::Asleep && !options.unnamed {
             return;
         }
@@ -242,14 +242,14 @@ impl ThreadTimelines {
     }
 }
 
-/// Adds the time on a CPU that a thread is in, if it is.
+/// Adds a thread's current time on a CPU, if it is on one.
 fn leave(thread: &mut ThreadTimeline, at: u64) {
     if let Place::On(since) = thread.place {
         thread.on_cpu += at.saturating_sub(since);
     }
 }
 
-/// Ends the time off the CPU that a thread is in, if it is.
+/// Ends a thread's current time off the CPU, if it is off.
 fn close(thread: &mut ThreadTimeline, at: u64, distance: u64) -> Option<Interval> {
     let (from, cause, call, fd) = match thread.place {
         Place::On(_) => return None,

@@ -1,22 +1,22 @@
-//! What was each wait for?
+//! What each wait was for.
 //!
-//! The kernel's records say exactly when a thread waited; samples from outside, once in a while,
-//! say in which call. A sample inside a wait names it. The short waits that no sample fell into are
-//! shared out: a sample hits a wait of length `l` with the probability `l` / distance, so each
-//! short wait that was hit stands for those of its kind that were not.
+//! The kernel's records tell exactly when a thread waited; occasional samples from outside tell in which
+//! call. A sample inside a wait names it. Short waits without a sample are distributed: a sample hits a wait
+//! of length `l` with the probability `l` / distance, so each short wait that was hit represents those of its
+//! kind that were not.
 
 use std::collections::HashMap;
 
 use crate::calls;
 use crate::result::{Cause, Limited, OffCpuRow};
 
-/// What a wait is filed under: thread, process, call, descriptor, cause.
+/// The key of a wait: thread, process, call, descriptor, cause.
 pub(crate) type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
 
-/// What one sample from outside saw of a thread.
+/// The observation of a thread by one sample from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitSample {
-    /// The sample began and ended at these times.
+    /// When the sample began and ended.
     pub from: u64,
     pub to: u64,
     pub key: Key,
@@ -31,7 +31,7 @@ struct Row {
     by_length: Vec<u32>,
 }
 
-/// Classes of lengths: see [`OffCpuRow::by_length`].
+/// Number of length classes: see [`OffCpuRow::by_length`].
 const CLASSES: usize = 32;
 
 impl Row {
@@ -45,7 +45,7 @@ impl Row {
         self.by_length[class(ns)] += 1;
     }
 
-    /// Adds a part of waits that were not seen; the longest stays that of those that were.
+    /// Adds a part of the unseen waits; the longest remains that of the seen ones.
     fn add_part(&mut self, unseen: &Row, part: Weight) {
         let of = |n: u64, part: f64| (n as f64 * part).round() as u64;
         self.count += of(unseen.count, part.count);
@@ -61,7 +61,7 @@ fn class(ns: u64) -> usize {
     (u64::BITS - units.leading_zeros()).min(CLASSES as u32 - 1) as usize
 }
 
-/// What of the waits that were not seen a kind stands for.
+/// The part of the unseen waits that a kind represents.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     time: f64,
@@ -74,22 +74,22 @@ pub(super) struct Waits {
     samples: Vec<WaitSample>,
     rows: HashMap<Key, Row>,
     unseen: Row,
-    /// How many of the unseen ones each kind stands for.
+    /// The number of unseen waits that each kind represents.
     weights: HashMap<Key, Weight>,
 }
 
 impl Waits {
-    /// A sample that saw it wait.
+    /// Notes a sample that saw the thread wait.
     pub(super) fn saw(&mut self, sample: WaitSample) {
         self.samples.push(sample);
     }
 
-    /// It came onto a CPU and left it: what was seen before is of waits that are over.
+    /// Notes that the thread came onto a CPU and left it: earlier samples belong to completed waits.
     pub(super) fn left(&mut self, at: u64) {
         self.samples.retain(|sample| sample.from >= at);
     }
 
-    /// A wait is over. Samples are `distance` ns apart. Returns what it was for, if that was seen.
+    /// Ends a wait. Samples are `distance` ns apart. Returns its key, if known.
     pub(super) fn over(&mut self, from: u64, to: u64, distance: u64) -> Option<Key> {
         let ns = to.saturating_sub(from);
         let inside = |sample: &&WaitSample| sample.from >= from && sample.to <= to;
@@ -98,7 +98,7 @@ impl Waits {
         match key {
             Some(key) => {
                 self.rows.entry(key).or_default().add(ns);
-                // distance / ns such waits for each that is hit.
+                // distance / ns such waits for each one that is hit.
                 let missed = distance.saturating_sub(ns) as f64;
                 let weight = self.weights.entry(key).or_default();
                 weight.time += missed;
@@ -109,7 +109,7 @@ impl Waits {
         key
     }
 
-    /// All of them by kind. Waits of which nothing at all was seen have no call.
+    /// Returns all waits by kind. Waits without any sample have no call.
     pub(super) fn rows(mut self, pid: u32, tid: u32) -> Vec<OffCpuRow> {
         if self.unseen.count > 0 {
             self.share_out(pid, tid);
@@ -134,7 +134,7 @@ impl Waits {
     fn share_out(&mut self, pid: u32, tid: u32) {
         let mut parts: Vec<(Key, Weight)> = self.weights.drain().collect();
         if parts.iter().all(|(_, weight)| weight.time <= 0.0) {
-            // Only long waits were seen: the short ones are taken to be of the same kinds.
+            // Only long waits were seen: the short ones are assumed to be of the same kinds.
             let seen = self.rows.iter().map(|(key, row)| {
                 let (time, count) = (row.total as f64, row.count as f64);
                 (*key, Weight { time, count })
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(reported(waits), [(None, 1, 3 * MS)]);
     }
 
-    /// Sleeps of 0.1 ms and reads of 0.4 ms, equally many, sampled each ms: samples hit the longer
-    /// ones four times as often, and the sums come out right all the same.
+    /// Sleeps of 0.1 ms and reads of 0.4 ms in equal numbers, sampled every ms: samples hit the longer ones
+    /// four times as often, but the sums are still right.
     #[test]
     fn short_waits_that_no_sample_hit_are_shared_out_without_leaning_to_long_ones() {
         let mut waits = Waits::default();

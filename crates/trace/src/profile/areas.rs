@@ -1,24 +1,25 @@
-//! What lies at an address that a page fault touched?
+//! The object at an address that a page fault touched.
 //!
-//! Of each process all that it mapped, not only what can be executed. What it took away or moved since
-//! (`munmap`, `mremap`) nobody records: an address counts as that which was mapped there last.
+//! For each process, everything that it mapped, executable or not. Removed or moved mappings (`munmap`,
+//! `mremap`) aren't recorded: an address belongs to the last mapping there.
 
 use std::rc::Rc;
 
-/// Of one process; the oldest go first.
+/// Maximum number of mappings per process; the oldest are dropped first.
 const MOST: usize = 4_096;
-/// What is touched of a stack lies below its pointer by no more than this, a page.
+/// Stack accesses are at most this far below the stack pointer: a page.
 const BELOW: u64 = 4_096;
-/// And above it: of a thread's stack, which is a mapping that may hold other things, what is surely
-/// its; of the first thread's, above which nothing is mapped, what no stack exceeds.
+/// Distance above the stack pointer: for a thread's stack, whose mapping may contain other things, the range
+/// that certainly belongs to it; for the first thread's, above which nothing is mapped, a limit that no stack
+/// exceeds.
 const ABOVE: u64 = 64 << 10;
 const LONGEST: u64 = 64 << 20;
 
-/// The kernel's name of a mapping that isn't one of a file.
+/// The kernel's name of an anonymous mapping.
 const ANONYMOUS: &str = "//anon";
-/// And of what lies only in memory, but is shared.
+/// The kernel's name of shared memory without a file.
 const SHARED: &str = "/dev/zero (deleted)";
-/// How both are called.
+/// The name used for both.
 const MAPPING: &str = "anonymous mapping";
 const SHARED_MAPPING: &str = "shared anonymous mapping";
 const STACK: &str = "[stack]";
@@ -49,13 +50,12 @@ impl Area {
     }
 }
 
-/// All that a process has mapped, in the order in which it was mapped; shared with whom it was made by
-/// until one of them changes it.
+/// All mappings of a process in order of time; shared with the parent process until one of them changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Areas(Rc<Vec<Area>>);
 
 impl Areas {
-    /// This was mapped next.
+    /// Adds the next mapping.
     pub(crate) fn add(&mut self, area: Area) {
         let areas = Rc::make_mut(&mut self.0);
         areas.retain(|under| !(area.from <= under.from && under.end() <= area.end()));
@@ -65,8 +65,8 @@ impl Areas {
         areas.push(area);
     }
 
-    /// What a thread touched at this address whose stack pointer is there: a file by its path, data of a
-    /// program, or memory of its own by kind. `None` where nothing is known.
+    /// Returns what a thread with this stack pointer touched at this address: a file by its path, data of a
+    /// program, or memory by its kind. `None` if unknown.
     pub(crate) fn touched(&self, address: u64, stack_pointer: Option<u64>) -> Option<String> {
         let Some((at, area)) = self.find(address) else {
             let is_first_threads = stack_pointer.is_some_and(|pointer| {
@@ -98,7 +98,7 @@ impl Areas {
         areas.rev().find(|(_, area)| area.holds(address))
     }
 
-    /// `data of libc.so.6`, if it is what a program or a library writes to.
+    /// Returns, for example, `data of libc.so.6` for the writable data of a program or library.
     fn data(&self, area: &Area) -> Option<String> {
         let has_code = || {
             let mut areas = self.0.iter();
@@ -108,7 +108,7 @@ impl Areas {
         (area.is_file() && area.is_writable && has_code()).then(|| format!("data of {name}"))
     }
 
-    /// What a file has no bytes for lies right behind them, and is mapped after them.
+    /// Data without bytes in the file directly follows the file's data, and is mapped after it.
     fn data_before(&self, at: usize, area: &Area) -> Option<String> {
         let mut before = self.0[..at].iter().rev();
         before.find_map(|one| self.data(one).filter(|_| one.end() == area.from))
@@ -194,14 +194,14 @@ mod tests {
     fn a_stack_is_what_lies_around_its_pointer() {
         let mut program = areas(&[("//anon", 0x10_0000, 0x90_0000, "rw")]);
         let near = |program: &Areas, address, pointer| program.touched(address, Some(pointer));
-        // A thread's, and the same mapping far from it.
+        // In a thread's stack, and in the same mapping far from it.
         assert_eq!(
             near(&program, 0x50_0ff8, 0x50_1000).as_deref(),
             Some("stack")
         );
         let far = near(&program, 0x80_0000, 0x50_1000);
         assert_eq!(far.as_deref(), Some("anonymous mapping"));
-        // The first thread's has no mapping that is recorded, or one that it has grown out of.
+        // The first thread's stack has no recorded mapping, or has grown beyond it.
         assert_eq!(
             near(&program, 0x7f_0000_1000, 0x7f_0000_0800).as_deref(),
             Some("stack")

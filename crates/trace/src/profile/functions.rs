@@ -1,4 +1,4 @@
-//! Which functions were the threads in?
+//! The functions in which the threads were.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,19 @@ use fathom_stacks::functions_at;
 use super::pc_samples::Place;
 use super::{FunctionRow, PcSamples, Profile, spin};
 
-/// A spinning thread is sampled at the same few instructions again and again.
+/// Minimum number of samples at one place for a spin check: a spinning thread is sampled repeatedly at the
+/// same few instructions.
 const OFTEN: u64 = 5;
 
-/// Rows that are kept: what is below is a sample each.
+/// Maximum number of rows: the rest has one sample each.
 const MOST_ROWS: usize = 20_000;
 
-/// Process, thread, number of the file, and function.
+/// Process, thread, index of the file, and function.
 type Key = (u32, u32, u32, Option<String>);
 
 impl PcSamples {
-    /// The functions by the symbols of their files as they are now. Stacks of the processes that
-    /// `is_ours` accepts go to their pool.
+    /// Returns the functions by the current symbols of their files. Stacks of the processes that `is_ours`
+    /// accepts go to their pool.
     pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
         self.reported_until(u64::MAX);
         let places: Vec<(u32, u64)> = self.places().map(|(it, _)| (it.file, it.offset)).collect();

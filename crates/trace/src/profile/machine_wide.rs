@@ -1,7 +1,7 @@
-//! How is a tree sampled where all CPUs may be?
+//! Samples a tree if all CPUs may be sampled.
 //!
-//! One event for each CPU, and none that the scheduler would have to switch with the threads. What
-//! the events record of other programs is dropped as it is read.
+//! There is one event per CPU, so the scheduler doesn't have to switch any with the threads. Records of other
+//! programs are dropped when read.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,26 +18,27 @@ use crate::python::{FrameMaps, Reader};
 use crate::stacks::{StackCollector, StackPool};
 use crate::watch::now;
 
-/// Of a CPU's buffer: some thousand records between two readings 10 ms apart.
+/// Pages of a CPU's buffer: about a thousand records between two readings 10 ms apart.
 const PAGES: usize = 32;
 
 /// Events on all CPUs, closed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct MachineWide {
     rings: Vec<Ring>,
-    /// Of what is mapped without being executed: a program that does so without end floods no other.
+    /// Rings of non-executable mappings, separate so that a program with endless mappings doesn't flood the
+    /// others.
     data: Vec<Ring>,
     _events: Vec<OwnedFd>,
     periods: Periods,
-    /// What happened after the time up to which every CPU has surely written all.
+    /// Records after the time up to which every CPU has certainly written everything.
     later: Vec<Record>,
     samples: PcSamples,
-    /// Where stacks are wanted.
+    /// Present if stacks are wanted.
     python: Option<Reader>,
 }
 
 impl MachineWide {
-    /// Samples of these held processes and at what they make.
+    /// Samples these held processes and their descendants.
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without `CAP_PERFMON`, `EMFILE` without free descriptors.
@@ -61,7 +62,7 @@ impl MachineWide {
             }
         }
         let python = stacks.map(|_| Reader::on(&events, Some(Rc::clone(python))));
-        // Without them it isn't known what page faults touch, and all else is.
+        // Without these, only the objects of page faults are unknown.
         for cpu in event::cpus().filter(|_| stacks.is_some()) {
             let event = event::open(&Attributes::mappings(), Watched::Any, cpu);
             if let Ok(Some(event)) = event
@@ -82,30 +83,30 @@ impl MachineWide {
         })
     }
 
-    /// Samples of these processes, too, which run already: see [`PcSamples::attach`].
+    /// Also samples these running processes: see [`PcSamples::attach`].
     pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         let python = &mut self.python;
         let pids = pids.inspect(|pid| python.iter_mut().for_each(|one| one.attach(*pid)));
         self.samples.attach(pids, since);
     }
 
-    /// Where stacks that others copied are to be put, and what they sent of Python's frames; `None` where
-    /// none are wanted.
+    /// Returns the collector for stacks copied by others, and the reader of their Python frames; `None` if
+    /// not wanted.
     pub(crate) fn stacks(&mut self) -> Option<(&mut StackCollector, &mut Reader)> {
         self.samples.stacks().zip(self.python.as_mut())
     }
 
-    /// Whether there is to be read again soon: an interpreter has begun whose threads aren't known.
+    /// Returns whether to read again soon: an interpreter has started whose threads aren't known yet.
     pub(crate) fn is_urgent(&self) -> bool {
         self.python.as_ref().is_some_and(Reader::awaits)
     }
 
-    /// What is not seen of the tree's own code.
+    /// Returns what is not visible of the tree's own code.
     pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
         self.python.iter().flat_map(Reader::not_visible)
     }
 
-    /// Takes what was recorded since.
+    /// Reads new records.
     pub(crate) fn read(&mut self) {
         let reported = now().saturating_sub(WRITING_NS);
         let before = self.later.len();
@@ -137,7 +138,7 @@ impl MachineWide {
         self.samples.reported_until(reported);
     }
 
-    /// Everything that was seen: see [`PcSamples::finish`]. The commands have ended.
+    /// Returns all observations: see [`PcSamples::finish`]. The commands have ended.
     pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
         self.read();
         self.take_until(u64::MAX);

@@ -1,4 +1,4 @@
-//! Which byte of which file was at the address where a thread was seen?
+//! The file and offset of the address where a thread was sampled.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
@@ -14,31 +14,31 @@ use crate::stacks::{RawStack, StackCollector, StackPool};
 pub(super) struct Place {
     pub pid: u32,
     pub tid: u32,
-    /// Number of its file; 0 where nothing was known to be mapped.
+    /// Index of its file; 0 if nothing was known to be mapped.
     pub file: u32,
-    /// Byte of the file, of what is not a file the address; 0 of the kernel's own pages.
+    /// Offset in the file, or the address if it isn't a file; 0 for the kernel's own pages.
     pub offset: u64,
 }
 
-/// Stands for all bytes of a file, where no more places are kept.
+/// Stands for all bytes of a file, if no more places are kept.
 const ANY: u64 = u64::MAX;
 
-/// Places that are kept separately: an hour of 64 CPUs sees as many.
+/// Maximum number of separate places: an hour of 64 CPUs gives as many.
 const MOST_PLACES: usize = 1_000_000;
 
-/// What was seen of some processes and of all that they make.
+/// Samples of some processes and their descendants.
 #[derive(Debug, Default)]
 pub(crate) struct PcSamples {
     pub(super) spaces: Spaces,
     counts: HashMap<Place, u64>,
-    /// Stacks of what was sampled, and of what others saw; `None` where they aren't wanted.
+    /// Stacks of the samples, and those copied by others; `None` if not wanted.
     pub(super) stacks: Option<StackCollector>,
-    /// CPU time between two of them, ns.
+    /// CPU time between two samples, ns.
     pub(super) period_ns: u64,
 }
 
 impl PcSamples {
-    /// At these processes, and at those that they make from now on.
+    /// Creates samples for these processes and the descendants that they create from now on.
     pub(crate) fn at(roots: &[u32], period: Duration) -> Self {
         Self {
             spaces: Spaces::of(roots),
@@ -47,7 +47,7 @@ impl PcSamples {
         }
     }
 
-    /// Stacks, too, for this pool.
+    /// Also collects stacks, for this pool.
     pub(crate) fn with_stacks(self, pool: Option<StackPool>) -> Self {
         Self {
             stacks: pool.map(StackCollector::new),
@@ -55,19 +55,18 @@ impl PcSamples {
         }
     }
 
-    /// Where stacks that others copied are to be put; `None` where none are wanted.
+    /// Returns the collector for stacks copied by others; `None` if not wanted.
     pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
         self.stacks.as_mut()
     }
 
-    /// At these processes, too, which run already, with what they have mapped; the first of them
-    /// began at `since`.
+    /// Adds these running processes with their current mappings; the first of them began at `since`.
     pub(crate) fn attach(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         self.spaces.files.begun(since);
         pids.for_each(|pid| self.spaces.attach(pid));
     }
 
-    /// Takes what happened next. What is not of the tree is passed over.
+    /// Processes the next record. Records of other trees are ignored.
     pub(crate) fn take(&mut self, record: &mut Record) {
         self.reported_until(record.at);
         match &mut record.what {
@@ -88,7 +87,7 @@ impl PcSamples {
         }
     }
 
-    /// All that was mapped before this time was taken.
+    /// Notes that all mappings before this time have been processed.
     pub(crate) fn reported_until(&mut self, at: u64) {
         if let Some(stacks) = &mut self.stacks {
             stacks.place_until(at, &self.spaces);
@@ -118,14 +117,14 @@ impl PcSamples {
         *self.counts.entry(place).or_default() += 1;
     }
 
-    /// Whether functions are known of what is mapped there: of files, and of the page that this
-    /// process has too, unless it is that of a 32-bit program.
+    /// Returns whether functions are known for this mapping: for files, and for the page that this process
+    /// has too, except that of a 32-bit program.
     fn is_examined(&self, mapping: &Mapping, address: u64) -> bool {
         let name = self.spaces.files.name(mapping.file);
         is_file(name) || name == VDSO && address > u64::from(u32::MAX)
     }
 
-    /// Each place with how often somebody was seen there.
+    /// Returns each place with its number of samples.
     pub(super) fn places(&self) -> impl Iterator<Item = (&Place, u64)> {
         self.counts.iter().map(|(place, count)| (place, *count))
     }
@@ -164,7 +163,7 @@ mod tests {
         }
     }
 
-    /// File, offset and count of each place, sorted.
+    /// Returns file, offset and count of each place, sorted.
     fn reported(samples: &PcSamples) -> Vec<(&str, u64, u64)> {
         let places = samples.places();
         let mut reported: Vec<_> = places

@@ -1,4 +1,4 @@
-//! Which file was mapped where in which process of a tree?
+//! Which file was mapped where in which process of a tree.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,28 +9,28 @@ use fathom_stacks::{Files, Mapping};
 use super::areas::{Area, Areas};
 use crate::perf::record::{Record, What};
 
-/// Processes that are read again after a loss: each takes about 0.1 ms.
+/// Maximum number of processes that are read again after a loss: each takes about 0.1 ms.
 const MOST_READ_AGAIN: usize = 64;
 
-/// Of one process; programs have ten to some hundred.
+/// Maximum number of mappings per process; programs have ten to several hundred.
 const MOST_MAPPINGS: usize = 4_096;
 
-/// What is mapped in a process at a time; later ones lie over earlier ones.
+/// The mappings of a process at one time; later ones hide earlier ones.
 pub(crate) type Mapped = Rc<Vec<Mapping>>;
 
 /// A process of the tree.
 #[derive(Clone, Debug)]
 struct Space {
-    /// Shared with whom it was made by, until one of them changes it.
+    /// Shared with the parent process until one of them changes.
     mapped: Mapped,
-    /// What can't be executed, too, as far as that is recorded.
+    /// Non-executable mappings too, if recorded.
     areas: Areas,
-    /// Threads that have not ended.
+    /// Number of threads that have not ended.
     threads: usize,
 }
 
 impl Space {
-    /// Nothing is mapped.
+    /// Returns a space without mappings.
     fn empty(threads: usize) -> Self {
         Self {
             mapped: Rc::default(),
@@ -40,17 +40,18 @@ impl Space {
     }
 }
 
-/// The mappings of some processes and of all that they make, as they are now.
+/// The current mappings of some processes and their descendants.
 #[derive(Debug, Default)]
 pub(crate) struct Spaces {
     spaces: HashMap<u32, Space>,
     pub(crate) files: Files,
-    /// Records that found their buffer full.
+    /// Number of records that found their buffer full.
     pub(super) lost: u64,
 }
 
 impl Spaces {
-    /// Of these processes, which have nothing mapped, and of those that they make from now on.
+    /// Creates spaces for these processes, which have no mappings, and the descendants that they create from
+    /// now on.
     pub(crate) fn of(roots: &[u32]) -> Self {
         Self {
             spaces: roots.iter().map(|pid| (*pid, Space::empty(1))).collect(),
@@ -58,7 +59,7 @@ impl Spaces {
         }
     }
 
-    /// Of this process, too, which runs already, with what it has mapped.
+    /// Adds this running process with its mappings.
     pub(crate) fn attach(&mut self, pid: u32) {
         let tasks = fs::read_dir(format!("/proc/{pid}/task"));
         let threads = tasks.map_or(1, Iterator::count);
@@ -68,8 +69,8 @@ impl Spaces {
             .for_each(|what| self.take(&Record { at: 0, what }));
     }
 
-    /// Records were lost, and any of them may have mapped something else: what counts is what is
-    /// mapped now. Better no name than a wrong one where that can't be read.
+    /// Reads the mappings again after a loss of records, any of which may have changed a mapping. If the
+    /// mappings can't be read, no name is better than a wrong one.
     fn read_again(&mut self) {
         for space in self.spaces.values_mut() {
             *space = Space::empty(space.threads);
@@ -80,7 +81,7 @@ impl Spaces {
         }
     }
 
-    /// The same, where only what can't be executed may be missing.
+    /// Does the same if only non-executable mappings may be missing.
     fn read_areas_again(&mut self) {
         for (at, (pid, space)) in self.spaces.iter_mut().enumerate() {
             space.areas = Areas::default();
@@ -92,18 +93,18 @@ impl Spaces {
         }
     }
 
-    /// What a thread of this process touched at an address whose stack pointer is there; see
+    /// Returns what a thread of this process with this stack pointer touched at an address; see
     /// [`Areas::touched`].
     pub(crate) fn touched(&self, pid: u32, address: u64, stack: Option<u64>) -> Option<String> {
         self.spaces.get(&pid)?.areas.touched(address, stack)
     }
 
-    /// What a process has mapped; `None` if it isn't of the tree.
+    /// Returns the mappings of a process; `None` if it isn't in the tree.
     pub(crate) fn mapped(&self, pid: u32) -> Option<&Mapped> {
         self.spaces.get(&pid).map(|space| &space.mapped)
     }
 
-    /// Takes what happened next. What is not of the tree is passed over.
+    /// Processes the next record. Records of other trees are ignored.
     pub(crate) fn take(&mut self, record: &Record) {
         if let Some((pid, area)) = area(&record.what)
             && let Some(space) = self.spaces.get_mut(&pid)
@@ -124,7 +125,7 @@ impl Spaces {
                     };
                     self.spaces.insert(*pid, space);
                 }
-                // Its number may have been that of one of ours.
+                // Its id may have been that of one of ours.
                 None => {
                     self.spaces.remove(pid);
                 }
@@ -182,13 +183,13 @@ impl Spaces {
     }
 }
 
-/// Whether a mapping lies wholly in another's place.
+/// Returns whether a mapping lies entirely within another.
 fn is_covered(under: &Mapping, over: &Mapping) -> bool {
     let end = |m: &Mapping| m.from.saturating_add(m.length);
     over.from <= under.from && end(under) <= end(over)
 }
 
-/// What is recorded there that lies somewhere, and in which process.
+/// Returns the recorded mapping, and its process.
 fn area(what: &What) -> Option<(u32, Area)> {
     let (pid, path, from, length, is_writable, is_executable) = match what {
         What::Mapped {
@@ -217,15 +218,15 @@ fn area(what: &What) -> Option<(u32, Area)> {
     Some((*pid, area))
 }
 
-/// What a process has mapped now.
+/// Returns the current mappings of a process.
 fn read(pid: u32) -> Vec<What> {
     let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
     maps.lines().filter_map(|line| mapping(pid, line)).collect()
 }
 
-/// A line of `/proc/PID/maps`, as the kernel would have recorded it:
-/// `7f12c000-7f12d000 r-xp 00001000 08:01 1234    /lib/libc.so.6`.
+/// Parses a line of `/proc/PID/maps` into the record that the kernel would have made: `7f12c000-7f12d000 r-xp
+/// 00001000 08:01 1234    /lib/libc.so.6`.
 fn mapping(pid: u32, line: &str) -> Option<What> {
     let mut fields = line.splitn(6, ' ');
     let (from, to) = fields.next()?.split_once('-')?;

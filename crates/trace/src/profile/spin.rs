@@ -1,13 +1,13 @@
-//! Does this code wait for somebody to change memory?
+//! Whether code waits for another thread to change memory.
 //!
-//! Known from the code itself: by the instruction that says so, or because a loop carries nothing
-//! from one turn to the next, so that only memory that others write, or the clock, can end it.
+//! The code itself shows it: by the instruction that marks a spin loop, or because a loop carries nothing
+//! from one turn to the next, so that only memory written by others, or the clock, can end it.
 
-/// Bytes before and behind an instruction that are decoded.
+/// Bytes before and after an instruction that are decoded.
 const BEFORE: usize = 64;
 const BEHIND: usize = 96;
 
-/// Whether who is at this byte of a file of code spins.
+/// Returns whether a thread at this offset of a file of code spins.
 pub(super) fn spins_at(file: &[u8], offset: u64) -> bool {
     let Ok(at) = usize::try_from(offset) else {
         return false;
@@ -18,12 +18,12 @@ pub(super) fn spins_at(file: &[u8], offset: u64) -> bool {
         .is_some_and(|code| spins(code, at - from))
 }
 
-/// Whether who is at `at`, an instruction in these bytes of code, spins.
+/// Returns whether a thread at the instruction `at` in these bytes of code spins.
 fn spins(code: &[u8], at: usize) -> bool {
     says_so(code, at) || imp::turns_without_state(code, at)
 }
 
-/// The clock strikes between two instructions: behind the one that takes long, or before it.
+/// The timer interrupts between two instructions: after the slow one, or before it.
 fn says_so(code: &[u8], at: usize) -> bool {
     let before = at
         .checked_sub(imp::LENGTH)
@@ -47,11 +47,10 @@ mod imp {
         bytes == [0xf3, 0x90]
     }
 
-    /// Instructions of a loop that waits; one that works has more, or carries something on.
+    /// Maximum number of instructions of a waiting loop; a working loop has more, or carries something over.
     const MOST: usize = 16;
 
-    /// Whether the innermost loop around this instruction carries nothing from one turn to the
-    /// next.
+    /// Returns whether the innermost loop around this instruction carries nothing from one turn to the next.
     pub(super) fn turns_without_state(code: &[u8], at: usize) -> bool {
         let Some(closing) = instructions(code, at)
             .take(MOST)
@@ -65,7 +64,7 @@ mod imp {
             .take(MOST)
             .take_while(|it| it.ip() <= closing.ip())
             .collect();
-        // Read from another beginning the bytes may be other instructions.
+        // Decoded from another start, the bytes may be other instructions.
         let whole = turn.last().is_some_and(|last| last.ip() == closing.ip());
         whole && !turn.iter().any(leaves) && carries_nothing(&turn)
     }
@@ -76,7 +75,7 @@ mod imp {
         std::iter::from_fn(move || decoder.can_decode().then(|| decoder.decode()))
     }
 
-    /// Whether it is a jump of this function back to `at` or to before that.
+    /// Returns whether it is a jump of this function back to `at` or before it.
     fn goes_back(it: &Instruction, at: usize) -> bool {
         let jumps = matches!(
             it.flow_control(),
@@ -90,7 +89,7 @@ mod imp {
         jumps && !counts && it.near_branch_target() <= at as u64
     }
 
-    /// Whether control may go somewhere that isn't seen here, and come back.
+    /// Returns whether control may go somewhere invisible here, and come back.
     fn leaves(it: &Instruction) -> bool {
         it.is_invalid()
             || matches!(
@@ -104,8 +103,8 @@ mod imp {
             || it.mnemonic() == Mnemonic::Syscall
     }
 
-    /// Whether no register is read that a turn before wrote, and no memory written: what takes a
-    /// lock or adds by exchanges looks the same when it succeeds at once.
+    /// Returns whether no register is read that an earlier turn wrote, and no memory is written: code that
+    /// takes a lock or adds with exchanges looks the same when it succeeds immediately.
     fn carries_nothing(turn: &[Instruction]) -> bool {
         let mut info = InstructionInfoFactory::new();
         let (mut entered_with, mut written) = (HashSet::new(), HashSet::new());
@@ -147,7 +146,7 @@ mod imp {
                 |access| !matches!(access, OpAccess::None | OpAccess::Read | OpAccess::CondRead);
             for register in registers.iter().filter(|it| writes(it.access())) {
                 let full = register.register().full_register();
-                // To write a part of a register leaves the rest of the turn before in it.
+                // Writing a part of a register keeps the rest from the previous turn.
                 if full.is_gpr64() && register.register().size() < 4 {
                     entered_with.insert(full);
                 }
@@ -165,7 +164,7 @@ mod imp {
 mod imp {
     pub(super) const LENGTH: usize = 4;
 
-    /// `yield`, `wfe` and `isb` of AArch64.
+    /// Recognises `yield`, `wfe` and `isb` of AArch64.
     pub(super) fn is_pause(bytes: &[u8]) -> bool {
         let kinds: [[u8; 4]; 3] = [
             [0x3f, 0x20, 0x03, 0xd5],
@@ -175,7 +174,7 @@ mod imp {
         kinds.iter().any(|kind| bytes == kind)
     }
 
-    /// Other code isn't read there.
+    /// Code of other architectures isn't decoded.
     pub(super) fn turns_without_state(_: &[u8], _: usize) -> bool {
         false
     }
@@ -185,7 +184,7 @@ mod imp {
 mod tests {
     use super::*;
 
-    /// Whether a thread spins that is seen at each instruction of this loop in turn.
+    /// Returns whether a thread counts as spinning at each instruction of this loop.
     fn reported(parts: &[&[u8]]) -> Vec<bool> {
         let mut code = vec![0x90; BEFORE];
         let from = code.len();

@@ -1,24 +1,24 @@
-//! When does a program reach its first own instruction? A breakpoint there shows it.
+//! When a program reaches its own first instruction, detected by a breakpoint.
 //!
-//! What runs before is the loader's. Without a tracer in the kernel this is the one moment of a
-//! start that neither a call nor an event marks.
+//! The loader runs before that. Without a tracer in the kernel, this is the only moment of a start that isn't
+//! marked by a call or an event.
 
 use std::fs;
 
 use super::requests;
 
-/// Type of the entry point's address in `/proc/PID/auxv` (`AT_ENTRY`).
+/// Type of the entry point address in `/proc/PID/auxv` (`AT_ENTRY`).
 const AT_ENTRY: u64 = 9;
-/// Type of the address at which the loader lies (`AT_BASE`).
+/// Type of the loader's base address (`AT_BASE`).
 const AT_BASE: u64 = 7;
 
 /// A breakpoint at the entry point of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntryStop {
     address: u64,
-    /// What stood there.
+    /// The original word at this address.
     word: u64,
-    /// A loader comes first.
+    /// Whether a loader comes first.
     loaded: bool,
 }
 
@@ -41,27 +41,26 @@ impl EntryStop {
         Some(stop)
     }
 
-    /// Takes it out before it is reached: whoever comes to it untraced would die of it.
+    /// Removes it before it is reached: an untraced thread that reached it would die.
     pub(super) fn take_out(&self, tid: u32) {
-        // Fails only if the thread was killed meanwhile.
+        // Fails only if the thread was killed in the meantime.
         let _ = requests::put(tid, self.address, self.word);
     }
 
-    /// Whether a loader comes before the first own instruction.
+    /// Returns whether a loader comes before the own first instruction.
     pub(super) fn is_loaded(&self) -> bool {
         self.loaded
     }
 
-    /// Whether the thread, stopped by `SIGTRAP`, has come to it. If so the breakpoint is taken out
-    /// and the thread set back to the instruction that stood there.
+    /// Returns whether the thread, stopped by `SIGTRAP`, has reached it. If so, the breakpoint is removed and
+    /// the thread reset to the original instruction.
     pub(super) fn reached(&self, tid: u32) -> bool {
         requests::step_back_to(tid, self.address).is_ok_and(|reached| reached)
             && requests::put(tid, self.address, self.word).is_ok()
     }
 }
 
-/// The value of a type in an auxiliary vector of 64 bits: pairs of a type and a value. `None` for a
-/// 0.
+/// Returns the value of a type in a 64-bit auxiliary vector: pairs of a type and a value. `None` if it is 0.
 pub(super) fn auxiliary(auxv: &[u8], wanted: u64) -> Option<u64> {
     let words: Vec<u64> = auxv
         .chunks_exact(8)

@@ -1,4 +1,4 @@
-//! What is known of a program that was just put in place?
+//! Information about a program that was just executed.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,14 +11,14 @@ use super::requests;
 use crate::rights::{caller_may_gain_rights, capabilities_of, gives_no_rights};
 use crate::sample::parse::status_line;
 
-/// Type of the address of the name that was given to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
+/// Type of the address of the name passed to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
 const AT_EXECFN: u64 = 31;
-/// Longer names are cut by the kernel's programs too.
+/// Maximum length of a name; the kernel's programs truncate at the same length.
 const LONGEST_NAME: usize = 255;
 
-/// The file that `execve` was asked for: of a script the script, where `/proc/PID/exe` is the last
-/// of its interpreters. Where it was named from the working directory, that is put before it.
-/// `None` where it is not known: programs of 32 bits, or a thread that was killed meanwhile.
+/// Returns the file that was passed to `execve`: for a script the script, while `/proc/PID/exe` is the last
+/// of its interpreters. A relative name is prefixed with the working directory. `None` if unknown: 32-bit
+/// programs, or a thread that was killed in the meantime.
 pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     let auxv = fs::read(format!("/proc/{tid}/auxv")).ok()?;
     let name = requests::memory(tid, auxiliary(&auxv, AT_EXECFN)?, LONGEST_NAME + 1);
@@ -31,8 +31,8 @@ pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     Some(here.join(name.strip_prefix(".").unwrap_or(name)))
 }
 
-/// Whether the file has a set-uid or set-gid bit or capabilities that would give the program
-/// rights, and it has not got them: the kernel gives none to a traced program, unless root traces.
+/// Returns whether the file has a set-uid or set-gid bit or capabilities that would give the program
+/// privileges, but didn't: the kernel gives none to a traced program, unless root traces.
 pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
@@ -47,7 +47,7 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{tid}/status")) else {
         return false;
     };
-    // Where nothing gives rights anyway the program is the same untraced.
+    // If nothing gives privileges anyway, the program behaves the same untraced.
     if !caller_may_gain_rights() || gives_no_rights(Path::new(path)) {
         return false;
     }
@@ -57,7 +57,8 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
         || lacks_capabilities(&status, capabilities)
 }
 
-/// Whether a process has not got some of what a file gives, as far as it may have it at all.
+/// Returns whether a process lacks some of the capabilities given by a file, as far as it may have them at
+/// all.
 fn lacks_capabilities(status: &str, given: u64) -> bool {
     let set = |key| u64::from_str_radix(status_line(status, key)?.trim(), 16).ok();
     match (set("CapBnd:"), set("CapPrm:")) {
@@ -66,7 +67,7 @@ fn lacks_capabilities(status: &str, given: u64) -> bool {
     }
 }
 
-/// Real, effective, saved, and that for files.
+/// The four ids are real, effective, saved, and file system.
 fn effective(status: &str, key: &str) -> Option<u32> {
     status_line(status, key)?
         .split_whitespace()

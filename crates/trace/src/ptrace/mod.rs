@@ -1,8 +1,9 @@
-//! The ptrace tier: every call stopped twice through `ptrace`, up to a budget, then let run freely.
+//! The ptrace tier: every call is stopped twice through `ptrace`, up to a budget, then the command runs
+//! freely.
 //!
-//! Needs no privilege beyond being allowed to trace one's own children. Counts are exact up to the
-//! budget; times hold the stops themselves, 12 to 90 us each. Or stopped at its milestones only
-//! (`TraceOptions::only_milestones`): then times hold, and calls and files are not seen.
+//! It needs no privilege other than tracing one's own children. Counts are exact up to the budget; times
+//! include the stops themselves, 12 to 90 us each. Alternatively, the command is stopped only at its
+//! milestones (`TraceOptions::only_milestones`): then times are accurate, and calls and files are not seen.
 
 mod entry;
 mod execed;

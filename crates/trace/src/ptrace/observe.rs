@@ -1,4 +1,4 @@
-//! How is a command run under the ptrace tier?
+//! Runs a command under the ptrace tier.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::watch::{Limits, ended, now};
 
 /// Runs the command and reports what the stops showed.
 ///
-/// In a thread of its own: `ptrace` and its waits belong to the thread that traces, and so the
-/// caller's other children are left alone.
+/// It uses a separate thread, because `ptrace` and its waits belong to the tracing thread; this leaves the
+/// caller's other children alone.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| observe_here(command, options));
@@ -25,7 +25,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     })
 }
 
-/// Whether a child can be traced at all: tried on one that never runs anything.
+/// Checks whether a child can be traced at all, with one that never runs a program.
 pub(crate) fn attempt() -> Result<(), TraceError> {
     let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;
@@ -56,7 +56,7 @@ fn observe_here(command: &TraceCommand, options: &TraceOptions) -> Result<Trace,
                 if limits.reached() {
                     spawn::kill_by_pidfd(&pidfd);
                     if own_group {
-                        // SAFETY: the group's number stays taken while its leader is not reaped.
+                        // SAFETY: the group's id stays in use while its leader is not reaped.
                         unsafe { libc::kill(-(pid as i32), libc::SIGKILL) };
                     }
                     return true;

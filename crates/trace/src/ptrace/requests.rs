@@ -1,4 +1,4 @@
-//! How does one ask `ptrace(2)`?
+//! Requests to `ptrace(2)`.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use fathom_stacks::Registers;
 /// A system call as a stop shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SyscallStop {
-    /// About to be made: number as the tiers report it, and arguments.
+    /// About to be made: its number as reported by the tiers, and its arguments.
     Entry { nr: u32, args: [u64; 6] },
     /// Just made: its result.
     Exit { result: i64 },
@@ -24,8 +24,8 @@ fn request(request: libc::c_uint, tid: u32, address: usize, data: usize) -> io::
     }
 }
 
-/// Begins to trace a thread of a child without stopping it; what it makes is traced too, and all
-/// die with the tracer.
+/// Begins to trace a thread of a child without stopping it; its descendants are traced too, and all die with
+/// the tracer.
 pub(super) fn seize(tid: u32) -> io::Result<()> {
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
@@ -36,7 +36,7 @@ pub(super) fn seize(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, options as usize).map(drop)
 }
 
-/// Stops a running thread soon.
+/// Requests that a running thread stops.
 pub(super) fn interrupt(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0).map(drop)
 }
@@ -56,12 +56,12 @@ pub(super) fn listen(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0).map(drop)
 }
 
-/// Lets a stopped thread go for good.
+/// Stops tracing a stopped thread and continues it.
 pub(super) fn detach(tid: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal as usize).map(drop)
 }
 
-/// The number that came with an event: a new thread, or the former number of one that execs.
+/// Returns the id that came with an event: a new thread, or the former id of one that execs.
 pub(super) fn event_message(tid: u32) -> io::Result<u32> {
     let mut message: libc::c_ulong = 0;
     let at = std::ptr::from_mut(&mut message) as usize;
@@ -69,7 +69,7 @@ pub(super) fn event_message(tid: u32) -> io::Result<u32> {
     Ok(message as u32)
 }
 
-/// What a stop at a call shows; `None` if it is no such stop.
+/// Returns what a stop at a call shows; `None` if it is another kind of stop.
 pub(super) fn syscall(tid: u32) -> io::Result<Option<SyscallStop>> {
     // SAFETY: an all-zero ptrace_syscall_info is valid.
     let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
@@ -78,7 +78,7 @@ pub(super) fn syscall(tid: u32) -> io::Result<Option<SyscallStop>> {
     request(libc::PTRACE_GET_SYSCALL_INFO, tid, size, at)?;
     Ok(match info.op {
         INFO_ENTRY => {
-            // SAFETY: the kernel says that it filled in this member.
+            // SAFETY: the kernel reports that it filled in this member.
             let entry = unsafe { info.u.entry };
             let (nr, args) = (entry.nr as u32, entry.args);
             Some(match is_native(info.arch) {
@@ -98,7 +98,7 @@ pub(super) fn syscall(tid: u32) -> io::Result<Option<SyscallStop>> {
     })
 }
 
-/// Whether an `AUDIT_ARCH_...` number is this program's own architecture.
+/// Returns whether an `AUDIT_ARCH_...` number is this program's own architecture.
 fn is_native(arch: u32) -> bool {
     const LITTLE_64: u32 = 0xc000_0000;
     match std::env::consts::ARCH {
@@ -108,7 +108,7 @@ fn is_native(arch: u32) -> bool {
     }
 }
 
-/// Reads up to `len` bytes at `address` of a traced thread; fewer where its memory ends.
+/// Reads up to `len` bytes at `address` of a traced thread; fewer if its memory ends before.
 pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
     const PAGE: usize = 4096;
     let mut bytes = vec![0u8; len];
@@ -117,7 +117,7 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: len,
     };
-    // In two pieces, as a piece that crosses into a missing page is not read at all.
+    // Two pieces, because a piece that extends into a missing page is not read at all.
     let piece = |at: u64, len: usize| libc::iovec {
         iov_base: at as *mut libc::c_void,
         iov_len: len,
@@ -133,7 +133,7 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Registers of a stopped thread.
+/// Returns the registers of a stopped thread.
 pub(super) fn registers(tid: u32) -> io::Result<Registers> {
     saved_registers(tid).map(|saved| Registers::of_ptrace(&saved))
 }
@@ -163,7 +163,7 @@ fn exchange(
     Ok(vector.iov_len)
 }
 
-/// Writes a word into a stopped thread's memory, code included.
+/// Writes a word into a stopped thread's memory, including code.
 pub(super) fn put(tid: u32, address: u64, word: u64) -> io::Result<()> {
     request(libc::PTRACE_POKETEXT, tid, address as usize, word as usize).map(drop)
 }

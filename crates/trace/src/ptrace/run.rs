@@ -1,4 +1,4 @@
-//! What happens at the stops of a command and of all that it makes?
+//! Handles the stops of a command and its descendants.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,16 +24,16 @@ use crate::result::{StopReading, Trace};
 use crate::spawn::Held;
 use crate::watch::now;
 
-/// Said of a run that is stopped at its calls.
-pub const TIMES_HOLD_STOPS: &str = "how much of a call is waiting, which is unaccounted: its time \
-     holds that, the work and the stops themselves";
+/// Reported for a run that is stopped at its calls.
+pub const TIMES_HOLD_STOPS: &str = "the part of a call that is waiting, which is unaccounted: its time includes that, the work and the stops \
+     themselves";
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
-/// So many stops between two readings of the process's clock.
+/// Number of stops between two readings of the process's clock.
 const STOPS_A_READING: u64 = 32;
 
-/// What is known of the traced threads.
+/// State of the traced threads.
 pub(super) struct Run {
     root: u32,
     tracees: HashMap<u32, Tracee>,
@@ -43,17 +43,17 @@ pub(super) struct Run {
     most: u64,
     half_time: Instant,
     until: Instant,
-    /// How long the command was held at milestones: its clock stood still meanwhile.
+    /// How long the command was held at milestones, during which its clock stood still.
     held: u64,
     start: u64,
     stops: u64,
-    /// The last reading of each process, with the stops since.
+    /// The last reading of each process, with the number of stops since then.
     reading: HashMap<u32, StopReading>,
     readings: Vec<StopReading>,
     only_milestones: bool,
     letting_go: bool,
     begun: bool,
-    /// Set-uid programs that were run and did not get their rights, since they were traced.
+    /// Set-uid programs that ran without their privileges because they were traced.
     without_rights: Vec<String>,
     stacks: Option<CallStacks>,
 }
@@ -76,7 +76,7 @@ impl Tracee {
 }
 
 impl Run {
-    /// Of a command that is held still. `start`: ns of the monotonic clock.
+    /// Creates the state for a held command. `start` is in ns of the monotonic clock.
     pub(super) fn new(root: u32, start: u64, options: &TraceOptions) -> Self {
         let who = Who {
             tid: root,
@@ -105,22 +105,22 @@ impl Run {
         }
     }
 
-    /// Names what the command begins with.
+    /// Names the command's initial descriptors.
     pub(super) fn name_descriptors(&mut self, labels: &[(String, String)]) {
         inherited::name_descriptors(&mut self.collector.names, self.root, labels);
     }
 
-    /// Gets the numbers of processes that may write maps of names.
+    /// Receives the ids of processes that may write maps of names.
     pub(super) fn name_maps(&mut self, maps: Option<Arc<NameMaps>>) {
         self.collector.name_maps = maps;
     }
 
-    /// How long the command was held at milestones, ns.
+    /// Returns how long the command was held at milestones, ns.
     pub(super) fn held(&self) -> u64 {
         self.held
     }
 
-    /// Handles stops until the command has ended; then ends what is left.
+    /// Handles stops until the command has ended; then ends the remaining processes.
     pub(super) fn handle_stops(
         &mut self,
         child: &mut Held,
@@ -128,8 +128,8 @@ impl Run {
         let mut ending = None;
         while !self.tracees.is_empty() || ending.is_none() {
             if ending.is_some() {
-                // Nobody is waited for who isn't there: the guard, a child of ours too, lasts as
-                // long as we do.
+                // Don't wait for threads that no longer exist: the guardian, also our child, lives as long as
+                // we do.
                 self.tracees.retain(|tid, _| is_traced(*tid));
                 if self.tracees.is_empty() {
                     break;
@@ -162,7 +162,7 @@ impl Run {
                 ending = Some((status, usage, time));
                 child.reaped();
                 for tid in self.tracees.keys() {
-                    // SAFETY: a traced thread keeps its number until we have waited for it.
+                    // SAFETY: a traced thread keeps its id until we have reaped it.
                     unsafe { libc::kill(*tid as i32, libc::SIGKILL) };
                 }
             }
@@ -191,7 +191,7 @@ impl Run {
 
     fn gone(&mut self, tid: u32, status: i32, time: u64) {
         let Some(tracee) = self.tracees.remove(&tid) else {
-            // Let go before; of the command itself the end is still worth telling.
+            // Released before; the end of the command itself is still needed.
             if tid == self.root {
                 let who = Who { tid, pid: tid };
                 self.collector.apply(exit(who, status, time));
@@ -224,7 +224,7 @@ impl Run {
             }
             libc::PTRACE_EVENT_EXEC => self.exec(tid, time),
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP && !self.letting_go => {
-                // A job-control stop: it is to stay stopped. Fails only if it was killed meanwhile.
+                // A job-control stop: it must stay stopped. Fails only if it was killed in the meantime.
                 let _ = requests::listen(tid);
                 return;
             }
@@ -233,12 +233,12 @@ impl Run {
         if !self.letting_go && (self.examined >= self.most || Instant::now() >= self.until) {
             self.let_go();
         }
-        // Before its first program begins its clock does not count. Read before it goes on: it may
+        // Before its first program begins, its clock doesn't count. Read before it continues, because it may
         // take our CPU and run to its end.
         if self.only_milestones && self.begun {
             self.held += now() - self.held - time;
         }
-        // Both fail only if the thread was killed meanwhile; then its end is reported next.
+        // Both fail only if the thread was killed in the meantime; then its end is reported next.
         if self.letting_go {
             let entry = self.tracees.get(&tid).and_then(|tracee| tracee.entry);
             entry.iter().for_each(|entry| entry.take_out(tid));
@@ -260,7 +260,7 @@ impl Run {
         }
     }
 
-    /// Whether the thread has come to the first own instruction of its program.
+    /// Returns whether the thread has reached the own first instruction of its program.
     fn entered(&mut self, tid: u32, time: u64) -> bool {
         let Some(tracee) = self.tracees.get_mut(&tid) else {
             return false;
@@ -274,17 +274,17 @@ impl Run {
         reached.is_some()
     }
 
-    /// Stops all threads, to let each go when it has stopped.
+    /// Stops all threads, to release each when it has stopped.
     fn let_go(&mut self) {
         self.letting_go = true;
         for tid in self.tracees.keys() {
-            // Fails if it has ended or is stopped already, which is as good.
+            // Fails if it has ended or is already stopped, which is fine.
             let _ = requests::interrupt(*tid);
         }
     }
 
     fn announced(&mut self, new: u32, time: u64) {
-        // The new thread may have stopped, and been let go or ended, before this news of it.
+        // The new thread may have stopped, and been released or ended, before this event.
         if !self.tracees.contains_key(&new) && is_traced(new) {
             self.add(new, time);
         }
@@ -352,7 +352,7 @@ impl Run {
             return;
         };
         match requests::syscall(tid) {
-            // The held child's own waiting is no part of the command.
+            // The held child's own waiting is not part of the command.
             Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
             Ok(Some(SyscallStop::Entry { nr, args })) => {
                 self.begun = true;
@@ -372,7 +372,7 @@ impl Run {
                     self.returned(who, &call, result, time);
                 }
             }
-            // Killed between the stop and the question.
+            // Killed between the stop and the request.
             Ok(None) | Err(_) => {}
         }
     }
@@ -388,7 +388,7 @@ impl Run {
         }
         let Entered { nr, args, at, .. } = *call;
         let flags = calls::flags(nr);
-        // Where another program was put in its place its memory is gone.
+        // After a successful exec, its memory no longer exists.
         let stays = flags & calls::REPLACES == 0;
         let has_path = stays && flags & (calls::PATH0 | calls::PATH1) != 0;
         let reported = is_reported(nr, &args, result);
@@ -460,7 +460,7 @@ impl Run {
         (trace.stops, trace.stop_readings) = (self.stops, self.readings);
         if self.letting_go {
             trace.not_visible.push(format!(
-                "what came after the first {} calls: from there on it ran untraced",
+                "the calls after the first {}: from there on it ran untraced",
                 self.examined
             ));
         }
@@ -481,7 +481,7 @@ fn exit(who: Who, status: i32, time: u64) -> Record<'static> {
     })
 }
 
-/// CPU time of all threads of a process, ns.
+/// Returns the CPU time of all threads of a process, ns.
 fn cpu_ns(pid: u32) -> Option<u64> {
     let mut clock = 0;
     // SAFETY: the pointer is to a live value.
@@ -495,12 +495,12 @@ fn cpu_ns(pid: u32) -> Option<u64> {
     known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Whether a thread is there, dead and not waited for at the most, and traced.
+/// Returns whether a thread exists, at most dead and not reaped, and is traced.
 fn is_traced(tid: u32) -> bool {
     status_number(tid, "TracerPid:").is_some_and(|tracer| tracer != 0)
 }
 
-/// A number of `/proc/TID/status`.
+/// Returns a number from `/proc/TID/status`.
 fn status_number(tid: u32, key: &str) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     crate::sample::parse::status_number(&status, key)

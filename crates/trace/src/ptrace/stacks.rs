@@ -1,4 +1,4 @@
-//! Which code made the calls that the command was stopped at?
+//! The code that made the calls at which the command was stopped.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -17,11 +17,11 @@ use crate::records::Who;
 use crate::result::Activity;
 use crate::stacks::{Random, RawStack, StackCollector, StackPool};
 
-/// Of each call of a process so many have their stacks taken, then one of so many, not in turn: what
-/// is done by turns would be taken for always the same. It takes a fifth of a stop.
+/// For each call of a process, this many get their stacks taken, then one of this many at irregular
+/// intervals: otherwise periodic behaviour would look constant. Taking one costs a fifth of a stop.
 const FIRST: u64 = 16;
 const ONE_OF: u64 = 8;
-/// Frame pointers that are followed beyond what was copied.
+/// Maximum number of frame pointers that are followed beyond the copy.
 const MOST_CALLERS: usize = 64;
 
 /// Takes stacks at stops.
@@ -29,19 +29,19 @@ const MOST_CALLERS: usize = 64;
 pub(super) struct CallStacks {
     collector: StackCollector,
     spaces: Spaces,
-    /// Those that run Python.
+    /// Processes that run Python.
     python: HashMap<u32, Process>,
-    /// Processes that may have mapped something since they were read, or were not read yet.
+    /// Processes whose mappings were read and can't have changed since.
     read: HashSet<u32>,
     seen: HashMap<(u32, u32), u64>,
     random: Random,
     bytes: usize,
-    /// The command executes its program.
+    /// Whether the command executes its program.
     begun: bool,
 }
 
 impl CallStacks {
-    /// For this pool.
+    /// Creates a collector for this pool.
     pub(super) fn new(pool: &StackPool) -> Self {
         Self {
             collector: StackCollector::new(pool.clone()),
@@ -55,7 +55,7 @@ impl CallStacks {
         }
     }
 
-    /// A stopped thread is about to make this call, on what `on` says.
+    /// Handles a stopped thread that is about to make this call, on the object `on`.
     pub(super) fn entered(
         &mut self,
         who: Who,
@@ -63,7 +63,7 @@ impl CallStacks {
         at: u64,
         on: impl FnOnce() -> Option<Arc<DescriptorKind>>,
     ) {
-        // Until then it is our own child that looks for the program.
+        // Until then, it is our own child that looks up the program.
         if !self.begun {
             return;
         }
@@ -89,7 +89,7 @@ impl CallStacks {
             }
         }
         let bytes = requests::memory(who.tid, top, self.bytes);
-        // It is stopped: nothing changes while it is read.
+        // It is stopped, so nothing changes while it is read.
         let python = self.python.get_mut(&who.pid).map(|process| {
             process.look_again();
             process.read(who.tid)
@@ -121,7 +121,7 @@ impl CallStacks {
             path,
             touched: None,
             woken_by: None,
-            // A stop is much longer than most calls.
+            // The duration isn't known: a stop takes much longer than most calls.
             ns: 0,
             samples: 1,
             calls: stands_for as f64,
@@ -130,7 +130,7 @@ impl CallStacks {
         self.collector.place(taken, &self.spaces);
     }
 
-    /// A call returned: it may have changed what its process can execute.
+    /// Handles the return of a call, which may have changed its process's executable mappings.
     pub(super) fn returned(&mut self, who: Who, call: &Entered) {
         let makes = |name: &str| calls::number(name) == Some(call.nr);
         let protection = call.args[2] & libc::PROT_EXEC as u64 != 0;
@@ -139,21 +139,21 @@ impl CallStacks {
         }
     }
 
-    /// A process executes another program, or a new one has its number.
+    /// Handles a process that executes another program, or a new process with this id.
     pub(super) fn changed(&mut self, pid: u32) {
         self.begun = true;
         self.read.remove(&pid);
         self.python.remove(&pid);
     }
 
-    /// Follows them all. Whatever was stopped is over.
+    /// Follows all stacks. All stops are over.
     pub(super) fn finish(self) {
         self.collector.finish(&self.spaces.files, |_| true);
     }
 }
 
-/// The address of the next instruction and those that frame pointers lead to, innermost first, as the
-/// kernel finds them for samples. What the copy of the stack from `top` on has is not read again.
+/// Returns the address of the next instruction and those found by frame pointers, innermost first, as the
+/// kernel does for samples. The copy of the stack from `top` on isn't read again.
 fn callers(tid: u32, registers: &Registers, (top, copied): (u64, &[u8])) -> Box<[u64]> {
     const WORD: usize = size_of::<u64>();
     let read = |frame: u64| -> Option<[u64; 2]> {

@@ -1,7 +1,7 @@
-//! What do the stops add up to?
+//! Sums up the stops.
 //!
-//! The same rows that the kernel programs keep, filled by hand, and the memory that goes with the
-//! calls worth telling.
+//! It has the same rows as the kernel programs, filled here, and the memory needed for the calls that are
+//! reported.
 
 use std::collections::HashMap;
 
@@ -16,9 +16,9 @@ pub(super) struct Entered {
     pub nr: u32,
     /// Its arguments.
     pub args: [u64; 6],
-    /// Descriptor that it is on, -1 if there is none.
+    /// Its descriptor, -1 if there is none.
     pub fd: i32,
-    /// When, ns of the monotonic clock.
+    /// When it was entered, ns of the monotonic clock.
     pub at: u64,
 }
 
@@ -27,12 +27,12 @@ pub(super) struct Entered {
 pub(super) struct Table {
     /// The rows.
     pub rows: HashMap<CallKey, CallTotals>,
-    /// Of the calls of each row: those in the second half of the budget.
+    /// Number of the calls of each row in the second half of the budget.
     pub second_half: HashMap<CallKey, u64>,
 }
 
 impl Entered {
-    /// A call that is entered now. `memory`: the caller's, by address and length.
+    /// Creates a call that is entered now. `memory` reads the caller's memory, by address and length.
     pub(super) fn new(
         nr: u32,
         args: [u64; 6],
@@ -51,7 +51,7 @@ impl Entered {
     }
 }
 
-/// The descriptor that a `select` waits for, if it is one.
+/// Returns the descriptor that a `select` waits for, if it is exactly one.
 fn selected(args: &[u64; 6], memory: impl Fn(u64, usize) -> Vec<u8>) -> Option<i32> {
     let set = match (args[1], args[2], args[3]) {
         (set, 0, 0) | (0, set, 0) => memory(set, 8),
@@ -83,12 +83,12 @@ impl Table {
         self.rows.entry(key).or_insert(fresh)
     }
 
-    /// The call that returned is one of the second half of the budget.
+    /// Notes that the call that returned belongs to the second half of the budget.
     pub(super) fn was_late(&mut self, who: Who, call: &Entered) {
         *self.second_half.entry(key(who, call)).or_default() += 1;
     }
 
-    /// A call returned. `memory`: the caller's, by address and length.
+    /// Handles the return of a call. `memory` reads the caller's memory, by address and length.
     pub(super) fn returned(
         &mut self,
         who: Who,
@@ -135,14 +135,14 @@ impl Table {
         }
     }
 
-    /// A call was interrupted, or will never return, or nobody will see it.
+    /// Handles a call that was interrupted, will never return, or whose return won't be seen.
     pub(super) fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
         let row = self.row(who, call);
         row.unfinished += 1;
         row.total += now - call.at;
     }
 
-    /// What each of [`TOTALS`] on `fd` by this thread adds up to, as a close records it.
+    /// Returns the sums of each of [`TOTALS`] on `fd` by this thread, in the format of a close record.
     ///
     /// `nr` is the number of the closing call.
     pub(super) fn totals(&self, who: Who, nr: u32, fd: i32) -> Vec<u8> {
@@ -150,7 +150,7 @@ impl Table {
         for name in TOTALS {
             let nr = calls::number(name).map_or(u32::MAX, |number| number | nr & ENTRY_32);
             let row = self.rows.get(&CallKey { who, nr, fd });
-            // Their times hold the stops.
+            // Their times include the stops.
             let numbers = row.map_or([0; TOTALS_OF_CALL], |r| [r.calls, r.bytes, r.errors, 0, 0]);
             out.extend(numbers.into_iter().flat_map(u64::to_ne_bytes));
         }
@@ -158,7 +158,7 @@ impl Table {
     }
 }
 
-/// Whether a call with this outcome is worth telling, as the kernel programs decide it.
+/// Returns whether a call with this outcome is reported, by the same rules as in the kernel programs.
 pub(super) fn is_reported(nr: u32, args: &[u64; 6], result: i64) -> bool {
     let flags = calls::flags(nr);
     if result < 0 {
@@ -168,7 +168,7 @@ pub(super) fn is_reported(nr: u32, args: &[u64; 6], result: i64) -> bool {
     flags & calls::RECORD_OK != 0 && (flags & calls::IF_DUP == 0 || duplicates)
 }
 
-/// Which memory goes with a call: address and length.
+/// Returns the memory needed for a call: address and length.
 pub(super) fn memory_of(nr: u32, args: &[u64; 6]) -> Option<(u64, usize)> {
     let flags = calls::flags(nr);
     let is = |flag: u32| flags & flag != 0;
@@ -269,7 +269,7 @@ mod tests {
         };
         assert_eq!(on([6, 100, 0, 0, 0, 0], 1 << 5), 5);
         assert_eq!(on([64, 0, 100, 0, 0, 0], 1 << 63), 63);
-        // Perl says how many bits there are in whole bytes, others in all that there could be.
+        // Perl passes the number of bits rounded to whole bytes, others the maximum.
         assert_eq!(on([8, 100, 0, 0, 0, 0], 1 << 3), 3);
         assert_eq!(on([1024, 100, 0, 0, 0, 0], 1 << 63), 63);
         assert_eq!(

@@ -1,9 +1,8 @@
-//! Python's frames, read by a program in the kernel as a sample is taken.
+//! Python frames, read by a program in the kernel as a sample is taken.
 //!
-//! The program runs on each sampling event, in the interrupted thread: what it reads is the thread's
-//! memory at that moment. It knows the threads whose state the reader has found, follows the list of
-//! their frames, and sends copies of them by a ring of its own; a sample has those of its thread whose
-//! time is next to its own.
+//! The program runs for each sampling event, in the interrupted thread: it reads the thread's memory at that
+//! moment. It knows the threads whose state the reader has found, follows the list of their frames, and sends
+//! copies of them through a separate ring; a sample gets the copies of its thread with the closest time.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -22,18 +21,19 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
-/// Threads alive at once whose frames are read.
+/// Maximum number of simultaneous threads whose frames are read.
 const MOST_THREADS: u32 = 8_192;
-/// Some hundred of the largest records; a sample in 4 ms of each of 16 CPUs between two readings.
+/// Size of the ring in bytes: about a hundred of the largest records; a sample every 4 ms on each of 16 CPUs
+/// between two readings.
 const RING_BYTES: u32 = 4 << 20;
-/// Between the time of a sample and that of its copies of frames nothing but these are made, in 10 us;
-/// a virtual machine may be held up there. Two samples are twice as far from one another.
+/// Maximum time between a sample and its copies of frames. Only these are made in between, in 10 us, but a
+/// virtual machine may be interrupted there. Two samples are twice as far apart.
 const APART_NS: u64 = 450_000;
-/// Copies of a thread that wait for their samples.
+/// Maximum number of a thread's copies that wait for their samples.
 const MOST_PENDING: usize = 1_024;
 
-/// Of a thread: where its state lies, and from there where its frame is, what leads to it being at
-/// [`entry::THROUGH`] if that isn't negative, and where a frame has who called it.
+/// The entry of a thread: the address of its state, and the offsets from there to its frame, indirectly
+/// through [`entry::THROUGH`] if that isn't negative, and from a frame to its caller.
 mod entry {
     pub(super) const STATE: i16 = 0;
     pub(super) const FRAME: i16 = 8;
@@ -42,7 +42,7 @@ mod entry {
     pub(super) const SIZE: usize = 32;
 }
 
-/// A record: who, when, how the reading ended, and the frames.
+/// A record: thread, time, how the reading ended, and the frames.
 mod record {
     pub(super) const TID: i16 = 0;
     pub(super) const TIME: i16 = 8;
@@ -51,16 +51,16 @@ mod record {
 }
 const SIZE: usize = record::FRAMES + MOST_FRAMES * FRAME_BYTES;
 
-/// Of [`record::END`]: the outermost frame was reached.
+/// Flag in [`record::END`]: the outermost frame was reached.
 const WHOLE: i32 = 1;
-/// Likewise: it is of a call or a fault, not of a sample.
+/// Flag in [`record::END`]: it belongs to a call or a fault, not to a sample.
 const OF_CALL: i32 = 2;
 
-/// Frame slots, which no program that stops at calls uses for anything else at that time.
+/// Frame slots that programs for calls don't use at that time.
 const KEY_SLOT: i16 = -4;
 const WORD_SLOT: i16 = -344;
 
-/// The tables that programs share which send frames.
+/// The tables shared by programs that send frames.
 #[derive(Debug)]
 pub(crate) struct FrameMaps {
     threads: Map,
@@ -69,10 +69,10 @@ pub(crate) struct FrameMaps {
 }
 
 impl FrameMaps {
-    /// New ones, empty.
+    /// Creates empty tables.
     ///
     /// # Errors
-    /// The kernel's, `EPERM` foremost.
+    /// The kernel's, most often `EPERM`.
     pub(crate) fn create() -> io::Result<Self> {
         Ok(Self {
             threads: Map::create(MapKind::Hash, "fathom_python", 4, entry::SIZE, MOST_THREADS)?,
@@ -82,7 +82,7 @@ impl FrameMaps {
     }
 }
 
-/// The program on sampling events, and what it and others sent.
+/// The program for sampling events, and the data sent by it and others.
 #[derive(Debug)]
 pub(crate) struct KernelFrames {
     program: Program,
@@ -91,7 +91,7 @@ pub(crate) struct KernelFrames {
     pending: HashMap<u32, VecDeque<Copied>>,
 }
 
-/// A thread's frames at a time.
+/// A thread's frames at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Copied {
     at: u64,
@@ -101,7 +101,7 @@ struct Copied {
 }
 
 impl KernelFrames {
-    /// On these events; `None` where programs of the kernel aren't allowed.
+    /// Attaches the program to these events; `None` if kernel programs aren't allowed.
     pub(crate) fn on(events: &[OwnedFd], maps: Option<Rc<FrameMaps>>) -> Option<Self> {
         let mut all = Self::new(maps).ok()?;
         all.attach(events).then_some(all)
@@ -123,14 +123,14 @@ impl KernelFrames {
         })
     }
 
-    /// On these events, too; whether the kernel allows it.
+    /// Also attaches the program to these events; returns whether the kernel allows it.
     pub(crate) fn attach(&mut self, events: &[OwnedFd]) -> bool {
         let program = self.program.fd().as_raw_fd();
         let set = |one| event::request(one, IOC_SET_BPF, program);
         events.iter().all(|one| set(one).is_ok())
     }
 
-    /// A thread whose state lies there.
+    /// Adds a thread with the address of its state.
     pub(crate) fn add(&self, tid: u32, state: u64, layout: &Layout) {
         let mut value = [0; entry::SIZE];
         let through = layout.through.map_or(-1, |at| at as i64);
@@ -142,17 +142,17 @@ impl KernelFrames {
         ] {
             value[at as usize..][..8].copy_from_slice(&word.to_ne_bytes());
         }
-        // Where the table is full its frames are unknown.
+        // If the table is full, its frames are unknown.
         _ = self.maps.threads.set(&tid.to_ne_bytes(), &value);
     }
 
-    /// A thread has ended.
+    /// Removes a thread that has ended.
     pub(crate) fn remove(&mut self, tid: u32) {
         self.pending.remove(&tid);
         _ = self.maps.threads.remove(&tid.to_ne_bytes());
     }
 
-    /// Takes what was sent since.
+    /// Reads new records.
     pub(crate) fn drain(&mut self) {
         let pending = &mut self.pending;
         self.ring.drain(|bytes| {
@@ -166,13 +166,13 @@ impl KernelFrames {
         });
     }
 
-    /// The frames of a thread that was sampled then.
+    /// Returns the frames of a thread that was sampled at this time.
     pub(crate) fn taken(&mut self, tid: u32, at: u64, interpreter: &Interpreter) -> Option<Frames> {
         let is_its = |copied: &Copied| !copied.of_call && copied.at.abs_diff(at) < APART_NS;
         self.last(tid, is_its, interpreter)
     }
 
-    /// Those that came with the record of a call or a fault of this time.
+    /// Returns the frames that came with the record of a call or a fault at this time.
     pub(crate) fn sent(&mut self, tid: u32, at: u64, interpreter: &Interpreter) -> Option<Frames> {
         self.last(tid, |copied| copied.of_call && copied.at == at, interpreter)
     }
@@ -202,7 +202,8 @@ fn decode(bytes: &[u8]) -> Option<(u32, Copied)> {
     Some((u32_at(bytes, record::TID)?, copied))
 }
 
-/// Sends the frames of the interrupted thread if it is one of the table, and lets the sample be taken.
+/// Returns the program that sends the frames of the interrupted thread, if it is in the table, and lets the
+/// sample be taken.
 fn on_sample(maps: &FrameMaps) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
     a.call(Helper::KtimeNs);
@@ -212,8 +213,8 @@ fn on_sample(maps: &FrameMaps) -> Result<Vec<u64>, AsmError> {
     a.finish()
 }
 
-/// Sends the frames of the thread that runs and is in a call or a fault, with the time in `R9`, if it is
-/// one of the table. Clobbers all registers.
+/// Sends the frames of the running thread, which is in a call or a fault, with the time in `R9`, if it is in
+/// the table. Clobbers all registers.
 pub(crate) fn send_frames(maps: &FrameMaps, a: &mut Asm) {
     send(maps, a, OF_CALL);
 }
@@ -233,7 +234,7 @@ fn send(maps: &FrameMaps, a: &mut Asm, kind: i32) {
     a.store(Width::Double, R8, record::TID, R6);
     a.store(Width::Double, R8, record::TIME, R9);
     a.store_imm(Width::Double, R8, record::END, kind);
-    // R6 counts the bytes of frames, R9 is where the next one lies.
+    // R6 counts the bytes of frames, R9 is the address of the next one.
     a.mov_imm(R6, 0);
     a.load(Width::Double, R9, R7, entry::STATE);
     let direct = a.label();
@@ -277,7 +278,7 @@ fn lookup(a: &mut Asm, map: &Map) {
     a.call(Helper::MapLookup);
 }
 
-/// Reads the word that lies as far behind `R9` as this member of the entry in `R7` says. `R0 = 0` if
+/// Reads the word at the address in `R9` plus the offset in this member of the entry in `R7`. `R0 = 0` if
 /// that could be read.
 fn read_word(a: &mut Asm, member: i16) {
     a.load(Width::Double, R3, R7, member);

@@ -2,7 +2,7 @@
 
 use fathom_stacks::python::Memory;
 
-/// The memory of a process that runs.
+/// The memory of a running process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of(pub u32);
 
@@ -16,8 +16,8 @@ impl Memory for Of {
             iov_base: address as *mut libc::c_void,
             iov_len: to.len(),
         };
-        // SAFETY: writes at most as many bytes to the buffer as it has; the other address is the
-        // other process's.
+        // SAFETY: writes at most the size of the buffer to it; the other address belongs to the other
+        // process.
         let read = unsafe {
             libc::process_vm_readv(self.0 as i32, &raw const here, 1, &raw const there, 1, 0)
         };
@@ -26,10 +26,10 @@ impl Memory for Of {
 }
 
 impl Of {
-    /// Whether this user may not read it at all.
+    /// Returns whether this user may not read it at all.
     pub(super) fn is_refused(self) -> bool {
         let mut byte = [0u8];
-        // Nothing is mapped there: who may read is told that.
+        // Nothing is mapped there, which is reported only to users with read permission.
         let read = self.read(1, &mut byte);
         read.is_none() && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
     }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn ones_own_memory_is_not_refused() {
         assert!(!Of(std::process::id()).is_refused());
-        // Nor that of a process that isn't there.
+        // The same for a process that doesn't exist.
         assert!(!Of(i32::MAX as u32).is_refused());
     }
 }

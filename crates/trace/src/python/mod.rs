@@ -1,9 +1,9 @@
-//! Which functions of Python's were sampled threads in?
+//! The Python functions in which sampled threads were.
 //!
-//! Python's frames lie in memory of its own and are gone soon after a sample was taken. So they are
-//! read at the sample: by a program in the kernel where that is allowed, which sees the thread as it
-//! was interrupted ([`kernel_frames`]), else right after it from outside, where a thread that went on
-//! meanwhile is found out and counted. What code objects are called is read while the process lives.
+//! Python frames are in the process's memory and are gone soon after a sample was taken. They are therefore
+//! read at the sample: by a program in the kernel if that is allowed, which sees the thread as it was
+//! interrupted ([`kernel_frames`]), or else right after it from outside, where a thread that continued in the
+//! meantime is detected and counted. The names of code objects are read while the process lives.
 
 mod kernel_frames;
 mod memory;
@@ -16,10 +16,10 @@ pub(crate) use kernel_frames::{FrameMaps, KernelFrames, send_frames};
 pub(crate) use process::Process;
 pub(crate) use reader::Reader;
 
-/// What was seen of a thread's frames of Python's, innermost first.
+/// The Python frames of a thread, innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PythonStack {
-    /// It has none, or nobody knew yet where they are.
+    /// It has none, or their place was not known yet.
     #[default]
     Unknown,
     /// They changed while they were read.
@@ -28,7 +28,7 @@ pub(crate) enum PythonStack {
 }
 
 impl PythonStack {
-    /// Bytes that it needs.
+    /// Returns its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Read(frames) => size_of_val(&**frames),

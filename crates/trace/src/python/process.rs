@@ -1,4 +1,4 @@
-//! What is known of a process that runs Python.
+//! State of a process that runs Python.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::memory::Of;
 use crate::profile::spaces::Spaces;
 use crate::sample::parse::status_line;
 
-/// Code objects that are remembered: large programs have some ten thousand.
+/// Maximum number of stored code objects: large programs have about ten thousand.
 const MOST_CODES: usize = 1 << 16;
 
 /// A process with an interpreter.
@@ -19,15 +19,15 @@ const MOST_CODES: usize = 1 << 16;
 pub(crate) struct Process {
     pid: u32,
     pub(super) interpreter: Interpreter,
-    /// The state of each thread, by the kernel's number.
+    /// The address of each thread's state, by the kernel's thread id.
     pub(super) threads: HashMap<u32, u64>,
-    /// Each with the reading of samples in which it was looked at: later another may be at its place.
+    /// Each with the sample reading in which it was checked: later, another object may be at its address.
     codes: HashMap<u64, (CodeObject, u64)>,
     reading: u64,
 }
 
 impl Process {
-    /// One that has this mapped; `None` while it has no interpreter.
+    /// Finds the interpreter in a process with these mappings; `None` if it has none.
     pub(crate) fn find(pid: u32, spaces: &Spaces) -> Option<Result<Self, Unsupported>> {
         let mapped = spaces.mapped(pid)?;
         let interpreter = Interpreter::of(&spaces.files, mapped, &Of(pid))?;
@@ -40,7 +40,7 @@ impl Process {
         }))
     }
 
-    /// One that another process made.
+    /// Returns the state for a child of this process.
     pub(super) fn of_child(&self, pid: u32) -> Self {
         Self {
             pid,
@@ -51,7 +51,7 @@ impl Process {
         }
     }
 
-    /// Looks for threads; those that are new.
+    /// Searches for threads; returns the new ones.
     pub(super) fn find_threads(&mut self) -> Vec<(u32, u64)> {
         let found = self.interpreter.threads(&Of(self.pid));
         let inner = inner_number(self.pid);
@@ -60,7 +60,7 @@ impl Process {
             let Ok(number) = u32::try_from(number) else {
                 continue;
             };
-            // In a process namespace of its own it knows itself by another number.
+            // In its own process namespace, it has another id.
             let tid = match inner {
                 Some(inner) if number == inner => self.pid,
                 Some(_) => continue,
@@ -73,12 +73,12 @@ impl Process {
         new
     }
 
-    /// From now on code objects may be others than before.
+    /// Notes that code objects may change from now on.
     pub(crate) fn look_again(&mut self) {
         self.reading += 1;
     }
 
-    /// The frames of one of its threads as they are now.
+    /// Returns the current frames of one of its threads.
     pub(crate) fn read(&mut self, tid: u32) -> PythonStack {
         const TRIES: u32 = 4;
         if !self.threads.contains_key(&tid) {
@@ -95,12 +95,13 @@ impl Process {
         PythonStack::Torn
     }
 
-    /// The names of frames that were read.
+    /// Returns the names of frames that were read.
     pub(super) fn named(&mut self, frames: &Frames) -> PythonStack {
         let name = |step: &Step| match step {
             Step::Evaluator => Some(PythonFrame::Evaluator),
             Step::Frame { code, instruction } => {
-                // One that was compiled to be executed once may be gone: its callers are not.
+                // A code object that was compiled for a single execution may be gone, but its callers are
+                // not.
                 let code = self.code(*code)?;
                 Some(PythonFrame::Frame {
                     line: code.line(*instruction)?,
@@ -123,7 +124,7 @@ impl Process {
             let known = known.map(|(code, _)| code);
             let memory = Of(self.pid);
             let code = self.interpreter.code(&memory, at, known);
-            // Of a process that has ended what was known last is known.
+            // For a process that has ended, the last known object is used.
             let code = code.or_else(|| known.filter(|_| memory.word(at).is_none()).cloned());
             if self.codes.len() >= MOST_CODES {
                 self.codes.clear();
@@ -137,7 +138,7 @@ impl Process {
     }
 }
 
-/// The number that a process in another process namespace has there; `None` where it is in ours.
+/// Returns the id of a process in its own process namespace; `None` if it is in ours.
 fn inner_number(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let numbers = status_line(&status, "NSpid:")?;

@@ -1,4 +1,4 @@
-//! Adds to samples of stacks what Python's frames were.
+//! Adds Python frames to samples of stacks.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,31 +14,32 @@ use crate::perf::record::{Record, What};
 use crate::profile::spaces::Spaces;
 use crate::watch::now;
 
-/// Readings after which nobody waits for an interpreter or for a thread's state any more: what has
-/// the name of one may be none.
+/// Number of readings after which the search for an interpreter or a thread's state is given up: a file with
+/// the name of an interpreter may not be one.
 const MOST_TRIES: u32 = 2_000;
-/// The same of a process of others, or one whose beginning is told later.
+/// The same for processes outside the tree, or whose beginning is reported later.
 const FEW_TRIES: u32 = 4;
-/// A thread that was sampled longer ago may sleep by now.
+/// A thread whose sample is older may be asleep by now.
 const FRESH_NS: u64 = 300_000;
 
 /// Processes of a tree that run Python.
 #[derive(Debug)]
 pub(crate) struct Reader {
     processes: HashMap<u32, Process>,
-    /// Those that may have an interpreter, or threads, that were not there yet; how often they were
-    /// looked at.
+    /// Processes that may get an interpreter, or more threads, with the number of times that they were
+    /// checked.
     awaited: HashMap<u32, u32>,
     unsupported: HashSet<Unsupported>,
-    /// A process with an interpreter whose memory this user may not read.
+    /// Whether there is a process with an interpreter whose memory this user may not read.
     refused: bool,
     kernel: Option<KernelFrames>,
-    /// Threads that have ended, whose last samples are still to be had.
+    /// Threads that have ended, but whose last samples haven't been read.
     ended: Vec<(u32, u32)>,
 }
 
 impl Reader {
-    /// With a program on these sampling events, where that is allowed; others have these tables too.
+    /// Creates a reader with a program for these sampling events, if allowed; other programs share these
+    /// tables.
     pub(crate) fn on(events: &[OwnedFd], maps: Option<Rc<FrameMaps>>) -> Self {
         Self {
             processes: HashMap::new(),
@@ -50,42 +51,43 @@ impl Reader {
         }
     }
 
-    /// The program runs on these events, too.
+    /// Also runs the program for these events.
     pub(crate) fn on_too(&mut self, events: &[OwnedFd]) {
         if let Some(kernel) = &mut self.kernel {
             kernel.attach(events);
         }
     }
 
-    /// A process that runs already.
+    /// Adds a running process.
     pub(crate) fn attach(&mut self, pid: u32) {
         self.refused |= Of(pid).is_refused() && maps_python(pid);
         self.awaited.insert(pid, 0);
     }
 
-    /// Whether a process is awaited: it is to be looked at again soon.
+    /// Returns whether a process is awaited and must be checked again soon.
     pub(crate) fn awaits(&self) -> bool {
         !self.awaited.is_empty()
     }
 
-    /// Of which processes frames can't be read, a sentence each.
+    /// Returns a sentence for each kind of processes whose frames can't be read.
     pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
         let refused = self.refused.then(|| {
-            "the functions of Python's: this user may not read the memory of a process that runs already (root may; others with kernel.yama.ptrace_scope = 0)".to_owned()
+            "Python functions: this user may not read the memory of a running process (root may; others with \
+             kernel.yama.ptrace_scope = 0)".to_owned()
         });
         let unsupported = self.unsupported.iter().map(|why| match why {
-            Unsupported::Version(major, minor) => format!(
-                "the functions of Python {major}.{minor}: those of Python 3.11 to 3.14 are read"
-            ),
+            Unsupported::Version(major, minor) => {
+                format!("functions of Python {major}.{minor}: only 3.11 to 3.14 are supported")
+            }
             Unsupported::FreeThreaded => {
-                "the functions of a free-threaded Python: its threads are not told apart".to_owned()
+                "functions of a free-threaded Python: its threads are not distinguished".to_owned()
             }
         });
         unsupported.chain(refused)
     }
 
-    /// What happened next, of the processes that `is_ours` accepts; stacks of samples get their frames
-    /// of Python's.
+    /// Handles new records of the processes that `is_ours` accepts, and adds Python frames to the stacks of
+    /// samples.
     pub(crate) fn complete(&mut self, records: &mut [Record], is_ours: impl Fn(u32) -> bool) {
         for record in records.iter() {
             self.saw(&record.what);
@@ -111,7 +113,7 @@ impl Reader {
             };
             let kernel = self.kernel.as_mut();
             let taken = kernel.and_then(|one| one.taken(*tid, record.at, &process.interpreter));
-            // From outside only the last sample of a thread was taken just now.
+            // From outside, only the last sample of a thread is recent enough.
             let is_last = read.insert(*tid);
             stack.python = match taken {
                 Some(frames) => process.named(&frames),
@@ -131,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// The frames of a thread that others sent, at exactly this time.
+    /// Returns the frames of a thread that others sent, at exactly this time.
     pub(crate) fn sent(&mut self, (pid, tid): (u32, u32), at: u64) -> PythonStack {
         let (kernel, process) = (self.kernel.as_mut(), self.processes.get_mut(&pid));
         let (Some(kernel), Some(process)) = (kernel, process) else {
@@ -143,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// Takes what others have sent.
+    /// Reads the frames that others have sent.
     pub(crate) fn drain(&mut self) {
         self.processes.values_mut().for_each(Process::look_again);
         self.kernel.iter_mut().for_each(KernelFrames::drain);
@@ -189,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// Looks at those that are awaited.
+    /// Checks the awaited processes.
     fn look(&mut self, is_ours: impl Fn(u32) -> bool) {
         let pids: Vec<u32> = self.awaited.keys().copied().collect();
         for pid in pids {
@@ -227,7 +229,7 @@ impl Reader {
     }
 }
 
-/// Whether a process has a file mapped that interpreters are in.
+/// Returns whether a process has a file mapped that contains an interpreter.
 fn maps_python(pid: u32) -> bool {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let mut paths = maps
@@ -236,14 +238,14 @@ fn maps_python(pid: u32) -> bool {
     paths.any(is_pythons)
 }
 
-/// A process as it is now.
+/// Returns the current state of a process.
 fn found(pid: u32) -> Option<Result<Process, Unsupported>> {
     let mut spaces = Spaces::of(&[]);
     spaces.attach(pid);
     Process::find(pid, &spaces)
 }
 
-/// Whether a sample is not of just now, and its thread doesn't run any more.
+/// Returns whether a sample is old, and its thread no longer runs.
 fn is_late(at: u64, pid: u32, tid: u32) -> bool {
     if now().saturating_sub(at) < FRESH_NS {
         return false;

@@ -1,4 +1,4 @@
-//! What do the calls and the waits of a trace add up to, and on which descriptors, files and names?
+//! Totals of the calls and the waits of a trace, and of descriptors, files and names.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +10,20 @@ pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
 /// How the polls of a row ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollEnds {
-    /// Those that returned 0: their time limit came before anything that they waited for.
+    /// Number of polls that returned 0: their timeout expired before anything that they waited for.
     pub by_limit: u64,
-    /// How long those took, ns. Where calls were stopped at, the stops are in it.
+    /// Duration of those, ns. If calls were stopped, it includes the stops.
     pub by_limit_ns: u64,
-    /// How long all of them took, likewise, those included that a signal or the end cut off.
+    /// Duration of all polls, with the same restriction, including those cut off by a signal or the end.
     pub total_ns: u64,
 }
 
-/// Whether the writes of a row ended lines, as far as they were examined: some of the first.
+/// Whether the writes of a row ended lines; only some of the first are examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
-    /// Writes whose last byte was examined.
+    /// Number of writes whose last byte was examined.
     pub examined: u64,
-    /// Of these: it was a newline.
+    /// Number of these whose last byte was a newline.
     pub ended: u64,
 }
 
@@ -34,61 +34,59 @@ pub struct SyscallRow {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// The call's number on this architecture; 65536 is added to a call through the 32-bit entry of
-    /// x86, and 131072 to that where only the 32-bit table has such a call, whose number it then
-    /// is.
+    /// The call's number on this architecture; 65536 is added for a call through the 32-bit entry of x86, and
+    /// another 131072 if only the 32-bit table has such a call, in which case it is the number in that table.
     pub number: u32,
     /// The call's name.
     pub name: String,
-    /// The descriptor in its first argument; `None` for calls that have none there.
+    /// The descriptor in its first argument; `None` for calls without one.
     pub fd: Option<i32>,
-    /// Calls that returned a result.
+    /// Number of calls that returned a result.
     pub calls: u64,
-    /// Of [`calls`](Self::calls): those in the second half of the budget, where calls are traced
-    /// only until one is spent: what the program went on with. 0 elsewhere.
+    /// Number of [`calls`](Self::calls) in the second half of the budget, if calls are only traced until a
+    /// budget is spent: a guess of what the program continued with. Otherwise 0.
     #[serde(default)]
     pub late_calls: u64,
-    /// Calls that did not: interrupted by a signal (and perhaps restarted, which is another call),
-    /// or cut off by the end of the thread or of the trace.
+    /// Number of calls that didn't return: interrupted by a signal (and perhaps restarted, which counts as
+    /// another call), or cut off by the end of the thread or of the trace.
     pub unfinished: u64,
-    /// Calls that returned an error.
+    /// Number of calls that returned an error.
     pub errors: u64,
-    /// Errors that were `EAGAIN`: nothing there yet.
+    /// Number of errors that were `EAGAIN`: no data yet.
     pub would_block: u64,
     /// Sum of positive results of calls that move bytes.
     pub bytes: u64,
-    /// Time between entry and return.
+    /// Total time between entry and return.
     pub total_ns: u64,
-    /// Of `total_ns`: asleep, waiting for something. `None` where the tier does not know.
+    /// Part of `total_ns` asleep, waiting for something. `None` if the tier doesn't know it.
     pub blocked_ns: Option<u64>,
-    /// Of `total_ns`: able to run, waiting for a CPU. `None` where the tier does not know.
+    /// Part of `total_ns` able to run, waiting for a CPU. `None` if the tier doesn't know it.
     pub ready_ns: Option<u64>,
-    /// Calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
+    /// Number of calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
     pub sizes: [u64; 8],
-    /// How they ended, of calls that wait for one of several things with a time limit; `None` of
-    /// others.
+    /// How calls ended that wait for one of several things with a timeout; `None` for others.
     #[serde(default)]
     pub polls: Option<PollEnds>,
-    /// Of writes: whether they ended lines. `None` of other calls, and where none was examined.
+    /// For writes, whether they ended lines. `None` for other calls, and if none was examined.
     #[serde(default)]
     pub lines: Option<Lines>,
-    /// Of calls at a given place of a file (`pread64`, `pwrite64`): those that began where the one
-    /// before of this row had ended, the first at the front, or less than 4096 bytes further on.
-    /// `None` of other calls.
+    /// For calls at an offset of a file (`pread64`, `pwrite64`): the number that began where the previous
+    /// call of this row ended (the first one: at offset 0), or less than 4096 bytes after it. `None` for
+    /// other calls.
     #[serde(default)]
     pub went_on: Option<u64>,
     /// When the first of them was entered.
     pub first_ns: u64,
-    /// When the first that moved bytes returned; `None` if none did or the tier does not know.
+    /// When the first call that moved bytes returned; `None` if none did or the tier doesn't know it.
     #[serde(default)]
     pub first_moved_ns: Option<u64>,
-    /// When the last that moved bytes returned, likewise.
+    /// When the last call that moved bytes returned; `None` if none did or the tier doesn't know it.
     #[serde(default)]
     pub last_moved_ns: Option<u64>,
 }
 
 impl SyscallRow {
-    /// Whether they came through the 32-bit entry of x86.
+    /// Returns whether the calls came through the 32-bit entry of x86.
     pub fn by_32_bit_entry(&self) -> bool {
         self.number & crate::calls::ENTRY_32 != 0
     }
@@ -100,19 +98,19 @@ impl SyscallRow {
 pub enum Cause {
     /// Waiting for something that a signal may interrupt: input, a lock, a timer, a child.
     Asleep,
-    /// Waiting for something that no signal interrupts and that is not a disk: `vfork`, page locks.
+    /// Waiting for something that no signal interrupts and that isn't a disk: `vfork`, page locks.
     Uninterruptible,
     /// Waiting for a disk (the task's `in_iowait`).
     Disk,
     /// Stopped by a signal or a debugger.
     Stopped,
-    /// The scheduler took the CPU away, or it was yielded.
+    /// Preempted by the scheduler, or yielded the CPU.
     Preempted,
-    /// Woken or just made, and not yet on a CPU.
+    /// Woken or just created, and not yet on a CPU.
     Ready,
     /// Running or ready, which this tier cannot distinguish (sampling tier).
     Running,
-    /// Nobody knows: its records ended where it took on other rights (perf tier).
+    /// Unknown: its records ended when it gained other privileges (perf tier).
     Unseen,
 }
 
@@ -123,39 +121,39 @@ pub struct OffCpuRow {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// Name of the call it was in; `None` outside calls (a page fault, or plain computing).
+    /// Name of the call it was in; `None` outside calls (a page fault, or computation).
     pub call: Option<String>,
     /// The call's descriptor.
     pub fd: Option<i32>,
-    /// Why.
+    /// Why it was off the CPU.
     pub cause: Cause,
     /// Intervals (kernel and perf tier) or samples (sampling tier).
     pub count: u64,
-    /// Time: measured (kernel tier, and in the perf tier but for how waits too short for its
-    /// samples are shared out), or samples times their distance (sampling tier).
+    /// Total time: measured (kernel tier; in the perf tier with waits too short for its samples distributed),
+    /// or samples times their interval (sampling tier).
     pub total_ns: u64,
     /// The longest interval; `None` in the sampling tier.
     pub longest_ns: Option<u64>,
     /// Intervals by length: entry 0 is below 1.024 us, entry `n` from `2^(n-1)` to `2^n` times
     /// 1.024 us, the last is open. Empty in the sampling tier.
     pub by_length: Vec<u32>,
-    /// What its descriptor was then, by its place in [`Trace::objects`], where its number was several
-    /// things one after the other (kernel tier).
+    /// The descriptor's target at that time, as an index into [`Trace::objects`], if its number had several
+    /// targets in sequence (kernel tier).
     ///
     /// [`Trace::objects`]: crate::Trace::objects
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<u32>,
-    /// Calls that were ended by a time limit of a millisecond at least (kernel tier).
+    /// Calls ended by a timeout of at least a millisecond (kernel tier).
     #[serde(default, skip_serializing_if = "Limited::is_none")]
     pub limited: Limited,
 }
 
-/// Calls that waited until their time limit came.
+/// Calls that waited until their timeout expired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limited {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// How long they took, ns.
+    /// Their duration, ns.
     pub ns: u64,
 }
 
@@ -165,84 +163,84 @@ impl Limited {
     }
 }
 
-/// What a descriptor number of a process was.
+/// The targets of a process's descriptor number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DescriptorRow {
     /// Process.
     pub pid: u32,
     /// Descriptor.
     pub fd: i32,
-    /// The first different things it was, in order, at most eight.
+    /// The first different targets in order, at most eight.
     pub names: Vec<DescriptorKind>,
-    /// How many more there were.
+    /// Number of further targets.
     pub more_names: u64,
 }
 
-/// What a file, pipe or socket got from a process.
+/// A process's use of a file, pipe or socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRow {
     /// Process.
     pub pid: u32,
-    /// What it is.
+    /// The object.
     pub name: DescriptorKind,
-    /// Times it was opened (or made).
+    /// Number of times it was opened (or created).
     pub opens: u64,
-    /// Calls of the read family, at the moment when it was closed or the trace ended.
+    /// Number of read calls, as of its closing or the end of the trace.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Calls of the write family.
+    /// Number of write calls.
     pub writes: u64,
     /// Bytes written.
     pub written_bytes: u64,
     /// When it was first opened.
     pub first_ns: u64,
-    /// The descriptor that most lately moved something of it; `None` if nothing was moved.
+    /// The descriptor through which it was last read or written; `None` if no data was moved.
     #[serde(default)]
     pub fd: Option<i32>,
-    /// How large it was when the run was over, if it is a file that was there then.
+    /// Its size after the run, if it is a file that still existed.
     #[serde(default)]
     pub size_bytes: Option<u64>,
 }
 
-/// What calls that take a path were asked for, whether they succeeded or not; all but `execve`, which
-/// [`crate::Process::execs`] has.
+/// The path arguments of calls, whether they succeeded or not; all calls except `execve`, which is in
+/// [`crate::Process::execs`].
 ///
-/// Which paths the calls of a process had is known of some of them, chosen by their time (kernel tier)
-/// or of all that were seen (ptrace tier). Where that were enough the rows of one process and
-/// call add up to all of these calls: a path that they share has exact numbers, others are estimated.
+/// The paths are known for some of a process's calls, chosen by their time (kernel tier), or for all that
+/// were seen (ptrace tier). If there were enough, the rows of one process and call add up to all of these
+/// calls: numbers are exact if all calls have the same path, and estimated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRow {
     /// Process.
     pub pid: u32,
     /// The call.
     pub call: String,
-    /// The file or folder as it was named; one that is relative with what it is relative to before it,
-    /// where that is known, and steps up are taken by name. Beyond 1,000 rows one row is of several paths: `#` is any number, `*` any
-    /// name, and `**` is any path. Empty where it could not be read.
+    /// The file or folder as it was named; a relative path is prefixed with its directory, if known, and `..`
+    /// is resolved by name. Beyond 1,000 rows, one row covers several paths: `#` is any number, `*` any name,
+    /// and `**` is any path. Empty if it could not be read.
     pub path: String,
-    /// Calls: estimated unless all calls of the process were for this path.
+    /// Number of calls: estimated unless all calls of the process were for this path.
     pub calls: u64,
-    /// Time between entry and return, waiting included, but not for a CPU where that is known; likewise
-    /// estimated.
+    /// Time between entry and return, including waits, except for a CPU if known; estimated in the same
+    /// cases.
     pub ns: u64,
-    /// Calls whose path was read.
+    /// Number of calls whose path was read.
     pub samples: u64,
 }
 
-/// A path that could not be had.
+/// A path that could not be opened or found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupRow {
-    /// The first process that asked; the row counts all of the tree.
+    /// The first process that looked it up; the row counts the whole tree.
     pub pid: u32,
-    /// The call that asked.
+    /// The call with this path.
     pub call: String,
     /// The path as it was named.
     pub path: String,
     /// The error number, such as 2 for `ENOENT`.
     pub errno: i32,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
-    /// When first.
+    /// When it was first looked up.
     pub first_ns: u64,
 }

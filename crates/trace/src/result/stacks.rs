@@ -1,29 +1,29 @@
-//! Where threads were in the code, with what led there.
+//! Where in the code threads were, with their callers.
 
 use fathom_stacks::StackTree;
 use serde::{Deserialize, Serialize};
 
-/// Stacks of a tree's threads, by what they did.
+/// Stacks of a tree's threads, by activity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stacks {
     /// Frames and paths.
     pub tree: StackTree,
     /// One row for each thread, activity and path; most time first.
     pub rows: Vec<StackRow>,
-    /// Stacks that were taken.
+    /// Number of stacks taken.
     pub taken: u64,
-    /// Of these: followed to the thread's first function.
+    /// Number of these that were followed to the thread's first function.
     pub whole: u64,
-    /// Of these: deeper than what was copied.
+    /// Number of these that were deeper than the copy.
     pub cut_off: u64,
-    /// Stacks whose copy was dropped because memory for copies is bounded: their time is shared out
-    /// among the rest.
+    /// Stacks whose copy was dropped because memory for copies is bounded: their time is distributed over the
+    /// rest.
     pub thinned: u64,
-    /// Stacks with frames of Python's.
+    /// Number of stacks with Python frames.
     #[serde(default, skip_serializing_if = "is_none")]
     pub python: u64,
-    /// Stacks whose frames of Python's changed while they were read: their time is shared out among
-    /// the rest, too.
+    /// Number of stacks whose Python frames changed while they were read: their time is also distributed over
+    /// the rest.
     #[serde(default, skip_serializing_if = "is_none")]
     pub torn: u64,
 }
@@ -33,14 +33,14 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Stacks of one thread that did the same at the same place.
+/// Stacks of one thread with the same activity at the same place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackRow {
     /// Process.
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// What the thread did.
+    /// The thread's activity.
     pub activity: Activity,
     /// The call, for [`Activity::Call`] and [`Activity::Wait`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,28 +48,28 @@ pub struct StackRow {
     /// The call's descriptor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fd: Option<i32>,
-    /// The file or folder that the call was asked for by name, else what its descriptor led to then:
-    /// a file, or a text as of [`crate::DescriptorKind`]. Of a page fault what was touched (kernel tier): a
-    /// file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`.
+    /// The path argument of the call, else the target of its descriptor at that time: a file, or a text as in
+    /// [`crate::DescriptorKind`]. For a page fault, the object touched (kernel tier): a file by its path,
+    /// `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Of waits for a lock (`futex`) or a child (`wait4`, `waitid`): the thread that ended them, which
-    /// mostly is the one that held the lock, or is the child's last; `None` where that isn't known.
+    /// For waits for a lock (`futex`) or a child (`wait4`, `waitid`), the thread that ended them: usually the
+    /// one that held the lock, or the child's last thread; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woken_by: Option<u32>,
-    /// The path of frames, a node of [`Stacks::tree`]; `None` where no frame is known.
+    /// The path of frames, a node of [`Stacks::tree`]; `None` if no frame is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
-    /// How many stacks.
+    /// Number of stacks.
     pub samples: u64,
-    /// Time that they stand for, ns; 0 where times hold stops (ptrace tier).
+    /// Time that they represent, ns; 0 if times include stops (ptrace tier).
     pub ns: u64,
-    /// Calls or faults that they stand for, estimated; 0 of own code.
+    /// Estimated number of calls or faults that they represent; 0 for own code.
     #[serde(default)]
     pub calls: u64,
 }
 
-/// What a thread did when its stack was taken.
+/// A thread's activity when its stack was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
@@ -83,30 +83,31 @@ pub enum Activity {
     Wait,
 }
 
-/// Stacks of which so few aren't whole need no sentence.
+/// Largest share of incomplete stacks that isn't mentioned.
 const FEW: f64 = 0.05;
 
 impl Stacks {
-    /// What they don't show, one sentence each.
+    /// Returns what they don't show, one sentence each.
     pub fn not_visible(&self) -> Vec<String> {
         let unwound = self.taken.saturating_sub(self.thinned);
         let are_many = self.cut_off as f64 > FEW * unwound as f64;
         let cut_off = are_many.then(|| {
             format!(
-                "the outermost callers of {} of {unwound} stacks, which were deeper than what is copied of them",
+                "the outermost callers of {} of {unwound} stacks, which were deeper than the copied part",
                 self.cut_off
             )
         });
         let thinned = (self.thinned > 0).then(|| {
             format!(
-                "{} of {} stacks, for which there was no memory: the others stand for them",
+                "{} of {} stacks, for which there was too little memory: the others represent them",
                 self.thinned, self.taken
             )
         });
         let python = self.python + self.torn;
         let torn = (self.torn as f64 > FEW * python as f64).then(|| {
             format!(
-                "the functions of Python's of {} of {python} stacks, which changed while they were read: the others stand for them",
+                "the Python functions of {} of {python} stacks, which changed while they were read: the others \
+                 represent them",
                 self.torn
             )
         });

@@ -1,20 +1,20 @@
-//! Where may the sampler run, so that it keeps nobody from a CPU?
+//! Chooses the sampler's CPU so that it doesn't take one from another thread.
 //!
-//! A scheduler that takes each CPU for a neighbourhood of its own, as it does in many virtual
-//! machines, wakes the sampler where it slept, though the command runs there by now and another CPU
-//! is idle: each sample is then a switch to and fro.
+//! A scheduler that treats each CPU as a separate domain, as in many virtual machines, wakes the sampler
+//! where it slept, even if the command now runs there and another CPU is idle: each sample then needs two
+//! switches.
 
 use crate::cpus::{allowed_cpus, run_on};
 
 /// The CPUs that this thread may use, restored when dropped.
 pub(super) struct SamplerAffinity {
-    /// Empty where the system does not say.
+    /// Empty if the system doesn't report them.
     allowed: Vec<usize>,
     narrowed: bool,
 }
 
 impl SamplerAffinity {
-    /// What is allowed now.
+    /// Reads the currently allowed CPUs.
     pub(super) fn begin() -> Self {
         Self {
             allowed: allowed_cpus(),
@@ -22,9 +22,9 @@ impl SamplerAffinity {
         }
     }
 
-    /// Leaves the CPU that this thread is on if it is one of these, for one that isn't.
+    /// Moves this thread off its CPU if that is among `busy`, to one that isn't.
     pub(super) fn leave(&mut self, busy: &[usize]) {
-        // SAFETY: asks for a number.
+        // SAFETY: returns a number.
         let here = unsafe { libc::sched_getcpu() };
         if busy.iter().any(|cpu| *cpu as i32 == here) {
             self.avoid(busy);
@@ -64,16 +64,16 @@ mod tests {
     fn a_busy_cpu_is_left_and_all_are_allowed_again_afterwards() {
         let before = allowed_cpus();
         let mut affinity = SamplerAffinity::begin();
-        // Where all are busy there is nowhere to go.
+        // If all are busy, there is no better CPU.
         affinity.leave(&before);
         assert_eq!(allowed_cpus(), before);
         if let [first, others @ ..] = &before[..]
             && !others.is_empty()
         {
-            // Numbers that no set holds are ignored.
+            // Numbers outside any set are ignored.
             affinity.avoid(&[*first, 9_999]);
             assert_eq!(allowed_cpus(), others);
-            // SAFETY: asks for a number.
+            // SAFETY: returns a number.
             assert_ne!(unsafe { libc::sched_getcpu() }, *first as i32);
             affinity.leave(&before);
             assert_eq!(allowed_cpus(), before, "all are busy by now");

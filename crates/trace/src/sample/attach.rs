@@ -1,4 +1,4 @@
-//! How is a process sampled that runs already?
+//! Samples a running process.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,8 +10,8 @@ use crate::perf::Recorder;
 use crate::result::{Tier, Trace};
 use crate::watch::now;
 
-/// Samples the tree for a while, in the perf tier beside the kernel's records of it, and reports
-/// what was seen.
+/// Samples the tree for a while, in the perf tier together with the kernel's records, and reports the
+/// observations.
 pub(crate) fn attach(
     target: &Target,
     time: Duration,
@@ -27,7 +27,7 @@ pub(crate) fn attach(
     let start = now();
     let limits = limits(time, options);
     for &(pid, tid) in &found.threads {
-        // Ended since it was found, if nothing can be read.
+        // It has ended since it was found, if nothing can be read.
         let Some(reading) = read_thread(pid, tid) else {
             continue;
         };
@@ -44,7 +44,7 @@ pub(crate) fn attach(
     let mut sampler = Sampler::new(recorder, start, options);
     sampler.tree.attach(&mut found, start);
 
-    // Once at least: on a busy machine the time may be over by now.
+    // At least once: on a busy machine the time may already be over.
     let ended = loop {
         let ended = target.has_ended(limits.shorten(sampler.until_next()));
         sampler.sample();
@@ -58,8 +58,8 @@ pub(crate) fn attach(
     Ok(trace)
 }
 
-/// Records of all threads of the tree: also of those that were made while it was searched by who
-/// wasn't recorded yet.
+/// Records all threads of the tree, including those created during the search by threads that weren't
+/// recorded yet.
 fn record(
     target: &Target,
     found: &mut Found,
@@ -70,7 +70,7 @@ fn record(
         let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
         let mut recorder = Recorder::attach_to(&tids, options)?;
         found.search_all(target.pid, |_, tid| recorder.add(tid))?;
-        // What was recorded of them goes with the recorder.
+        // Their records are dropped with the recorder.
         if !found.take_left_out().iter().any(|one| one.has_rights) {
             return Ok(recorder);
         }

@@ -1,4 +1,4 @@
-//! How are commands run under the sampling tier?
+//! Runs commands under the sampling tier.
 
 use std::time::Duration;
 
@@ -12,19 +12,19 @@ use crate::perf::Recorder;
 use crate::result::{GroupTrace, Sampling, Tier, Trace, not_seen_to_end};
 use crate::watch::{Limits, now};
 
-/// What a run without calls can't see; a second run under ptrace shows some of it.
+/// What a run without calls doesn't show; a second run under ptrace shows some of it.
 pub const NO_CALLS: &str = "numbers of calls, their bytes and errors: only shares of time are seen";
 
-/// Said where stacks are wanted and perf isn't allowed.
-const NO_STACKS: &str = "which code the own code was called from: perf_event_open(2) would show it";
+/// Reported if stacks are wanted but perf isn't allowed.
+const NO_STACKS: &str = "the callers of the program's own code: perf_event_open(2) would show them";
 
-/// Rounds between searches for new threads and processes: listing costs 20 us a process.
+/// Rounds between searches for new threads and processes: listing costs 20 us per process.
 const ROUNDS_PER_LISTING: u64 = 4;
 /// Rounds between searches for orphans that have ended.
 const ROUNDS_PER_BURIAL: u64 = 256;
 
-/// Runs the command and reports what the samples saw, in the perf tier with the kernel's records of
-/// its switches.
+/// Runs the command and reports the observations of the samples, in the perf tier with the kernel's records
+/// of its switches.
 pub(crate) fn observe(
     command: &TraceCommand,
     tier: Tier,
@@ -34,7 +34,7 @@ pub(crate) fn observe(
     watch(group, tier, command.timeout, options).map(GroupTrace::into_single)
 }
 
-/// The same of commands that run at once.
+/// Does the same for commands that run concurrently.
 pub(crate) fn observe_group(
     members: Vec<Member>,
     tier: Tier,
@@ -44,7 +44,7 @@ pub(crate) fn observe_group(
     let timeout = members.iter().filter_map(|m| m.command.timeout).min();
     let commands = members.iter().map(|m| (&m.command, m.delay));
     let group = Group::hold(commands, None, &unwanted)?;
-    // Our copies of the pipes between them: nobody would ever see an end of input.
+    // Drop our copies of the pipes between them; otherwise no reader would ever see the end of input.
     drop(members);
     watch(group, tier, timeout, options)
 }
@@ -93,7 +93,7 @@ fn watch(
             group.kill();
             sampler.tree.survivors(&roots).iter().for_each(kill);
         }
-        // Else one of several has ended, or was let go.
+        // Otherwise one of several has ended, or was released.
         if sampler.until_next().is_zero() {
             sampler.sample();
             if sampler.sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
@@ -103,7 +103,7 @@ fn watch(
     }
     let end = now();
     group.check_started()?;
-    // Once more, so that what ended with the command is not taken for having outlived it.
+    // Sample once more, so that threads that ended with the command don't seem to have outlived it.
     sampler.tree.sample(now);
     let survivors = sampler.tree.survivors(&roots);
     survivors.iter().for_each(kill);
@@ -122,7 +122,7 @@ fn watch(
     Ok(seen)
 }
 
-/// Samples a tree again and again, in the perf tier beside the kernel's records of it.
+/// Samples a tree repeatedly, in the perf tier together with the kernel's records.
 pub(super) struct Sampler {
     pub(super) tree: Tree,
     pub(super) recorder: Option<Recorder>,
@@ -130,13 +130,13 @@ pub(super) struct Sampler {
     sampling: Sampling,
     start: u64,
     next: u64,
-    /// Stacks are wanted.
+    /// Whether stacks are wanted.
     stacks: bool,
     _slack: Slack,
 }
 
 impl Sampler {
-    /// The first sample is due a period after `start`.
+    /// Creates a sampler whose first sample is due one period after `start`.
     pub(super) fn new(recorder: Option<Recorder>, start: u64, options: &TraceOptions) -> Self {
         let period = options.sample_period.as_nanos().max(100_000) as u64;
         Self {
@@ -157,12 +157,12 @@ impl Sampler {
         }
     }
 
-    /// Until the next sample is due.
+    /// Returns the time until the next sample is due.
     pub(super) fn until_next(&self) -> Duration {
         Duration::from_nanos(self.next.saturating_sub(now()))
     }
 
-    /// Samples all threads, and takes what the kernel has recorded.
+    /// Samples all threads, and reads the kernel's records.
     pub(super) fn sample(&mut self) {
         let (sampling, tree) = (&mut self.sampling, &mut self.tree);
         let late = now().saturating_sub(self.next);
@@ -182,12 +182,12 @@ impl Sampler {
         let execs = news.into_iter().flat_map(|news| news.execs);
         execs.for_each(|pid| tree.executed(pid, now()));
         sampling.ticks += 1;
-        // Rounds that were missed are not made up for: each sample stands for the time it covers.
+        // Missed rounds are not caught up on: each sample represents the time it covers.
         self.next = (self.next + sampling.period_ns).max(now());
     }
 
-    /// What was seen up to `end`. Threads of other processes than `roots` that are still there have
-    /// outlived them.
+    /// Returns the observations up to `end`. Threads of processes other than `roots` that still exist have
+    /// outlived the commands.
     pub(super) fn finish(self, roots: &[u32], end: u64) -> Trace {
         let tier = match self.recorder {
             Some(_) => Tier::Perf,
@@ -202,8 +202,8 @@ impl Sampler {
         };
         trace.not_visible.push(match tier {
             Tier::Perf => {
-                "which call each wait of under a millisecond was in: they are divided among the \
-                    calls that samples saw a thread wait in"
+                "the calls of waits under a millisecond: these waits are divided among the calls in which samples \
+                 saw a thread wait"
                     .to_owned()
             }
             _ => "processes that live for less than a few milliseconds".to_owned(),
@@ -224,7 +224,7 @@ fn kill(pid: &u32) {
     unsafe { libc::kill(*pid as i32, libc::SIGKILL) };
 }
 
-/// Timer slack of this thread while sampling: the usual 50 us would be 5 % of a period.
+/// Timer slack of this thread while sampling: the default 50 us would be 5 % of a period.
 struct Slack(libc::c_int);
 
 impl Slack {
@@ -240,7 +240,7 @@ impl Slack {
 
 impl Drop for Slack {
     fn drop(&mut self) {
-        // SAFETY: restores what was read above.
+        // SAFETY: restores the value read above.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.0.max(1)) };
     }
 }

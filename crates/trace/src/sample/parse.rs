@@ -1,18 +1,18 @@
-//! What do the files of a thread in `/proc` say?
+//! Parses the files of a thread in `/proc`.
 //!
-//! Pure parsers of `syscall`, `stat`, `schedstat` and `children`, as described in the kernel's
+//! The parsers cover `syscall`, `stat`, `schedstat` and `children`, as described in the kernel's
 //! `Documentation/filesystems/proc.rst`.
 
 use std::str::FromStr;
 
 use crate::calls;
 
-/// What `/proc/PID/task/TID/syscall` says.
+/// The content of `/proc/PID/task/TID/syscall`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// Running or ready to run.
     Running,
-    /// Blocked in a call: its number as the tiers report it, and its first argument.
+    /// Blocked in a call: its number as reported by the tiers, and its first argument.
     Call(u32, u64),
     /// Blocked outside calls, as in a page fault.
     NoCall,
@@ -32,8 +32,8 @@ pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     let number = u32::try_from(number).ok()?;
     let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     let first = hexadecimal(words.next()?)?;
-    // Which table the number is of isn't said. Only a program of 32 bits has both its stack and its
-    // code below 4 GiB.
+    // The file doesn't tell which table the number belongs to. Only a 32-bit program has both its stack and
+    // its code below 4 GiB.
     let mut pointers = words.skip(5).map(hexadecimal);
     let is_low = |at: Option<Option<u64>>| at.flatten().is_some_and(|at| u32::try_from(at).is_ok());
     let of_32_bits = is_low(pointers.next()) && is_low(pointers.next());
@@ -43,38 +43,38 @@ pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     })
 }
 
-/// What stands behind a key in `/proc/PID/status`.
+/// Returns the text after a key in `/proc/PID/status`.
 pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(key))
 }
 
-/// The first number behind a key in `/proc/PID/status`.
+/// Returns the first number after a key in `/proc/PID/status`.
 pub(crate) fn status_number<T: FromStr>(status: &str, key: &str) -> Option<T> {
     let mut words = status_line(status, key)?.split_whitespace();
     words.next()?.parse().ok()
 }
 
-/// What stands behind the name in a `stat` line, from field 3 on. The name is in brackets and may
-/// hold anything, brackets included.
+/// Returns the text after the name in a `stat` line, from field 3 on. The name is in parentheses and may
+/// contain anything, including parentheses.
 pub(crate) fn behind_name(text: &[u8]) -> Option<&str> {
     let close = text.iter().rposition(|byte| *byte == b')')?;
     std::str::from_utf8(text.get(close + 2..)?).ok()
 }
 
-/// What is used of `/proc/PID/task/TID/stat`.
+/// The fields of `/proc/PID/task/TID/stat` that are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     /// The thread's name.
     pub name: String,
     /// Its state, as the kernel's letter: `R`, `S`, `D`, `T`, `t`, `Z`, `X`, `I`.
     pub state: u8,
-    /// The process that made its process.
+    /// The parent of its process.
     pub parent: u32,
     /// The kernel's `PF_` flags of the thread.
     pub flags: u64,
     /// Minor and major page faults of the thread so far.
     pub faults: (u64, u64),
-    /// The CPU that it is on, or was on last.
+    /// The CPU that it is on, or was last on.
     pub cpu: Option<usize>,
 }
 
@@ -103,32 +103,32 @@ pub(crate) fn stat(text: &[u8]) -> Option<Stat> {
 }
 
 impl Stat {
-    /// Whether the thread has begun to end.
+    /// Returns whether the thread has begun to exit.
     pub(crate) fn is_ending(&self) -> bool {
         const PF_EXITING: u64 = 4;
         matches!(self.state, b'Z' | b'X') || self.flags & PF_EXITING != 0
     }
 }
 
-/// CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
+/// Parses CPU time and time in the run queue in ns, the first two numbers of `schedstat`.
 pub(crate) fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     let text = std::str::from_utf8(text).ok()?;
     let mut words = text.split_whitespace();
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// The thread's turns on a CPU, the third number of `schedstat`.
+/// Parses the thread's turns on a CPU, the third number of `schedstat`.
 pub(crate) fn turns(text: &[u8]) -> Option<u64> {
     let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next()?;
     std::str::from_utf8(turns).ok()?.parse().ok()
 }
 
-/// Whether `schedstat` counts the thread's turns: where it doesn't, all are 0 for ever.
+/// Returns whether `schedstat` counts the thread's turns: otherwise they are always 0.
 pub(crate) fn counts_turns(text: &[u8]) -> bool {
     turns(text).is_none_or(|turns| turns != 0)
 }
 
-/// Process numbers of `children`.
+/// Parses the process ids in `children`.
 pub(crate) fn children(text: &[u8]) -> Vec<u32> {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace()
@@ -144,7 +144,7 @@ mod tests {
     fn a_blocked_call_says_its_number_and_descriptor() {
         let line = b"0 0x3 0x7ffd 0x1000 0x0 0x0 0x0 0x7ffd53b2ddc8 0x7f12c0de4992\n";
         assert_eq!(doing(line), Some(Doing::Call(0, 3)));
-        // `read` of a program of 32 bits, on x86.
+        // `read` in a 32-bit program, on x86.
         let line = b"3 0x7 0xffd0 0x1000 0x0 0x0 0x0 0xffdc8ab0 0xf7f12549\n";
         let number = match cfg!(target_arch = "x86_64") {
             true => calls::through_32_bit_entry(3),

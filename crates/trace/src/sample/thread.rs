@@ -1,7 +1,7 @@
-//! How is one thread sampled, cheaply, many times?
+//! Samples one thread cheaply, many times.
 //!
-//! Its files are opened once and read again with `pread`: 5 to 10 us a sample, without stopping it;
-//! 3 us while it waits.
+//! Its files are opened once and read again with `pread`: 5 to 10 us per sample, without stopping it; 3 us
+//! while it waits.
 
 use std::fs::File;
 use std::io;
@@ -15,22 +15,22 @@ use crate::result::Cause;
 pub(super) struct SampledThread {
     /// Its process.
     pub pid: u32,
-    /// Its number.
+    /// Its thread id.
     pub tid: u32,
     /// Its name when last sampled.
     pub name: String,
-    /// When it was first sampled and last, ns of the monotonic clock.
+    /// When it was first and last sampled, ns of the monotonic clock.
     pub first: u64,
     pub last: u64,
-    /// When it was first seen to have ended, though others of its process lived on or nobody had
-    /// waited for it.
+    /// When it was first seen to have ended, although other threads of its process lived on or it hadn't been
+    /// reaped.
     pub over: Option<u64>,
     /// CPU time and time in the run queue when last sampled, ns.
     pub on_cpu: Option<u64>,
     pub ready: Option<u64>,
-    /// Page faults likewise.
+    /// Page faults when last sampled.
     pub faults: Option<(u64, u64)>,
-    /// The CPU that it was running on, or ready to, when last sampled.
+    /// The CPU on which it was running, or ready to run, when last sampled.
     pub runs_on: Option<usize>,
     syscall: File,
     stat: File,
@@ -39,7 +39,7 @@ pub(super) struct SampledThread {
     wait: Option<Wait>,
 }
 
-/// A wait that a sample saw: it goes on for as long as both files say the same.
+/// A wait seen by a sample: it continues while both files are unchanged.
 #[derive(Debug)]
 struct Wait {
     syscall: Vec<u8>,
@@ -47,18 +47,18 @@ struct Wait {
     sample: Sample,
 }
 
-/// What one sample saw.
+/// The observation of one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Why it is not running, or that it is.
+    /// Why it is not running, or that it is running.
     pub cause: Cause,
     /// The call it is blocked in and that call's first argument.
     pub call: Option<(u32, u64)>,
-    /// The thread now has another name: it may have run `execve`.
+    /// Whether the thread has a new name: it may have run `execve`.
     pub renamed: bool,
 }
 
-/// Whether a thread is on its way out, or gone.
+/// Returns whether a thread is exiting or gone.
 pub(super) fn is_ending(pid: u32, tid: u32) -> bool {
     let stat = File::open(format!("/proc/{pid}/task/{tid}/stat")).and_then(|file| read(&file));
     let stat = stat.ok().and_then(|stat| parse::stat(&stat));
@@ -86,7 +86,7 @@ impl SampledThread {
             children: file("children").ok(),
             wait: None,
         };
-        // Opening is allowed to everyone; reading is not (a set-uid program, another user's).
+        // Everyone may open these files, but not read them (a set-uid program, another user's).
         read(&sampled.syscall)?;
         if let Some(stat) = sampled.stat()? {
             sampled.name = stat.name;
@@ -101,7 +101,7 @@ impl SampledThread {
     pub(super) fn sample(&mut self) -> io::Result<Option<Sample>> {
         let syscall = read(&self.syscall)?;
         let schedstat = self.schedstat.as_ref().and_then(|file| read(file).ok());
-        // A thread that hasn't run since, and isn't about to, still waits for the same thing.
+        // A thread that hasn't run since then, and isn't about to, still waits for the same thing.
         let waits =
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
         self.runs_on = None;
@@ -153,7 +153,7 @@ impl SampledThread {
         Ok(Some(sample))
     }
 
-    /// Processes that this thread made and that are still its children.
+    /// Returns the processes that this thread created and that are still its children.
     pub(super) fn children(&self) -> Vec<u32> {
         let text = self.children.as_ref().and_then(|f| read(f).ok());
         text.map_or_else(Vec::new, |t| parse::children(&t))

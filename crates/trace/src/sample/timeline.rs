@@ -1,4 +1,4 @@
-//! When did each thread wait, as far as samples show?
+//! When each thread waited, as far as samples show it.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use crate::command::TimelineOptions;
 use crate::perf::Key;
 use crate::result::{Cause, Interval};
 
-/// Samples in a row that saw the same become one interval.
+/// Merges consecutive samples with the same observation into one interval.
 #[derive(Debug)]
 pub(super) struct Timeline {
     start: u64,
     options: TimelineOptions,
-    /// What each thread is in: the key, from, to.
+    /// The current state of each thread: the key, from, to.
     open: HashMap<u32, (Key, u64, u64)>,
     intervals: Vec<Interval>,
     lost: u64,
@@ -29,7 +29,7 @@ impl Timeline {
         }
     }
 
-    /// A sample of a thread stands for the time from the sample before to this one.
+    /// Adds a sample of a thread, which represents the time since the previous sample.
     pub(super) fn saw(&mut self, key: Key, from: u64, to: u64) {
         match self.open.get_mut(&key.0) {
             Some((same, _, end)) if *same == key => *end = to,
@@ -66,7 +66,7 @@ impl Timeline {
         });
     }
 
-    /// All intervals, and how many were not kept.
+    /// Returns all intervals, and the number of those that were not kept.
     pub(super) fn finish(mut self) -> (Option<Vec<Interval>>, u64) {
         let open: Vec<_> = self.open.drain().map(|(_, open)| open).collect();
         open.into_iter().for_each(|one| self.close(Some(one)));

@@ -1,4 +1,4 @@
-//! Which threads are there, and what was seen of each?
+//! The threads that exist, and the observations of each.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ use crate::perf::{self, Key, WaitSample};
 use crate::programs;
 use crate::result::{Cause, Exec, Limited, OffCpuRow, Process, Thread};
 
-/// Processes whose standard descriptors are asked for at once.
+/// Maximum number of processes whose standard descriptors are read at once.
 const MOST_ASKED: usize = 32;
 
 #[derive(Debug, Default)]
@@ -29,22 +29,21 @@ struct Seen {
     ns: u64,
 }
 
-/// When a process was first not allowed to be sampled, and when it was gone, ns of the monotonic
-/// clock.
+/// When sampling a process was first refused, and when it was gone, ns of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     from: u64,
     until: Option<u64>,
 }
 
-/// The tree as it is known.
+/// The tree as far as known.
 #[derive(Debug)]
 pub(super) struct Tree {
     start: u64,
     alive: Vec<SampledThread>,
     known: HashSet<u32>,
     process_at: HashMap<u32, usize>,
-    /// Those that are still there.
+    /// Processes that still exist.
     present: Vec<u32>,
     processes: Vec<Process>,
     threads: Vec<Thread>,
@@ -54,17 +53,16 @@ pub(super) struct Tree {
     names: Names,
     labels: Vec<(String, String)>,
     timeline: Option<Timeline>,
-    /// What is kept for a recorder that takes it.
+    /// Data kept for a recorder.
     kept: Option<perf::WaitSamples>,
-    /// Processes that were found in the midst of an `execve`, before the kernel had copied their
-    /// arguments.
+    /// Processes that were found in the middle of an `execve`, before the kernel had copied their arguments.
     between_programs: Vec<u32>,
-    /// Gets the numbers of processes that may write maps of names.
+    /// Receives the ids of processes that may write maps of names.
     pub(super) name_maps: Option<Arc<NameMaps>>,
 }
 
 impl Tree {
-    /// A tree without processes, whose times count from `start`.
+    /// Creates a tree without processes, whose times count from `start`.
     pub(super) fn new(start: u64, options: &TraceOptions) -> Self {
         Self {
             start,
@@ -85,7 +83,8 @@ impl Tree {
         }
     }
 
-    /// A tree whose samples are taken by [`Tree::taken`]; when threads waited is known from others.
+    /// Creates a tree whose samples are taken by [`Tree::taken`]; the times of waits are known from another
+    /// source.
     pub(super) fn for_recorder(start: u64, options: &TraceOptions) -> Self {
         Self {
             timeline: None,
@@ -94,27 +93,27 @@ impl Tree {
         }
     }
 
-    /// What was seen since the last time.
+    /// Returns the observations since the last call.
     pub(super) fn taken(&mut self) -> perf::WaitSamples {
         self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Names what a held command will begin with.
+    /// Names the initial descriptors of a held command.
     pub(super) fn name(&mut self, root: u32) {
         inherited::name_descriptors(&mut self.names, root, &self.labels);
     }
 
-    /// A command was let go.
+    /// Notes that a command was released.
     pub(super) fn add_root(&mut self, root: u32, at: u64) {
         self.add_process(root, None, at);
     }
 
-    /// Takes what was found of a tree that runs already.
+    /// Adds the processes found in a running tree.
     pub(super) fn attach(&mut self, found: &mut Found, at: u64) {
         found.name_descriptors(&mut self.names, &self.labels);
         for process in &found.processes {
             self.add_process(process.pid, process.parent, at);
-            // Of one with a parent that is done by now.
+            // A process with a parent has already been handled.
             if process.parent.is_none() {
                 self.note_exec(process.pid, at - self.start);
                 self.find_threads(process.pid, at);
@@ -125,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Samples every known thread once; each sample stands for the time since the one before.
+    /// Samples every known thread once; each sample represents the time since the previous one.
     pub(super) fn sample(&mut self, now: impl Fn() -> u64) {
         let waiting = std::mem::take(&mut self.between_programs);
         let alive = |pid: &u32| self.alive.iter().any(|thread| thread.pid == *pid);
@@ -149,7 +148,7 @@ impl Tree {
                     }
                     true
                 }
-                // A zombie leader's other threads may live on; its files stay readable.
+                // Other threads of a zombie leader may live on; its files stay readable.
                 Ok(None) => {
                     thread.over.get_or_insert(at);
                     true
@@ -169,13 +168,13 @@ impl Tree {
         self.find_ends_of_refused(&now);
     }
 
-    /// CPUs that the threads were running on, or ready to, when last sampled.
+    /// Returns the CPUs on which the threads were running, or ready to run, when last sampled.
     pub(super) fn busy_cpus(&self) -> Vec<usize> {
         let threads = self.alive.iter();
         threads.filter_map(|thread| thread.runs_on).collect()
     }
 
-    /// A process turned out not to be allowed to be sampled. What it runs anybody may know.
+    /// Marks a process as one that may not be sampled. The program that it runs is public.
     fn refuse(&mut self, pid: u32, at: u64) {
         let new = Refused {
             from: at,
@@ -187,7 +186,7 @@ impl Tree {
         }
     }
 
-    /// Of these no sample shows the end.
+    /// Finds the ends of refused processes, which no sample shows.
     fn find_ends_of_refused(&mut self, now: impl Fn() -> u64) {
         let alive = self.refused.iter_mut();
         let alive = alive.filter(|(_, refused)| refused.until.is_none());
@@ -198,7 +197,7 @@ impl Tree {
         }
     }
 
-    /// Returns what the sample is filed under.
+    /// Adds a sample; returns its key.
     fn saw(&mut self, thread: &SampledThread, sample: &Sample, ns: u64) -> Key {
         let SampledThread { pid, tid, .. } = *thread;
         let fd = sample.call.and_then(|(nr, first)| {
@@ -212,7 +211,7 @@ impl Tree {
         let seen = self.seen.entry(key).or_default();
         seen.samples += 1;
         seen.ns += ns;
-        // Asked again now and then: the number may lead elsewhere by now.
+        // Checked again occasionally, because the descriptor may have another target by now.
         if seen.samples % 64 == 1
             && let Some(fd) = fd
         {
@@ -225,7 +224,7 @@ impl Tree {
         key
     }
 
-    /// A process runs another program.
+    /// Notes that a process executed another program.
     pub(super) fn executed(&mut self, pid: u32, at: u64) {
         self.note_exec(pid, at - self.start);
         self.ask_standard(pid, at - self.start);
@@ -237,7 +236,7 @@ impl Tree {
         }
     }
 
-    /// Asks where a descriptor leads.
+    /// Reads the target of a descriptor.
     fn ask(&mut self, pid: u32, fd: i32, time: u64) {
         let Some((target, kind)) = inherited::behind(pid, fd, &self.labels) else {
             return;
@@ -248,9 +247,9 @@ impl Tree {
         }
     }
 
-    /// Asks where the standard descriptors of the others lead. A shell's copy of itself runs no
-    /// other program and may never be seen in a call, and yet it is who a thread waits for at the
-    /// other end of a pipe.
+    /// Reads the targets of the other processes' standard descriptors. A forked copy of a shell executes no
+    /// other program and may never be seen in a call, although a thread may wait for it at the other end of a
+    /// pipe.
     fn ask_others(&mut self, pid: u32, time: u64) {
         if self.kept.is_none() || self.process_at.len() > MOST_ASKED {
             return;
@@ -261,18 +260,18 @@ impl Tree {
         }
     }
 
-    /// Finds threads and processes that are new.
+    /// Finds new threads and processes.
     pub(super) fn discover(&mut self, now: u64) {
         let mut present = std::mem::take(&mut self.present);
         present.retain(|pid| self.find_threads(*pid, now));
         self.present = present;
-        // A child that was found just now may have children: nobody else reports them.
+        // A child that was just found may have children, which nothing else reports.
         let mut from = 0;
         while let Some(thread) = self.alive.get(from) {
             let (parent, children) = (thread.pid, thread.children());
             from += 1;
             for child in children {
-                // Fathom may have been started by what it observes.
+                // Fathom may have been started by the process it observes.
                 let is_own = child == std::process::id();
                 if !is_own && !self.process_at.contains_key(&child) {
                     self.names.forked(parent, child);
@@ -282,7 +281,7 @@ impl Tree {
         }
     }
 
-    /// Finds threads of a process that are new; `false` if it is no more.
+    /// Finds new threads of a process; returns `false` if it no longer exists.
     fn find_threads(&mut self, pid: u32, now: u64) -> bool {
         let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else {
             return false;
@@ -320,7 +319,7 @@ impl Tree {
         match SampledThread::open(pid, tid, now) {
             Ok(sampled) => self.alive.push(sampled),
             Err(e) if is_refused(&e, pid, tid) => self.refuse(pid, now),
-            // Ended between being listed and being opened.
+            // It ended between being listed and being opened.
             Err(_) => {}
         }
     }
@@ -334,7 +333,8 @@ impl Tree {
             let execs = &mut self.processes[*at].execs;
             let same = |e: &Exec| (&e.path, &e.arguments) == (&exec.path, &exec.arguments);
             match execs.last_mut().filter(|last| same(last)) {
-                // A recorder knows when it began; what was read before may be a copy of the parent.
+                // A recorder knows when the program began; what was read before may be a copy of the
+                // parent's.
                 Some(last) if self.kept.is_some() => last.at_ns = at_ns,
                 Some(_) => {}
                 None if exec.path.is_empty() => {}
@@ -362,8 +362,8 @@ impl Tree {
         }
     }
 
-    /// What those did who may not be sampled is unseen, and they are there. A recorder reports the
-    /// same of them.
+    /// Ends refused processes, whose activity is unseen although they exist. A recorder reports the same
+    /// about them.
     fn end_refused(&mut self, at: u64) {
         for (pid, refused) in &self.refused {
             let until = refused.until.map(|until| until - self.start);
@@ -388,14 +388,14 @@ impl Tree {
         }
     }
 
-    /// Processes that are still there, apart from the commands themselves.
+    /// Returns the processes that still exist, except the commands themselves.
     pub(super) fn survivors(&self, roots: &[u32]) -> HashSet<u32> {
         let alive = self.alive.iter().map(|t| t.pid);
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
-    /// Ends the observation and fills in what was seen. Returns the processes that may not be
-    /// sampled, and when they were gone, ns from the start, if they were.
+    /// Ends the observation and fills in the data. Returns the processes that may not be sampled and, if they
+    /// are gone, when, in ns from the start.
     pub(super) fn finish(
         mut self,
         roots: &[u32],
@@ -447,7 +447,7 @@ impl Tree {
         let start = self.start;
         for pid in self.refused.keys() {
             trace.not_visible.push(format!(
-                "process {pid}: it runs with other rights (a set-uid or unreadable program)"
+                "process {pid}: it runs with other privileges (a set-uid or unreadable program)"
             ));
         }
         let until = |refused: Refused| refused.until.map(|until| until - start);
@@ -455,8 +455,8 @@ impl Tree {
         refused.map(|(pid, one)| (pid, until(one))).collect()
     }
 }
-/// Whether it may not be sampled. Some kernels refuse a thread that is about to end, too, whose
-/// memory is gone.
+/// Returns whether it may not be sampled. Some kernels also refuse access to an exiting thread whose memory
+/// is gone.
 fn is_refused(error: &io::Error, pid: u32, tid: u32) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && !is_ending(pid, tid)
 }
@@ -482,7 +482,7 @@ mod tests {
             .process_group(0)
             .spawn()
             .expect("there is a shell");
-        // As long as the shell lives, which is that long: a test that waits for ever says nothing.
+        // Limited to the shell's lifetime, because a test that waits forever shows nothing.
         let mut samples = (0..30_000).map(|_| {
             sleep(Duration::from_millis(1));
             child_of(shell.id()).and_then(child_of)
@@ -492,8 +492,7 @@ mod tests {
         tree.add_root(shell.id(), 1);
         tree.discover(2);
         let found = tree.process_at.contains_key(&last);
-        // SAFETY: a signal to the group that the shell was made the leader of, which isn't waited
-        // for yet.
+        // SAFETY: a signal to the group led by the shell, which isn't reaped yet.
         unsafe { libc::kill(-(shell.id() as i32), libc::SIGKILL) };
         shell.wait().expect("it was killed");
         assert!(found);

@@ -1,4 +1,4 @@
-//! What does the child do between its `fork` and its `execve`?
+//! The child's code between its `fork` and its `execve`.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -6,17 +6,17 @@ use super::prepare::{Pointers, Prepared};
 use super::stamp::Stamp;
 use crate::kernel::bpf::run_here;
 
-/// The steps that may fail, as the error names them.
+/// The steps that may fail, with the names used in the error.
 pub(super) const STAGES: [&str; 6] = [
     "leading its own process group",
     "redirecting its input or output",
     "entering its working directory",
     "being followed by the kernel programs",
     "executing it",
-    "giving up what set-uid bits would add to its rights",
+    "giving up the privileges that set-uid bits would add",
 ];
 
-/// Sets itself up, says so, waits to be let go, and runs the program. Never returns.
+/// Sets itself up, reports that, waits to be released, and executes the program. Never returns.
 pub(super) fn child(
     prepared: &Prepared,
     pointers: &Pointers,
@@ -25,10 +25,11 @@ pub(super) fn child(
     other_end: &OwnedFd,
     stamp: &Stamp,
 ) -> ! {
-    // SAFETY: from here to the end only async-signal-safe calls on memory made before the fork.
+    // SAFETY: from here to the end there are only async-signal-safe calls on memory allocated before the
+    // fork.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Else the child would keep its own pipe open and never see that the tracer is gone.
+        // Otherwise the child would keep its own pipe open and never see that the tracer is gone.
         libc::close(other_end.as_raw_fd());
         let failure = failure.as_raw_fd();
         if prepared.own_group && libc::setpgid(0, 0) == -1 {
@@ -81,8 +82,8 @@ unsafe fn redirect(prepared: &Prepared, failure: RawFd) {
     let mut copies = [-1; 3];
     for (source, copy) in prepared.stdio.iter().zip(&mut copies) {
         if let Some(fd) = source {
-            // Copied out of the way first: a source may itself be 0, 1 or 2.
-            // SAFETY: takes integers only.
+            // SAFETY: takes integers only. Moved out of the way first, because a source may itself be 0, 1 or
+            // 2.
             *copy = unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 10) };
             if *copy == -1 {
                 // SAFETY: in a forked child.
@@ -100,7 +101,7 @@ unsafe fn redirect(prepared: &Prepared, failure: RawFd) {
     }
 }
 
-/// Reports to the parent which step failed and why, and ends.
+/// Reports to the parent which step failed and why, and exits.
 ///
 /// # Safety
 /// Only in a forked child.

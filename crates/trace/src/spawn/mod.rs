@@ -1,8 +1,8 @@
-//! How is the command started, held until tracing is armed, and never left behind?
+//! Starts the command, holds it until tracing is armed, and never leaves it behind.
 //!
-//! The child is made in a helper of its own, sets itself up, and waits on a pipe right before its
-//! `execve`. It dies with the thread that made it (`PR_SET_PDEATHSIG`); what it made dies with its
-//! process group, which a guardian process kills if the tracer is killed first.
+//! A separate helper creates the child, which sets itself up and waits on a pipe right before its `execve`.
+//! It dies with the thread that created it (`PR_SET_PDEATHSIG`); its descendants die with its process group,
+//! which a guardian process kills if the tracer is killed first.
 
 mod child;
 mod prepare;
@@ -21,27 +21,27 @@ use crate::command::TraceCommand;
 use crate::error::{TraceError, system};
 use crate::guardian::Guardian;
 
-/// A child that waits to be let go.
+/// A child that waits to be released.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// Its process number.
+    /// Its process id.
     pub pid: u32,
-    /// Whether it leads a process group of its own.
+    /// Whether it leads its own process group.
     pub own_group: bool,
-    /// Readable once it has ended.
+    /// Readable once it has exited.
     pub pidfd: OwnedFd,
     program: String,
     hold: std::fs::File,
     failure: std::fs::File,
     guardian: Option<Guardian>,
     stamp: Stamp,
-    /// Gone once the program is executed.
+    /// `None` once the program is executed.
     helper: Option<VforkHelper>,
     reaped: bool,
 }
 
-/// Makes a child that is held before its `execve`. If `follow` is given, the child runs that
-/// kernel program on itself as the last thing before.
+/// Creates a child that is held before its `execve`. If `follow` is given, the child runs that kernel program
+/// on itself as its last step.
 pub(crate) fn hold(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -49,8 +49,8 @@ pub(crate) fn hold(
     hold_without(command, follow, &[])
 }
 
-/// The same; the child closes `unwanted` while it is held. Else a pipe between two commands would
-/// seem to be open as long as a third is held.
+/// Does the same; the child closes `unwanted` while it is held. Otherwise a pipe between two commands would
+/// remain open while a third is held.
 pub(crate) fn hold_without(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -100,7 +100,7 @@ pub(crate) fn hold_without(
 }
 
 impl Held {
-    /// Waits until the child has its descriptors in place and is held.
+    /// Waits until the child has set up its descriptors and is held.
     pub(crate) fn wait_ready(&mut self) -> Result<(), TraceError> {
         let mut ready = [0u8; 8];
         self.failure
@@ -112,14 +112,14 @@ impl Held {
         }
     }
 
-    /// Lets the child go on to its `execve`. Does not wait.
+    /// Lets the child continue to its `execve`. Doesn't wait.
     pub(crate) fn release(&mut self) -> Result<(), TraceError> {
         self.hold
             .write_all(b"g")
             .map_err(system("releasing the child"))
     }
 
-    /// Waits until the `execve` has succeeded, or says why it did not.
+    /// Waits until the `execve` has succeeded, or returns why it didn't.
     pub(crate) fn wait_exec(&mut self) -> Result<(), TraceError> {
         let mut stage = [0u8; 1];
         match self.failure.read(&mut stage) {
@@ -143,12 +143,12 @@ impl Held {
         })
     }
 
-    /// When the child called `execve`, by its own reading of the monotonic clock right before.
+    /// Returns when the child called `execve`, by its own reading of the monotonic clock right before.
     pub(crate) fn exec_called(&self) -> Option<u64> {
         self.stamp.get()
     }
 
-    /// Waits for the end and reaps.
+    /// Waits for its exit and reaps it.
     pub(crate) fn reap(&mut self) -> Result<(i32, libc::rusage), TraceError> {
         let mut status = 0;
         // SAFETY: an all-zero rusage is valid.
@@ -167,7 +167,7 @@ impl Held {
         }
     }
 
-    /// Notes that someone else has reaped the child, and ends what is left of its group.
+    /// Notes that other code has reaped the child, and ends the rest of its group.
     pub(crate) fn reaped(&mut self) {
         self.reaped = true;
         self.kill_group();
@@ -178,21 +178,20 @@ impl Held {
     pub(crate) fn kill(&self) {
         self.kill_group();
         if !self.reaped {
-            // SAFETY: the child is not reaped, so the number is still its own.
+            // SAFETY: the child is not reaped, so it still has this process id.
             unsafe { libc::kill(self.pid as i32, libc::SIGKILL) };
         }
     }
 
     fn kill_group(&self) {
         if self.own_group {
-            // SAFETY: the group carries the child's number, which stays taken while the group
-            // lives.
+            // SAFETY: the group has the child's id, which stays in use while the group exists.
             unsafe { libc::kill(-(self.pid as i32), libc::SIGKILL) };
         }
     }
 }
 
-/// Kills the process behind a descriptor, and no other that may have got its number.
+/// Kills the process behind a descriptor, and never another one with a reused id.
 pub(crate) fn kill_by_pidfd(pidfd: &OwnedFd) {
     let (fd, none) = (pidfd.as_raw_fd(), 0usize);
     // SAFETY: takes integers and a null pointer for the optional details.
@@ -215,7 +214,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } == -1 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: both were just made and nobody else owns them.
+    // SAFETY: both were just created and have no other owner.
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
@@ -223,7 +222,7 @@ pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: takes two integers.
     match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
         -1 => Err(io::Error::last_os_error()),
-        // SAFETY: it was just made and nobody else owns it.
+        // SAFETY: it was just created and has no other owner.
         fd => Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) }),
     }
 }

@@ -1,7 +1,6 @@
-//! What does a child need before it is forked?
+//! Prepares a child before it is forked.
 //!
-//! After the fork of a program with threads nothing may be allocated, so that all of it is made
-//! here.
+//! After the fork of a program with threads nothing may be allocated, so everything is allocated here.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -12,7 +11,7 @@ use crate::command::{Io, TraceCommand};
 use crate::error::{TraceError, system};
 use crate::rights;
 
-/// Everything the child needs, made before the fork: after it nothing may be allocated.
+/// Everything the child needs, allocated before the fork: after it nothing may be allocated.
 pub(super) struct Prepared {
     pub program: CString,
     pub argv: Vec<CString>,
@@ -21,15 +20,15 @@ pub(super) struct Prepared {
     pub stdio: [Option<RawFd>; 3],
     pub own_group: bool,
     pub follow: Option<RawFd>,
-    /// It gains no rights by set-uid bits and the like: else its user would see by us what such a
-    /// program does.
+    /// Whether it gains no privileges by set-uid bits and similar; otherwise its user could see through us
+    /// what such a program does.
     pub no_new_rights: bool,
-    /// Descriptors of the tracer's that the held child must not keep open.
+    /// Descriptors of the tracer that the held child must not keep open.
     pub unwanted: Vec<RawFd>,
     _null: Option<OwnedFd>,
 }
 
-/// Resolves the program and turns everything into what the system calls take.
+/// Resolves the program and converts everything to arguments of system calls.
 pub(super) fn prepare(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -58,8 +57,8 @@ pub(super) fn prepare(
         Io::Null => null.as_ref().map(AsRawFd::as_raw_fd),
         Io::Fd(fd) => Some(fd.as_raw_fd()),
     };
-    // A program that reads the terminal must stay in the terminal's foreground group.
-    // SAFETY: isatty only asks about the descriptor.
+    // SAFETY: isatty only queries the descriptor. A program that reads the terminal must stay in the
+    // terminal's foreground group.
     let on_terminal = matches!(command.stdin, Io::Inherit) && unsafe { libc::isatty(0) } == 1;
     Ok(Prepared {
         program,
@@ -95,7 +94,7 @@ pub(super) fn prepare(
     })
 }
 
-/// Searches `PATH` here, so that the search is no part of what is traced.
+/// Searches `PATH` here, so that the search isn't traced.
 fn resolve(
     program: &OsStr,
     path: Option<&OsStr>,
@@ -129,7 +128,7 @@ fn c_string(text: &OsStr) -> Result<CString, TraceError> {
     CString::new(text.as_bytes()).map_err(|_| error())
 }
 
-/// Zero-terminated pointer lists for `execve`.
+/// Null-terminated pointer lists for `execve`.
 pub(super) struct Pointers {
     pub argv: Vec<*const libc::c_char>,
     pub env: Vec<*const libc::c_char>,

@@ -1,4 +1,4 @@
-//! A word that a child and its parent share.
+//! A word shared by a child and its parent.
 
 use std::io;
 use std::ptr::NonNull;
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::watch::now;
 
-/// A point in time that a forked child notes and its parent reads, ns of the monotonic clock.
+/// A point in time written by a forked child and read by its parent, ns of the monotonic clock.
 #[derive(Debug)]
 pub(super) struct Stamp(NonNull<AtomicU64>);
 
 impl Stamp {
-    /// An empty one, to be made before the fork.
+    /// Creates an empty stamp; call this before the fork.
     pub(super) fn new() -> io::Result<Self> {
         let (access, kind) = (
             libc::PROT_READ | libc::PROT_WRITE,
@@ -30,12 +30,12 @@ impl Stamp {
         unsafe { self.0.as_ref() }
     }
 
-    /// Notes the time now. Allowed in a forked child.
+    /// Stores the current time. Allowed in a forked child.
     pub(super) fn set(&self) {
         self.word().store(now(), Ordering::Release);
     }
 
-    /// What was noted, if anything was.
+    /// Returns the stored time, if any.
     pub(super) fn get(&self) -> Option<u64> {
         match self.word().load(Ordering::Acquire) {
             0 => None,
@@ -46,7 +46,7 @@ impl Stamp {
 
 impl Drop for Stamp {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this size; nobody has a reference any more.
+        // SAFETY: mapped in `new` with this size; no references remain.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<u64>()) };
     }
 }

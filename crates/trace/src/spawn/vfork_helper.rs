@@ -1,19 +1,19 @@
-//! How is a child made whose `execve` costs what it costs a small process?
+//! Creates a child whose `execve` costs no more than that of a small process.
 //!
-//! A forked copy of the tracer would have to take its copied memory down within its `execve`, which
-//! took 0.3 to 0.6 ms of a start of 0.6 ms. So the fork makes a helper that only waits, and the
-//! helper makes the child in the same memory and as the tracer's own: its `execve` then only lets
-//! go of memory that the helper still has.
+//! A forked copy of the tracer would have to tear down its copied memory within its `execve`, which took 0.3
+//! to 0.6 ms of a start of 0.6 ms. Therefore the fork creates a helper that only waits, and the helper
+//! creates the child in the same memory and as the tracer's own child: its `execve` then only releases memory
+//! that the helper still holds.
 
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::spawn::pipe;
 
-/// More than what runs between the clone and the `execve` takes.
+/// More than the code between the clone and the `execve` needs.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The process whose memory the child borrows. It ends when this is dropped.
+/// The process whose memory the child borrows. It exits when this is dropped.
 #[derive(Debug)]
 pub(super) struct VforkHelper {
     pid: i32,
@@ -24,19 +24,19 @@ struct ChildBody<'a> {
     body: &'a mut dyn FnMut(),
 }
 
-/// Makes a child of the calling thread that runs `body`, which must not return. The number of the
-/// child comes with its helper.
+/// Creates a child of the calling thread that runs `body`, which must not return. Returns the process id of
+/// the child and its helper.
 ///
 /// # Errors
-/// The system's, when no process can be made.
+/// The system's, if no process can be created.
 ///
 /// # Safety
-/// `body` may do only what is allowed between a fork and an exec.
+/// `body` may only do what is allowed between a fork and an exec.
 pub(super) unsafe fn spawn(mut body: impl FnMut()) -> io::Result<(u32, VforkHelper)> {
     let (wait_read, wait_write) = pipe()?;
     let (number_read, number_write) = pipe()?;
     let mut stack = vec![0u8; STACK_BYTES];
-    // SAFETY: the helper calls only async-signal-safe functions on what was made above.
+    // SAFETY: the helper calls only async-signal-safe functions on data prepared above.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
@@ -60,6 +60,8 @@ pub(super) unsafe fn spawn(mut body: impl FnMut()) -> io::Result<(u32, VforkHelp
     }
 }
 
+/// Part of the helper's code.
+///
 /// # Safety
 /// Only in a forked child.
 unsafe fn helper_main(
@@ -68,10 +70,10 @@ unsafe fn helper_main(
     wait: &OwnedFd,
     number_write: &OwnedFd,
 ) -> ! {
-    // SAFETY: async-signal-safe calls. The child has a stack of its own, and everything that it
-    // borrows stays as it is: this process does nothing but wait until it has executed its program.
+    // SAFETY: async-signal-safe calls. The child has its own stack, and everything that it borrows stays
+    // unchanged: this process only waits until the child has executed its program.
     unsafe {
-        // The stack's top, as its alignment is asked for.
+        // The top of the stack, with the required alignment.
         let top = stack.as_mut_ptr().add(stack.len() & !15);
         let top = top.sub(top as usize % 16);
         let flags = libc::CLONE_VM | libc::CLONE_PARENT | libc::SIGCHLD;
@@ -97,15 +99,17 @@ extern "C" fn run_child(child: *mut libc::c_void) -> libc::c_int {
     127
 }
 
+/// Part of the helper's code.
+///
 /// # Safety
 /// Only in a forked child.
 unsafe fn sleep_until_closed(wait: RawFd) -> ! {
     // SAFETY: async-signal-safe calls on the frame's own memory.
     unsafe {
-        // Out of the terminal's group: Ctrl-C is for the command and its tracer.
+        // Leave the terminal's group: Ctrl-C is for the command and its tracer.
         libc::setsid();
         libc::dup2(wait, 0);
-        // Nothing of the tracer's may be kept open, pipes to other programs least of all.
+        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut byte = 0u8;
         loop {
@@ -120,8 +124,8 @@ unsafe fn sleep_until_closed(wait: RawFd) -> ! {
 impl Drop for VforkHelper {
     fn drop(&mut self) {
         self.wait = None;
-        // SAFETY: our own child, which ends as soon as the pipe is closed. Who waits for all
-        // children may have reaped it before; then there is none of this number.
+        // SAFETY: our own child, which exits as soon as the pipe is closed. Code that waits for all children
+        // may have reaped it before; then no child has this id.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
     }
 }

@@ -1,23 +1,23 @@
-//! Which process and thread of one run is which of another of the same command?
+//! Matches the processes and threads of one run with those of another run of the same command.
 //!
-//! Numbers differ. What a process or a thread is called and the how-manieth of that name it is are
-//! the same from run to run, in all but programs whose threads race to be made.
+//! Ids differ. The name of a process or thread, and its position among those with the same name, are the same
+//! in every run, except in programs whose threads race to be created.
 
 use std::collections::HashMap;
 
 use crate::result::{Process, Trace};
 
-/// A thread: the name and place of its process, and its own.
+/// A name and its position. A thread is identified by that of its process, and its own.
 type Name = (Vec<u8>, usize);
 
-/// The process's first thread, whatever it is called.
+/// The process's first thread, whatever its name is.
 const MAIN: Name = (Vec::new(), 0);
-/// No thread has this number.
+/// An id that no thread has.
 const NO_THREAD: u32 = 0;
-/// The kernel keeps so much of a program's name.
+/// The kernel keeps this many bytes of a program's name.
 const LONGEST_NAME: usize = 15;
 
-/// What a process's first thread is called, where nobody saw: by the program that it executed last.
+/// Returns the name of a process's first thread if it wasn't seen: that of the program that it executed last.
 fn program(process: &Process) -> String {
     let path = process.execs.last().map_or("", |exec| exec.path.as_str());
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -32,7 +32,7 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// Those of this trace.
+    /// Collects those of this trace.
     pub(super) fn of(trace: &Trace) -> Self {
         let mut alike = Self::default();
         let mut counts: HashMap<(u32, Vec<u8>), usize> = HashMap::new();
@@ -42,7 +42,7 @@ impl Alike {
             *count += 1;
             (name, *count)
         };
-        /// No process has it.
+        /// An id that no process has.
         const ANY: u32 = 0;
         let main = |process: &Process| {
             let thread = trace.threads.iter().find(|one| one.tid == process.pid);
@@ -72,12 +72,12 @@ impl Alike {
         alike
     }
 
-    /// Process and thread here that are what these are in `other`; `None` where there is none.
+    /// Returns the process and thread here that correspond to these in `other`; `None` if there are none.
     pub(super) fn here(&self, other: &Alike, numbers: (u32, u32)) -> Option<(u32, u32)> {
         self.numbers.get(other.names.get(&numbers)?).copied()
     }
 
-    /// Likewise; of a thread that had no name where it was seen the process, and no thread of it.
+    /// Does the same; for a thread without a name, returns the process without a thread.
     pub(super) fn here_or_process(&self, other: &Alike, numbers: (u32, u32)) -> Option<(u32, u32)> {
         let found = self.here(other, numbers);
         let (process, (own, _)) = other.names.get(&numbers)?;
@@ -88,7 +88,7 @@ impl Alike {
         })
     }
 
-    /// Whether a process was there that is alike to this one of `other`.
+    /// Returns whether there is a process that corresponds to this one of `other`.
     pub(super) fn has(&self, other: &Alike, numbers: (u32, u32)) -> bool {
         self.here(other, numbers).is_some()
     }

@@ -1,4 +1,4 @@
-//! Copies of stacks, until they are unwound.
+//! Copies of stacks until they are unwound.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -11,39 +11,38 @@ use crate::perf::record::StackCopy;
 use crate::profile::spaces::{Mapped, Spaces};
 use crate::result::Activity;
 
-/// Bytes of all copies together, and of what was mapped when they were made.
+/// Maximum total size of all copies and of the mappings at their time, in bytes.
 const MOST_BYTES: usize = 32 << 20;
 
-/// What was seen of a thread once, or of several times of which one was kept.
+/// One observation of a thread, or one that represents several.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawStack {
     pub pid: u32,
     pub tid: u32,
-    /// By the monotonic clock, ns: what is mapped changes.
+    /// Time by the monotonic clock, ns; needed because mappings change.
     pub at: u64,
     pub activity: Activity,
     /// The number of the call that it was in.
     pub call: Option<u32>,
     /// That call's descriptor.
     pub fd: Option<i32>,
-    /// The file or folder that it was asked for by name, what that descriptor led to, or what a page
-    /// fault touched.
+    /// The path argument of the call, the target of its descriptor, or the object that a page fault touched.
     pub path: Option<Arc<str>>,
-    /// Of a page fault: the address that was touched. What lies there becomes its path.
+    /// For a page fault: the address that was touched. The object there becomes its path.
     pub touched: Option<u64>,
-    /// Of a wait for a lock or a child: the thread that ended it.
+    /// For a wait for a lock or a child: the thread that ended it.
     pub woken_by: Option<u32>,
-    /// Time that it stands for, ns.
+    /// Time that it represents, ns.
     pub ns: u64,
-    /// How often it was seen.
+    /// Number of observations.
     pub samples: u64,
-    /// Calls or faults that it stands for; 0 of own code.
+    /// Number of calls or faults that it represents; 0 for own code.
     pub calls: f64,
     pub copy: StackCopy,
 }
 
 impl RawStack {
-    /// A sample of a thread's own code, which stands for `ns`.
+    /// Creates a sample of a thread's own code, which represents `ns`.
     pub(crate) fn of_own_code((pid, tid): (u32, u32), ns: u64, copy: StackCopy) -> Self {
         Self {
             pid,
@@ -62,7 +61,7 @@ impl RawStack {
         }
     }
 
-    /// What of several is alike: of two such, one may stand for both.
+    /// Returns the kind: of two observations of the same kind, one may represent both.
     fn kind(&self) -> (Activity, u32, Option<u32>) {
         (self.activity, self.tid, self.call)
     }
@@ -75,29 +74,29 @@ impl RawStack {
     }
 }
 
-/// A copy, with what its process had mapped when it was made.
+/// A copy, with its process's mappings at its time.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub stack: RawStack,
     pub mapped: Mapped,
 }
 
-/// Takes copies of stacks, from whoever makes them.
+/// Collects copies of stacks from any source.
 #[derive(Debug)]
 pub(crate) struct StackCollector {
     pool: StackPool,
-    /// In the order of their times, of a time up to which not all mappings are known.
+    /// Copies in order of time for which not all mappings are known yet.
     later: VecDeque<RawStack>,
     pub(super) placed: Vec<Placed>,
-    /// What both need.
+    /// Bytes used by both.
     bytes: usize,
-    /// How many were dropped for want of memory.
+    /// Number of copies dropped for lack of memory.
     pub(super) thinned: u64,
     random: Random,
 }
 
 impl StackCollector {
-    /// They come into this pool when the run is over.
+    /// Creates a collector that adds its stacks to this pool after the run.
     pub(crate) fn new(pool: StackPool) -> Self {
         Self {
             pool,
@@ -109,15 +108,15 @@ impl StackCollector {
         }
     }
 
-    /// Follows all stacks of the processes that `is_ours` accepts. `files`: those of the mappings.
+    /// Unwinds all stacks of the processes that `is_ours` accepts. `files` has those of the mappings.
     pub(crate) fn finish(mut self, files: &Files, is_ours: impl Fn(u32) -> bool) {
         self.placed.retain(|one| is_ours(one.stack.pid));
         let pool = self.pool.clone();
         pool.unwind(self, files);
     }
 
-    /// Takes a copy that was made at its time. Of processes that aren't of the tree it is dropped
-    /// later, when it is known what was mapped at that time.
+    /// Takes a copy made at its time. Copies of processes outside the tree are dropped later, when the
+    /// mappings at that time are known.
     pub(crate) fn take(&mut self, stack: RawStack) {
         self.bytes += stack.bytes();
         let place = self.later.partition_point(|other| other.at <= stack.at);
@@ -125,7 +124,7 @@ impl StackCollector {
         self.thin_if_full();
     }
 
-    /// All mappings before this time are known and in `spaces`.
+    /// Places the copies before this time: all earlier mappings are known and in `spaces`.
     pub(crate) fn place_until(&mut self, at: u64, spaces: &Spaces) {
         while self.later.front().is_some_and(|stack| stack.at < at) {
             if let Some(stack) = self.later.pop_front() {
@@ -135,7 +134,7 @@ impl StackCollector {
         }
     }
 
-    /// Takes a copy of what has these mappings now.
+    /// Takes a copy of a process with its current mappings.
     pub(crate) fn place(&mut self, mut stack: RawStack, spaces: &Spaces) {
         let Some(mapped) = spaces.mapped(stack.pid) else {
             return;
@@ -146,7 +145,7 @@ impl StackCollector {
             stack.path = touched.map(Arc::from);
         }
         self.bytes += stack.bytes();
-        // The second to hold it: whatever is mapped next, this stays as it is.
+        // It now has a second owner: later mappings don't change this version.
         if Rc::strong_count(mapped) == 1 {
             self.bytes += size_of_val(mapped.as_slice());
         }
@@ -160,11 +159,11 @@ impl StackCollector {
             return;
         }
         self.thin(|stack| Some(stack.kind()));
-        // Few were alike. It is to be a while until the next time.
+        // Few had the same kind. Drop more, so that the next time isn't soon.
         while self.bytes > MOST_BYTES / 4 * 3 && self.placed.len() > 1 {
             self.thin(|_| None::<()>);
         }
-        // Nobody says what is mapped.
+        // No mappings are reported.
         while self.bytes > MOST_BYTES
             && let Some(stack) = self.later.pop_front()
         {
@@ -173,8 +172,8 @@ impl StackCollector {
         }
     }
 
-    /// Of each two neighbours of a kind one goes: each with the probability of the other's share of
-    /// their time, so that time stays where it was on the average. The other stands for both.
+    /// Drops one of every two neighbours of a kind, each with the probability of the other's share of their
+    /// time, so that the distribution of time stays the same on average. The remaining one represents both.
     fn thin<K: Eq + std::hash::Hash>(&mut self, kind: impl Fn(&RawStack) -> K) {
         let mut kept: Vec<Placed> = Vec::with_capacity(self.placed.len());
         let mut alone: HashMap<K, usize> = HashMap::new();
@@ -210,7 +209,7 @@ impl StackCollector {
     }
 }
 
-/// A sequence that is the same each time.
+/// A random sequence that is the same in each run.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -221,12 +220,12 @@ impl Default for Random {
 }
 
 impl Random {
-    /// Another sequence for each seed.
+    /// Creates a different sequence for each seed.
     pub(crate) fn from_seed(seed: u64) -> Self {
         Self(seed.max(1))
     }
 
-    /// A number below the limit.
+    /// Returns a number below the limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -313,7 +312,7 @@ mod tests {
         let mut spaces = Spaces::of(&[10]);
         let mut collector = StackCollector::new(StackPool::default());
         map(&mut spaces, 0x1000);
-        // Told late, and not in order; the last is of a process of others.
+        // Reported late and out of order; the last one is of a process outside the tree.
         collector.take(stack(11, 30, 1));
         collector.take(stack(11, 10, 1));
         collector.take(RawStack {

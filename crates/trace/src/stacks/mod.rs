@@ -1,9 +1,8 @@
-//! What led to where threads were?
+//! The callers that led to where threads were.
 //!
-//! Whoever sees a thread hands over its registers and a copy of the top of its stack. The copies are
-//! kept in bounded memory, with what their process had mapped then, until the run is over; then they
-//! are followed outwards and dropped. Frames are places in files until they are named, after the last
-//! run.
+//! The observer of a thread passes its registers and a copy of the top of its stack. The copies are kept in
+//! bounded memory, with their process's mappings at that time, until the run is over; then they are unwound
+//! and dropped. Frames are places in files until they are named, after the last run.
 
 mod alike;
 mod collector;

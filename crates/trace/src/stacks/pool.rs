@@ -12,15 +12,15 @@ use crate::calls;
 use crate::python::PythonStack;
 use crate::result::{Activity, StackRow, Stacks, Trace};
 
-/// Bytes of a stack that are copied at first: main is reached in most programs.
+/// Bytes of a stack that are copied initially: this reaches main in most programs.
 const FIRST_BYTES: u32 = 8 << 10;
-/// They are that much more in the next run if this part of the stacks was deeper.
+/// If this fraction of the stacks was deeper, more bytes are copied by this factor in the next run.
 const MORE: u32 = 4;
 const OFTEN_CUT_OFF: f64 = 0.03;
-/// A record's length has 16 bits.
+/// The length of a record has 16 bits.
 const MOST_BYTES: u32 = 63 << 10;
 
-/// Where the stacks of several runs come together. Clones are the same pool.
+/// Collects the stacks of several runs. Clones are the same pool.
 #[derive(Clone, Debug, Default)]
 pub struct StackPool(Arc<Mutex<Pool>>);
 
@@ -30,35 +30,35 @@ struct Pool {
     tree: Tree<Place>,
     python: Tree<PythonFrame>,
     runs: Vec<Run>,
-    /// Copied with each sample, if more than at first.
+    /// Bytes copied with each sample, if more than initially.
     bytes: Option<u32>,
 }
 
-/// Samples by which paths are known well enough without others that were cut off.
+/// Number of complete samples that makes truncated ones unnecessary.
 const ENOUGH: u64 = 64;
-/// Copied where there is one run only: deeper stacks are rare, and what isn't there isn't copied.
+/// Bytes copied if there is a single run: deeper stacks are rare, and only existing bytes are copied.
 const BYTES_OF_ONLY_RUN: u32 = 32 << 10;
 
-/// What one run showed.
+/// The observations of one run.
 #[derive(Debug, Default)]
 struct Run {
-    /// What its trace says of its start; `None` until that is there.
+    /// The start of its trace; `None` until the trace exists.
     start: Option<u64>,
     rows: HashMap<Key, Weight>,
     taken: u64,
     whole: u64,
     cut_off: u64,
     thinned: u64,
-    /// Those with frames of Python's, and those whose were changing.
+    /// Number of stacks with Python frames; below, of those whose frames were changing.
     python: u64,
     torn: u64,
-    /// Copied of each stack.
+    /// Bytes copied of each stack.
     bytes: u32,
-    /// Which of its processes and threads are which.
+    /// The identities of its processes and threads.
     alike: Alike,
 }
 
-/// What stacks stand for.
+/// What stacks represent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     samples: u64,
@@ -74,7 +74,7 @@ impl Weight {
     }
 }
 
-/// What a row is of.
+/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     pid: u32,
@@ -85,12 +85,12 @@ struct Key {
     path: Option<Arc<str>>,
     woken_by: Option<u32>,
     node: Option<u32>,
-    /// Of frames of Python's, and whether the native ones go to the thread's first function.
+    /// The Python frames, and whether the native ones reach the thread's first function.
     python: Option<(u32, bool)>,
 }
 
 impl Run {
-    /// Whether more should have been copied, and could have been.
+    /// Returns whether more should have been copied, and could have been.
     fn is_cut_off(&self) -> bool {
         let unwound = self.taken - self.thinned;
         self.bytes < MOST_BYTES && self.cut_off as f64 > OFTEN_CUT_OFF * unwound as f64
@@ -125,15 +125,15 @@ impl Key {
 }
 
 impl Pool {
-    /// The runs that say what the threads of `main` did: that one where it saw any, except of own code,
-    /// which all saw a part of.
+    /// Returns the runs that show the activity of `main`'s threads: `main` itself if it saw any, except for
+    /// own code, of which all runs saw a part.
     fn runs_with<'a>(&'a self, main: &'a Run, activity: Activity) -> Vec<&'a Run> {
         let saw = |run: &&Run| run.rows.keys().any(|key| key.is_of(activity));
         if activity != Activity::OwnCode && saw(&main) {
             return vec![main];
         }
         let mut runs: Vec<&Run> = self.runs.iter().filter(saw).collect();
-        // Stacks that were cut off, where there are enough that weren't.
+        // Truncated stacks, if there are enough complete ones.
         let most = runs.iter().map(|run| run.bytes).max();
         let deep = |run: &&Run| !run.is_cut_off() || Some(run.bytes) == most;
         let of_deep = runs.iter().copied().filter(deep);
@@ -144,7 +144,7 @@ impl Pool {
         runs
     }
 
-    /// The samples of the threads of `main`, and of those like them in other runs.
+    /// Joins the samples of the threads of `main` and of the corresponding ones in other runs.
     fn joined(&self, main: &Run, stacks: &mut Stacks) -> HashMap<Key, Weight> {
         let mut rows: HashMap<Key, Weight> = HashMap::new();
         let mut counted: Vec<&Run> = Vec::new();
@@ -192,14 +192,14 @@ impl Pool {
 }
 
 impl StackPool {
-    /// For a single run, which can't be repeated where stacks were deeper than their copies.
+    /// Creates a pool for a single run, which can't be repeated if stacks were deeper than their copies.
     pub fn of_one_run() -> Self {
         let pool = Self::default();
         pool.lock().bytes = Some(BYTES_OF_ONLY_RUN);
         pool
     }
 
-    /// Bytes of each stack that are to be copied in the next run.
+    /// Returns the number of bytes of each stack to copy in the next run.
     pub(crate) fn bytes_to_copy(&self) -> u32 {
         self.lock().bytes.unwrap_or(FIRST_BYTES)
     }
@@ -208,7 +208,7 @@ impl StackPool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows what was collected in a run, and drops the copies.
+    /// Unwinds the stacks collected in a run, and drops the copies.
     pub(super) fn unwind(&self, collected: StackCollector, files: &Files) {
         let mut pool = self.lock();
         let Pool {
@@ -278,7 +278,7 @@ impl StackPool {
         pool.runs.push(run);
     }
 
-    /// The trace of the last run is there.
+    /// Takes the trace of the last run.
     pub(crate) fn traced(&self, trace: &Trace) {
         self.read_maps();
         if let Some(run) = self
@@ -292,21 +292,21 @@ impl StackPool {
         }
     }
 
-    /// Processes of the last run knew themselves by these numbers, in a namespace of their own.
+    /// Notes the ids that processes of the last run had in their own namespaces.
     pub(crate) fn known_inside(&self, numbers: HashMap<u32, u32>) {
         self.lock().files.known_inside(numbers);
     }
 
-    /// Reads what the processes so far wrote of the code that they made: it is removed with them, and
-    /// another process may get their number.
+    /// Reads the name maps that the processes have written so far: the maps are removed with the processes,
+    /// whose ids may be reused.
     pub fn read_maps(&self) {
         let mut pool = self.lock();
         let Pool { files, tree, .. } = &mut *pool;
         files.read_maps(tree.frames.iter().map(|place| (place.file, place.inside())));
     }
 
-    /// Whether there are fewer samples of own code than so many, or the stacks of the last run were
-    /// deeper than what was copied of them.
+    /// Returns whether there are fewer samples of own code than `enough`, or the stacks of the last run were
+    /// deeper than their copies.
     pub fn wants_more(&self, enough: u64) -> bool {
         let is_cut_off = {
             let pool = self.lock();
@@ -316,22 +316,21 @@ impl StackPool {
         is_cut_off || self.samples() < enough
     }
 
-    /// Samples of own code so far, of all runs.
+    /// Returns the number of samples of own code so far, over all runs.
     pub fn samples(&self) -> u64 {
         let pool = self.lock();
         let runs = pool.runs.iter();
         runs.map(|run| run.samples_of(Activity::OwnCode)).sum()
     }
 
-    /// What a run showed was another kind of run: it doesn't count.
+    /// Drops the observations of a run that turned out to be of another kind.
     pub fn forget(&self, trace: &Trace) {
         let start = Some(trace.started_clock_ns);
         self.lock().runs.retain(|run| run.start != start);
     }
 
-    /// The stacks of a run by their names, with own code of all the others: as much of it as there
-    /// was in one run on the average. What a run didn't see at all is that of another that did.
-    /// `None` where no run saw a stack.
+    /// Returns the named stacks of a run, with the own code of all the others scaled to the average of one
+    /// run. Activity that a run didn't see at all is taken from a run that did. `None` if no run saw a stack.
     ///
     /// Opens the files of the programs and reads their symbols, which takes some memory.
     pub fn named(&self, trace: &Trace) -> Option<Stacks> {

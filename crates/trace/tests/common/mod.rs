@@ -1,4 +1,4 @@
-//! What the tests of all tiers share.
+//! Shared by the tests of all tiers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use fathom_trace::detect::detect;
 use fathom_trace::{Io, SyscallRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
-/// Whether the tier works here; says why not if it does not.
+/// Returns whether the tier works here; prints the reason if not.
 pub(crate) fn available(tier: Tier) -> bool {
     let verdicts = detect();
     let found = verdicts.iter().find(|v| v.tier == tier);
@@ -15,7 +15,7 @@ pub(crate) fn available(tier: Tier) -> bool {
     fathom_test_log::tier(tier.name(), verdict.available, || verdict.why_not.clone())
 }
 
-/// A command with all descriptors on `/dev/null`.
+/// Returns a command with all descriptors on `/dev/null`.
 #[allow(dead_code)] // not every test file needs it
 pub(crate) fn quiet(argv: &[&str]) -> TraceCommand {
     TraceCommand {
@@ -26,7 +26,7 @@ pub(crate) fn quiet(argv: &[&str]) -> TraceCommand {
     }
 }
 
-/// Traces a quiet command under the usual options, and to its end however busy the machine is.
+/// Traces a quiet command with the default options, to its end however busy the machine is.
 #[allow(dead_code)] // not every test file needs it
 pub(crate) fn run(tier: Tier, argv: &[&str]) -> Trace {
     let options = TraceOptions {
@@ -36,7 +36,7 @@ pub(crate) fn run(tier: Tier, argv: &[&str]) -> Trace {
     trace(&quiet(argv), tier, &options).expect("the command is traced")
 }
 
-/// The sum of the rows of a call on a descriptor.
+/// Returns the sum of the rows of a call on a descriptor.
 #[allow(dead_code)] // not every test file adds up
 pub(crate) fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
     let mut total = SyscallRow::default();
@@ -53,7 +53,7 @@ pub(crate) fn sum(trace: &Trace, name: &str, fd: Option<i32>) -> SyscallRow {
     total
 }
 
-/// One of the helpers of this test program, as a quiet command of its own.
+/// Returns a quiet command that runs one of the helpers of this test program.
 #[allow(dead_code)] // not every test file has helpers
 pub(crate) fn helper(name: &str) -> TraceCommand {
     let me = std::env::current_exe().expect("this test program");
@@ -64,7 +64,7 @@ pub(crate) fn helper(name: &str) -> TraceCommand {
     command
 }
 
-/// A program of this source, built with `cc`; `None` where there is no compiler.
+/// Builds a program from this source with `cc`; `None` without a compiler.
 #[allow(dead_code)] // not every test file builds programs
 pub(crate) fn built(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let (file, program) = (folder.join("tree.c"), folder.join("tree"));

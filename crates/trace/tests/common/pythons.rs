@@ -1,12 +1,12 @@
-//! The Pythons that are here, by their own paths: what is called so may be a script.
+//! The installed Pythons by their real paths, because a command of that name may be a script.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Those that are supported. Of several that a version manager has, it runs the one that is asked for.
+/// The supported ones. If a version manager has several, it runs the requested one.
 const NAMES: [&str; 4] = ["python3.11", "python3.12", "python3.13", "python3.14"];
 
-/// The usual ones, and of these more.
+/// Returns the usual ones, and those of `more` that exist.
 pub(crate) fn found<'a>(more: impl IntoIterator<Item = &'a str>) -> Vec<PathBuf> {
     let names = NAMES.into_iter().chain(more);
     let found = names.filter_map(|name| {

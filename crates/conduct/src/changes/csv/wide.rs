@@ -1,10 +1,11 @@
-//! A column for each series and a line for each measurement, as Otava has it: `time,commit,metric1,metric2`.
+//! Reads files with a column for each series and a line for each measurement, in the format that Otava uses:
+//! `time,commit,metric1,metric2`.
 
 use ::csv::StringRecord;
 
 use super::{Asked, Table, sorted};
 
-/// Columns that say when or of what a line is, and no measurement, though they may be numbers.
+/// Columns that describe a line (its time or its commit), and are not series even if they hold numbers.
 const ABOUT: [&str; 12] = [
     "commit",
     "revision",
@@ -20,8 +21,8 @@ const ABOUT: [&str; 12] = [
     "timestamp",
 ];
 
-/// Each column of numbers is a series; its lines are labelled by their commit, else by the first column of `ABOUT`
-/// that is there, and are in the order of their times, where those can be read.
+/// Reads each column of numbers as a series. Its lines are labelled by their commit, or else by the first
+/// column of `ABOUT` present, and sorted by time if all times can be parsed.
 pub(super) fn read(table: &Table<'_>, rows: &[StringRecord]) -> Result<Vec<Asked>, String> {
     let names = table.names;
     let about = |wanted: &str| {
@@ -72,15 +73,15 @@ pub(super) fn read(table: &Table<'_>, rows: &[StringRecord]) -> Result<Vec<Asked
         .collect();
     match found.is_empty() {
         true => Err(format!(
-            "there is no column of numbers: a file has the columns series, index and value, or a column for each \
-            series; this one has: {}",
+            "no column of numbers: a file needs the columns series, index and value, or one column for each series; \
+             this one has: {}",
             names.join(", ")
         )),
         false => Ok(found),
     }
 }
 
-/// A number, or a date such as `2024.01.01 3:00:00 +0100`, as something to sort by.
+/// Converts a number, or a date such as `2024.01.01 3:00:00 +0100`, to a sort key.
 fn moment(table: &Table<'_>, text: &str) -> Option<f64> {
     if let Some(number) = table.number(text) {
         return Some(number);

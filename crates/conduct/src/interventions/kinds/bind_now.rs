@@ -1,13 +1,13 @@
-//! Functions are bound when a program starts.
+//! Binds functions when the program starts.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "bind-now",
-    takes_away: "binding functions one by one as they are called (LD_BIND_NOW=1)",
+    takes_away: "binding functions lazily, at their first call (LD_BIND_NOW=1)",
     needs: "a dynamic program",
-    can_break: "nothing that is known",
+    can_break: "nothing known",
     findings: &[FindingId::DynamicLinking],
     takes: Takes::Some,
     looks: 0,

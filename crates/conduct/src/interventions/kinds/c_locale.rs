@@ -1,4 +1,4 @@
-//! The C locale in the place of the user's.
+//! Replaces the user's locale with the C locale.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
@@ -7,7 +7,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     name: "c-locale",
     takes_away: "the locale: sorting, matching and messages by bytes (LC_ALL=C)",
     needs: "a locale that is not C",
-    can_break: "what it prints, where it sorts or says something by the locale",
+    can_break: "its output, where it sorts or prints by locale",
     findings: &[FindingId::MissingFileLookups, FindingId::StartupDominated],
     takes: Takes::Some,
     looks: 0,

@@ -1,4 +1,4 @@
-//! Go collects less often.
+//! Makes Go collect garbage less often.
 
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
@@ -8,9 +8,9 @@ use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "go-collects-less",
-    takes_away: "most of Go's collections: the heap may grow to nine times what is in use (GOGC=800)",
+    takes_away: "most of Go's collections: the heap may grow to nine times the memory in use (GOGC=800)",
     needs: "a program in Go",
-    can_break: "it takes more memory",
+    can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
     takes: Takes::Some,
     looks: 0,
@@ -27,9 +27,9 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     let mut programs = programs.take(MOST_PROGRAMS);
     match programs.any(|exec| language_of(&folder.join(&exec.path)) == Some(Language::Go)) {
         true => Ok(Change::setting("GOGC", "800")),
-        false => Err("it runs no Go".to_owned()),
+        false => Err("it runs no Go code".to_owned()),
     }
 }
 
-/// Programs that are looked into.
+/// The maximum number of programs to inspect.
 const MOST_PROGRAMS: usize = 8;

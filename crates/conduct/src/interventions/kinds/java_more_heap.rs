@@ -1,4 +1,4 @@
-//! Java has a large heap from its beginning.
+//! Gives Java a large heap from the start.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_diagnose::{Language, joined};
@@ -6,9 +6,10 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "java-more-heap",
-    takes_away: "Java's collections of a small heap (JAVA_TOOL_OPTIONS: a quarter of the memory at once, half of it for new objects)",
+    takes_away: "Java's collections of a small heap (JAVA_TOOL_OPTIONS: a quarter of the memory at the start, half of it \
+         for new objects)",
     needs: "a program in Java",
-    can_break: "it takes more memory",
+    can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
     takes: Takes::Some,
     looks: 0,

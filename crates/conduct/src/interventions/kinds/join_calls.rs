@@ -1,4 +1,4 @@
-//! Small reads and writes of files are joined, by a library of Fathom's own.
+//! Joins small reads and writes of files, using a library of Fathom.
 
 use std::ffi::OsString;
 
@@ -11,8 +11,8 @@ use crate::why::language::language_of;
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "join-calls",
     takes_away: "small reads and writes of regular files and /dev/null: a library joins them (LD_PRELOAD)",
-    needs: "a dynamic program that makes its calls by the C library",
-    can_break: "who reads the file meanwhile sees what is written later, at the latest at the next wait or the end",
+    needs: "a dynamically linked program that makes its calls through the C library",
+    can_break: "another reader of the file sees its data later: at the next wait or the end of the program",
     findings: &[
         FindingId::UnbufferedOutput,
         FindingId::UnbufferedInput,

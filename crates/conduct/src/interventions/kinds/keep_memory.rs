@@ -1,13 +1,13 @@
-//! What is freed stays with the program.
+//! Keeps freed memory in the process.
 
 use crate::interventions::{Asks, Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "keep-memory",
-    takes_away: "giving memory back to the system: glibc's malloc keeps what is freed (MALLOC_TRIM_THRESHOLD_ and others)",
+    takes_away: "giving memory back to the system: glibc's malloc keeps freed memory (MALLOC_TRIM_THRESHOLD_ and others)",
     needs: "a program that uses glibc's malloc",
-    can_break: "it may take more memory",
+    can_break: "the program may use more memory",
     findings: &[
         FindingId::AllocatorChurn,
         FindingId::PageFaultHeavy,
@@ -18,7 +18,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     arrange,
 };
 
-/// Large enough for what programs allocate at once, small enough for any machine that runs them.
+/// Large enough for what programs usually allocate at once, small enough for any machine that runs them.
 const TOP_PAD: &str = "67108864";
 const NEVER: &str = "17179869184";
 

@@ -1,4 +1,4 @@
-//! Each intervention, one file each.
+//! All interventions, one file each.
 
 mod bind_now;
 mod c_locale;
@@ -21,7 +21,7 @@ mod warm_files;
 
 use super::Intervention;
 
-/// All of them. Of those that fit a finding the first ones are tried first.
+/// All interventions. Among those that fit a finding, earlier ones are tried first.
 pub static ALL: &[Intervention] = &[
     no_sleep::INTERVENTION,
     no_fsync::INTERVENTION,

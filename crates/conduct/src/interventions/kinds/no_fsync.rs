@@ -1,4 +1,4 @@
-//! Waits until data is on the disk are answered at once.
+//! Makes calls that wait for data to reach the disk return immediately.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::interventions::{Case, Change, Intervention, Takes};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-fsync",
-    takes_away: "the disk's promise: fsync, fdatasync, sync_file_range, msync, syncfs and sync do nothing",
-    needs: "any user; static programs too; not files that are opened with O_SYNC",
-    can_break: "what the runs write may be lost if the machine fails meanwhile",
+    takes_away: "durability: fsync, fdatasync, sync_file_range, msync, syncfs and sync do nothing",
+    needs: "any user; static programs too; not files opened with O_SYNC",
+    can_break: "data written by the runs may be lost if the machine fails meanwhile",
     findings: &[FindingId::SyncWrites, FindingId::WaitingForDisk],
     takes: Takes::All,
     looks: 0,
     arrange,
 };
 
-/// The calls that are answered.
+/// The calls to answer.
 const CALLS: [&str; 6] = [
     "fsync",
     "fdatasync",
@@ -34,20 +34,21 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     let is_meant = |call: &str| CALLS.contains(&call);
     if let Asks::For { all, .. } = case.asks {
         if !case.trace.syscalls.iter().any(|row| is_meant(&row.name)) {
-            return Err("it waits for the disk in other calls than fsync".to_owned());
+            return Err("it waits for the disk in calls other than fsync".to_owned());
         }
         let folder = case.target.command.folder();
         let (files, all_known) = made_durable(case.trace, folder, is_meant);
         let durable = files.iter().find(|file| !is_scratch(&folder.join(file)));
         if let (false, Some(durable)) = (all, durable) {
             return Err(format!(
-                "its fsync makes {} durable, which lies in no folder for temporary files; --prove=all tries it",
+                "its fsync makes {} durable, which is not in a folder for temporary files; --prove=all tries it",
                 Path::new(durable).display()
             ));
         }
         if !all && !all_known {
             return Err(
-                "what its fsync makes durable is not known; --prove=all tries it".to_owned(),
+                "the files that its fsync makes durable are not known; --prove=all tries it"
+                    .to_owned(),
             );
         }
     }

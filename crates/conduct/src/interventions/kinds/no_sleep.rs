@@ -1,4 +1,4 @@
-//! Pauses are answered at once.
+//! Makes sleeping calls return immediately.
 
 use fathom_measure::Answered;
 use fathom_model::FindingId;
@@ -9,16 +9,16 @@ use crate::interventions::{Case, Change, Intervention, Takes};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-sleep",
-    takes_away: "pauses: nanosleep, and waits for no descriptor, return at once",
+    takes_away: "pauses: nanosleep, and waits without a descriptor, return at once",
     needs: "any user; static programs too; not the timeouts of futex and epoll_wait, in which Go, Java and Node sleep",
-    can_break: "a program that pauses to wait for another one asks without a pause",
+    can_break: "a program that pauses to wait for another one polls without a pause",
     findings: &[FindingId::Sleeping],
     takes: Takes::All,
     looks: 0,
     arrange,
 };
 
-/// So much of the time that the finding could save must be in calls that are answered.
+/// The part of the finding's predicted saving that must be spent in the answered calls.
 const ENOUGH: f64 = 0.5;
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
@@ -33,7 +33,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         && asleep < ENOUGH * finding.could_win_ns as f64
     {
         return Err(
-            "its pauses are timeouts of calls that others may end, such as futex".to_owned(),
+            "its pauses are timeouts of calls that other threads can end, such as futex".to_owned(),
         );
     }
     Ok(Change {

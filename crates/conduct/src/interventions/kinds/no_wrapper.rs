@@ -1,4 +1,4 @@
-//! The program that a wrapper becomes is started at once, in the environment that the wrapper made.
+//! Starts the program behind a wrapper directly, in the environment that the wrapper set up.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use crate::interventions::{Case, Change, Intervention, Takes};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-wrapper",
-    takes_away: "what a wrapper does before it becomes the real program, such as a version manager's shim",
-    needs: "a command whose first process executes another program in the end",
-    can_break: "what the wrapper prints or writes is missing",
+    takes_away: "the work of a wrapper before it executes the real program, such as a version manager's shim",
+    needs: "a command whose first process finally executes another program",
+    can_break: "the wrapper's output is missing",
     findings: &[FindingId::StartupDominated, FindingId::ProcessSpawning],
     takes: Takes::Some,
     looks: 1,
     arrange,
 };
 
-/// How often it is looked whether the real program runs by now.
+/// The interval at which to check whether the real program has started.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
@@ -52,9 +52,9 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     })
 }
 
-/// The variables of the real program, looked at while it runs, in one more run of the command.
+/// Reads the variables of the real program while it runs, in one more run of the command.
 fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsString)>, String> {
-    let missed = || "the program behind its wrapper ends too soon to be looked at".to_owned();
+    let missed = || "the program behind its wrapper ends too soon to be examined".to_owned();
     let target = case.target;
     let input = match &target.command.input {
         Input::Null => Stdio::null(),
@@ -83,7 +83,7 @@ fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsStrin
         .flat_map(|word| [word.as_bytes(), b"\0"].concat())
         .collect();
     let mut seen = None;
-    // It comes to its end: what it does is not cut off halfway.
+    // Let it run to its end, so that its work isn't cut off halfway.
     while child
         .try_wait()
         .map_err(|error| error.to_string())?
@@ -102,7 +102,7 @@ fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsStrin
         .canonicalize()
         .is_ok_and(|own| own != folder)
     {
-        return Err("its wrapper goes to another folder".to_owned());
+        return Err("its wrapper changes to another folder".to_owned());
     }
     Ok(variables(&block).collect())
 }

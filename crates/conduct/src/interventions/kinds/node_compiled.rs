@@ -1,4 +1,4 @@
-//! Node finds its modules compiled.
+//! Gives Node compiled modules.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_diagnose::Language;
@@ -6,9 +6,9 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "node-compiled",
-    takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, a folder that is warm)",
+    takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, a warm folder)",
     needs: "Node 22.1 or later",
-    can_break: "nothing that is known",
+    can_break: "nothing known",
     findings: &[FindingId::StartupDominated],
     takes: Takes::Some,
     looks: 0,

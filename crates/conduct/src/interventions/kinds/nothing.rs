@@ -1,10 +1,10 @@
-//! Nothing is taken away: how often is a difference claimed that isn't there?
+//! Changes nothing: shows how often a nonexistent difference is claimed.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "nothing",
-    takes_away: "nothing: how often would a difference be claimed that is none?",
+    takes_away: "nothing: shows how often a difference is claimed where there is none",
     needs: "nothing",
     can_break: "nothing",
     findings: &[],

@@ -1,12 +1,12 @@
-//! All threads allocate from one arena.
+//! Makes all threads allocate from one arena.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-arena",
-    takes_away: "an arena of memory for each thread (MALLOC_ARENA_MAX=1)",
-    needs: "a program with threads that uses glibc's malloc",
+    takes_away: "one memory arena per thread (MALLOC_ARENA_MAX=1)",
+    needs: "a multithreaded program that uses glibc's malloc",
     can_break: "threads may wait for each other's allocations",
     findings: &[FindingId::PageFaultHeavy],
     takes: Takes::Some,
@@ -17,6 +17,6 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
     match case.trace.threads.len() > case.trace.processes.len() {
         true => Ok(Change::setting("MALLOC_ARENA_MAX", "1")),
-        false => Err("it has no threads".to_owned()),
+        false => Err("it has only one thread".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! The command has one CPU.
+//! Restricts the command to one CPU.
 
 use fathom_machine::allowed_cpus;
 use fathom_model::FindingId;
@@ -7,9 +7,9 @@ use crate::interventions::{Case, Change, Intervention, Takes};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-cpu",
-    takes_away: "all CPUs but one: threads that wake each other do so on the spot",
+    takes_away: "all CPUs but one: threads wake each other on the same CPU",
     needs: "two CPUs or more",
-    can_break: "it may take longer, as it has less to compute with",
+    can_break: "it may take longer, because it has less computing power",
     findings: &[
         FindingId::WakeupStorm,
         FindingId::LockContention,
@@ -23,7 +23,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 fn arrange(_: &Case<'_>) -> Result<Change, String> {
     let cpus = allowed_cpus();
     match cpus.len() {
-        0 | 1 => Err("there is one CPU".to_owned()),
+        0 | 1 => Err("the machine has only one CPU".to_owned()),
         several => Ok(Change {
             cpus: vec![cpus[several - 1]],
             ..Change::default()

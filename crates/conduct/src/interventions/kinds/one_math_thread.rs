@@ -1,4 +1,4 @@
-//! Libraries for mathematics use one thread.
+//! Makes math libraries use one thread.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
@@ -22,7 +22,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
     if case.trace.threads.len() <= case.trace.processes.len() {
-        return Err("it has no threads".to_owned());
+        return Err("it has only one thread".to_owned());
     }
     let names = [
         "OMP_NUM_THREADS",

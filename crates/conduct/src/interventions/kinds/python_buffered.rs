@@ -1,4 +1,4 @@
-//! Python collects what it prints.
+//! Makes Python buffer its output.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use fathom_model::FindingId;
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "python-buffered",
     takes_away: "PYTHONUNBUFFERED, and the option -u",
-    needs: "a program in Python that has one of them",
-    can_break: "what it prints comes later",
+    needs: "a Python program with one of them",
+    can_break: "its output appears later",
     findings: &[FindingId::UnbufferedOutput, FindingId::LineBufferedOutput],
     takes: Takes::Some,
     looks: 0,

@@ -1,4 +1,4 @@
-//! Python finds its modules compiled.
+//! Gives Python compiled modules.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_diagnose::Language;
@@ -6,9 +6,9 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "python-bytecode",
-    takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, a folder that is warm)",
+    takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, a warm folder)",
     needs: "a program in Python",
-    can_break: "nothing that is known",
+    can_break: "nothing known",
     findings: &[
         FindingId::StartupDominated,
         FindingId::SmallFileIo,

@@ -1,13 +1,13 @@
-//! The time zone is named, so that it isn't looked for again and again.
+//! Names the time zone, so that the program doesn't look it up repeatedly.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "time-zone",
-    takes_away: "asking for /etc/localtime with each local time (TZ=:/etc/localtime)",
+    takes_away: "checking /etc/localtime for each local time (TZ=:/etc/localtime)",
     needs: "TZ not set",
-    can_break: "nothing that is known",
+    can_break: "nothing known",
     findings: &[
         FindingId::Rereading,
         FindingId::SmallFileIo,
@@ -27,7 +27,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     }
     let asked = case.trace.paths.iter().filter(|row| row.path == FILE);
     if asked.map(|row| row.samples).sum::<u64>() == 0 {
-        return Err(format!("it does not ask for {FILE}"));
+        return Err(format!("it does not read {FILE}"));
     }
     Ok(Change::setting("TZ", format!(":{FILE}")))
 }

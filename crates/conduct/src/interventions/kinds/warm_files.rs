@@ -1,4 +1,4 @@
-//! What the command reads is in memory before it begins.
+//! Brings the files that the command reads into memory before it starts.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,15 @@ use fathom_model::FindingId;
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "warm-files",
     takes_away: "reading from the disk: the files that it reads are read once before each run, after --prepare",
-    needs: "files that are regular ones",
-    can_break: "nothing that is known",
+    needs: "regular files",
+    can_break: "nothing known",
     findings: &[FindingId::ColdFiles, FindingId::WaitingForDisk],
     takes: Takes::Some,
     looks: 0,
     arrange,
 };
 
-/// More of them make a command line that is too long.
+/// With more files, the command line would be too long.
 const MOST_FILES: usize = 200;
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
@@ -36,7 +36,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     files.retain(|file| file.is_file() && !file.starts_with("/proc") && !file.starts_with("/sys"));
     files.truncate(MOST_FILES);
     if files.is_empty() {
-        return Err("it reads no files that are known".to_owned());
+        return Err("it is not known which files it reads".to_owned());
     }
     let names = files.iter().filter_map(|file| file.to_str());
     let line = shell_words::join(["cat", "--"].into_iter().chain(names));

@@ -167,10 +167,10 @@ impl Delayed {
 pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, Delayed), String> {
     match finding.id {
         FindingId::WaitingForInput => {
-            return Err("it is in the program that writes the input".to_owned());
+            return Err("the cause is in the program that writes the input".to_owned());
         }
         FindingId::WaitingForOutput => {
-            return Err("it is in the program that reads the output".to_owned());
+            return Err("the cause is in the program that reads the output".to_owned());
         }
         // Who wants the CPU is not one thread.
         FindingId::CpuStarved => return Err("it is in what runs beside it".to_owned()),

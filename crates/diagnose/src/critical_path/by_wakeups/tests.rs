@@ -1,4 +1,4 @@
-//! Whose time a wait is, on made-up timelines.
+//! Tests of how waits are attributed, with synthetic timelines.
 
 use fathom_model::{TimeAccount, TimeCategory};
 
@@ -76,8 +76,8 @@ fn a_poll_that_a_thread_ends_is_that_threads_time() {
 
 #[test]
 fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
-    // As Java ends: the first thread waits for ever, one works and asks a third one, which
-    // hardly ever ran and was asked for other things before, to end the process.
+    // Java's shutdown: the first thread waits forever; a working thread asks a third one, which hardly ever
+    // ran and was asked for other things before, to end the process.
     let mut fake = Fake::new(1000);
     fake.trace.threads[0].on_cpu_ns = Some(10 * MS);
     fake.thread(ROOT, 101, 10, 1000, 980);
@@ -95,7 +95,7 @@ fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
 
 #[test]
 fn a_reader_that_sleeps_right_after_it_woke_the_writer_was_waited_for() {
-    // The shell waits for the producer first, which waits 600 ms for the consumer.
+    // The shell first waits for the producer, which waits 600 ms for the consumer.
     let mut fake = Fake::new(1000);
     fake.child(200, 10, 900, 290);
     fake.child(300, 20, 990, 970);
@@ -106,7 +106,7 @@ fn a_reader_that_sleeps_right_after_it_woke_the_writer_was_waited_for() {
     fake.wait_for(ROOT, "wait4", None, (30, 900, 900), Some(200));
     fake.wait_for(ROOT, "wait4", None, (901, 990, 990), Some(300));
     fake.wait_for(200, "write", Some(1), (200, 800, 800), Some(300));
-    // It left its CPU 40 us before the wake-up was noted.
+    // It left its CPU 40 us before the wake-up was recorded.
     fake.wait_for(300, "read", Some(0), (799, 801, 802), Some(200));
     let intervals = fake.trace.timeline.as_mut().expect("a timeline");
     intervals.last_mut().expect("the last wait").from_ns = 800 * MS - 40_000;
@@ -127,7 +127,7 @@ fn of_parallel_children_each_wait_is_for_the_one_that_ended_it() {
     fake.wait_for(ROOT, "wait4", None, (10, 400, 400), Some(200));
     fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
     let account = account(&fake);
-    // The second child sleeps on while the main thread waits for it, from 410 to 950.
+    // The second child goes on sleeping while the main thread waits for it, from 410 to 950.
     is(&account, TimeCategory::Sleeping, 540);
     is(&account, TimeCategory::UserCode, 460);
 }
@@ -191,7 +191,7 @@ fn who_hands_out_the_work_of_a_pool_waits_for_that_work() {
 
 #[test]
 fn who_feeds_one_that_never_queues_waits_for_its_work() {
-    // A worker that queues as well is one of those who want the same lock.
+    // A worker that also queues is one of the threads that want the same lock.
     for (queues_ms, locks_ms) in [(0, 0), (300, 740)] {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 990);
@@ -240,13 +240,13 @@ fn a_wait_at_a_socket_for_a_thread_that_computes_is_that_threads_time() {
     fake.descriptor(3, "inet socket");
     fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
     is(&account(&fake), TimeCategory::Network, 0);
-    // Or for a child.
+    // The same wait for a child.
     let mut fake = Fake::new(1000);
     fake.child(200, 0, 1000, 1000);
     fake.descriptor(3, "socket");
     fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
     is(&account(&fake), TimeCategory::Network, 0);
-    // One that sleeps stands for a slow answer.
+    // One that sleeps represents a slow answer.
     let mut fake = Fake::new(1000);
     fake.thread(ROOT, 101, 0, 1000, 1000);
     fake.descriptor(3, "inet socket");
@@ -324,7 +324,7 @@ fn naps_until_somebody_is_done_are_that_ones_time() {
     };
     // 16 naps; the child ends 9 ms before the last one does.
     is(&account(&napping(16)), TimeCategory::Sleeping, 9);
-    // Four more after its end: it is not what was waited for.
+    // Four more after its end, so its end is not what they were waiting for.
     is(&account(&napping(20)), TimeCategory::Sleeping, 980);
 }
 
@@ -340,8 +340,8 @@ fn a_sleep_beside_a_child_that_is_awaited_later_is_the_childs_time() {
 
 #[test]
 fn what_a_pool_does_side_by_side_hides_no_sleep() {
-    // Node: the main thread and a worker compute for 500 ms each, at once; then a timer is
-    // waited for.
+    // Node: the main thread and a worker compute for 500 ms each, concurrently; then the program waits for a
+    // timer.
     let mut fake = Fake::new(1000);
     fake.trace.processes[0].execs[0].path = "/usr/bin/node".into();
     fake.thread(ROOT, 101, 0, 500, 500);
@@ -351,7 +351,7 @@ fn what_a_pool_does_side_by_side_hides_no_sleep() {
 
 #[test]
 fn a_pools_waits_at_a_pipe_are_the_other_ends_time() {
-    // A program of Go writes for a reader that sleeps.
+    // A Go program writes to a reader that sleeps.
     let mut fake = Fake::new(1000);
     fake.child(200, 0, 980, 980);
     fake.trace.processes.last_mut().unwrap().execs[0].path = "/usr/bin/node".into();

@@ -1,4 +1,4 @@
-//! Files are opened anew and read again and again.
+//! Files are opened and read repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::{DescriptorKind, FileRow};
@@ -14,15 +14,15 @@ use crate::numbers::{bytes, count};
 use crate::runtimes::is_of_system;
 use crate::thresholds as t;
 
-/// Whether each opening is for one record of many: nothing need be read twice, and that is another
-/// rule's.
+/// Reports whether each opening is for one record of many: then nothing is read twice, and another rule
+/// applies.
 fn takes_records(file: &FileRow) -> bool {
     let each = file.read_bytes / file.opens.max(1);
     let part = |size: u64| each * t::RECORDS_OF_A_FILE <= size;
     each <= t::MOST_OF_A_RECORD && file.size_bytes.is_some_and(part)
 }
 
-/// Whether all of a file is read each time that it is opened.
+/// Reports whether the whole file is read each time it is opened.
 fn is_read_again(file: &FileRow) -> bool {
     let named = !matches!(
         file.name,
@@ -67,8 +67,8 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("reads", file.reads as f64, "calls");
     let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
     let finding = finding.advice(match files.different {
-        1 => "Read the file once and keep what is needed of it.",
-        _ => "Read each file once and keep what is needed of it.",
+        1 => "Read the file once and keep the parts that are needed.",
+        _ => "Read each file once and keep the parts that are needed.",
     });
     let finding = finding.limit(from_memory(analysis, once));
     Some(files.claimed(finding))
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_file_read_for_each_item_is_found() {
-        // Also where the program made it first, but not where it writes as much as it reads.
+        // Also if the program created it first, but not if it writes as much as it reads.
         for (written, reported) in [(0, true), (16_000, true), (160_000_000, false)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 10_000, 0, 5_000);
@@ -121,9 +121,9 @@ mod tests {
         assert_eq!(found.id, FindingId::Rereading);
         let saving = found.could_win_ns / 1_000_000;
         assert!((440..480).contains(&saving), "{saving} ms");
-        let words = "in the kernel and up to 448 ms of work on what was read";
+        let words = "in the kernel and up to 448 ms of work on the data read";
         assert!(found.statement.contains(words), "{}", found.statement);
-        // It is a tenth of what the program reads.
+        // This is a tenth of what the program reads.
         assert!(
             reported(2_700)
                 .iter()
@@ -171,7 +171,7 @@ mod tests {
         fake.file("/etc/app.ini", 300, 600, 6_000_000, 0);
         // 60 ns for each of 6 MB.
         let found = &fake.findings()[0];
-        let words = "and up to 359 ms of work on what was read";
+        let words = "and up to 359 ms of work on the data read";
         assert!(found.statement.contains(words), "{}", found.statement);
     }
 

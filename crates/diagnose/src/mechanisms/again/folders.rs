@@ -1,4 +1,4 @@
-//! The same folders are listed again and again.
+//! The same folders are listed repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
@@ -11,10 +11,10 @@ use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::runtimes::is_of_system;
 
-/// Calls that a listing takes at least: the last of them brings nothing.
+/// The minimum number of calls of a listing: the last of them returns nothing.
 const CALLS_OF_A_LISTING: u64 = 2;
 
-/// Whether it is only opened, as a folder is.
+/// Reports whether it is only opened, as folders are.
 fn is_untouched(file: &FileRow) -> bool {
     let untouched = file.reads + file.writes == 0;
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())
@@ -25,11 +25,11 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let lists = folders.own(calls::lists_folder);
     let listed = analysis.tally(lists);
     let opened = folders.together.opens;
-    // Others are opened to be mapped, or to see whether they are there.
+    // Other paths are opened to be mapped, or to check that they exist.
     if listed.calls < CALLS_OF_A_LISTING * opened {
         return None;
     }
-    // A program opens other folders as often as it lists them.
+    // The program opens other folders as often as it lists them.
     let lists = CallCost::with(&listed, analysis, lists).part(folders.part_of_opens);
     let calls = lists.plus(folders.cost_of_opening(analysis));
     let cost = Cost {
@@ -42,7 +42,9 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = cost.finding(FindingId::Rereading, analysis, &statement);
     let finding = finding.evidence("listings", opened as f64, "calls");
     let finding = finding.evidence("folders", folders.different as f64, "files");
-    let finding = finding.advice("List each folder once and keep the names, or let the kernel report what changes in it (`inotify`).");
+    let finding = finding.advice(
+        "List each folder once and keep the names, or let the kernel report changes (`inotify`).",
+    );
     Some(folders.claimed(finding))
 }
 

@@ -1,4 +1,4 @@
-//! A file stays open, and the same is read of it again and again.
+//! A file stays open, and the same data is read from it repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
@@ -14,7 +14,7 @@ use crate::numbers::{bytes, count};
 use crate::runtimes::{Habit, is_of_system};
 use crate::thresholds as t;
 
-/// A file that stays open and is read to its end again and again: each time a read brings nothing.
+/// Finds a file that stays open and is read to its end repeatedly: each time, one read returns nothing.
 pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = analysis.trace.files.iter().filter(|file| stays_open(file));
     let files = files.filter_map(|file| {
@@ -27,7 +27,7 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
             return None;
         }
         let reads = analysis.tally(&on_it);
-        // What is polled for news, as a log is, brings little each time.
+        // A file that is polled for new data, such as a log, returns little each time.
         let whole = reads.bytes / reads.sizes[0].max(1) >= t::LEAST_OF_A_ROUND;
         (whole && is_alone(&file, &reads)).then_some((file, fd, reads))
     });
@@ -54,7 +54,7 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("times read to the end", rounds as f64, "calls");
     let finding = finding.evidence("reads", reads.calls as f64, "calls");
     let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
-    let finding = finding.advice("Read the file once and keep what is needed of it.");
+    let finding = finding.advice("Read the file once and keep the parts that are needed.");
     let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
     Some(on(finding, &file))
 }
@@ -63,10 +63,10 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
 struct Sought {
     file: FileRow,
     reads: Tally,
-    /// Of the file, bytes.
+    /// The size of the file in bytes.
     size: u64,
-    /// Nearly each read comes after a seek to one of many places: it fills the buffer of a stream,
-    /// of which a record is wanted.
+    /// Whether nearly every read comes after a seek to one of many positions: it fills a stream's buffer, of
+    /// which only one record is used.
     by_seeks: bool,
 }
 
@@ -76,7 +76,7 @@ impl Sought {
     }
 }
 
-/// The file that stays open, of which many times its size is read, and whose reads cost most.
+/// Returns the file that stays open, of which many times its size is read, and whose reads cost most.
 fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     let files = analysis.trace.files.iter();
     let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
@@ -86,12 +86,12 @@ fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
         let file = whole(analysis, file);
         let fd = file.fd?;
-        // Its script can't read otherwise.
+        // Its interpreter can't read a script in any other way.
         if fd == 0 && analysis.runtime(Some(file.pid)).has(Habit::GoesBack) {
             return None;
         }
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
-        // Of smaller pieces the calls are what costs: that is another rule's.
+        // For smaller pieces, the cost is in the calls, which another rule covers.
         let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
         if !(often && pieces) {
             return None;
@@ -112,14 +112,14 @@ fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     files.max_by(|a, b| a.reads.cost_ns.total_cmp(&b.reads.cost_ns))
 }
 
-/// A file that stays open and of which many times its size is read, from wherever.
+/// Finds a file that stays open and of which many times its size is read, from any position.
 pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| !found.by_seeks)?;
     let times = found.times();
     let Sought {
         file, reads, size, ..
     } = found;
-    // Of pieces that are looked up nobody knows how much of them is worked on.
+    // For pieces that are looked up, it is unknown how much of them is processed.
     let calls = CallCost {
         library_ns: 0.0,
         ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
@@ -141,13 +141,13 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
     let finding = finding.evidence("size of the file", size as f64, "bytes");
     let finding = finding.advice(
-        "Keep the parts of the file that are needed again and again in memory, or map it (`mmap`).",
+        "Keep the parts of the file that are needed repeatedly in memory, or map the file (`mmap`).",
     );
     let finding = finding.limit(from_memory(analysis, size as f64));
     Some(on(finding, &file))
 }
 
-/// A stream's buffer is filled anew after each seek, for one record of it.
+/// Finds a stream whose buffer is filled again after each seek, for one record.
 pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| found.by_seeks)?;
     let (pid, fd) = (found.file.pid, found.file.fd?);
@@ -166,7 +166,8 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let each = found.reads.bytes_per_call();
     let finding = finding.evidence("bytes per call", each, "bytes/call");
     let finding = finding.evidence("size of the file", found.size as f64, "bytes");
-    let finding = finding.advice("A seek throws away what a stream has buffered: read the file in order, keep it in memory or map it (`mmap`), or read just the record (`pread`).");
+    let finding = finding.advice("A seek discards a stream's buffer: read the file in order, keep it in memory or map it (`mmap`), or read \
+         just the record (`pread`).");
     Some(on(finding, &found.file))
 }
 
@@ -175,31 +176,31 @@ fn on(claim: Claim, file: &FileRow) -> Claim {
     claim.pid(file.pid).on(file.fd, path)
 }
 
-/// Whether a file somebody wrote is opened a few times at most.
+/// Reports whether a file that doesn't belong to the system is opened a few times at most.
 fn stays_open(file: &FileRow) -> bool {
     file.opens < t::MANY_OPENS_OF_ONE_FILE
         && file.name.text().starts_with('/')
         && !is_of_system(&file.name.text())
 }
 
-/// Whether nearly all `reads` of a descriptor are of this file: its number may have been one file's
-/// after another.
+/// Reports whether nearly all `reads` of a descriptor are of this file: its number may have been reused for
+/// several files.
 fn is_alone(file: &FileRow, reads: &Tally) -> bool {
     file.reads * 10 >= reads.calls * 9
 }
 
-/// Seeks on one descriptor.
+/// Matches seeks on one descriptor.
 fn seeks_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && row.name == "lseek"
 }
 
-/// Reads of one descriptor.
+/// Matches reads of one descriptor.
 fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
 }
 
-/// Whether a file is written once at most, as by a program that makes it first, and then read again
-/// and again.
+/// Reports whether a file is written once at most, for instance by a program that creates it first, and then
+/// read repeatedly.
 pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
@@ -221,14 +222,14 @@ mod tests {
             fake.ids()
         };
         assert_eq!(rewound(4096), ["rereading"]);
-        // One file after another under the same number, as `ps` reads them.
+        // Several files in turn under the same number, as `ps` reads them.
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 30_000, 4096, 12_000);
         fake.calls("read", Some(3), 10_000, 0, 300);
         fake.file("/etc/passwd", 1, 2, 4096, 0);
         fake.trace.files[0].fd = Some(3);
         assert!(!fake.ids().contains(&"rereading"));
-        // A log that is polled for news.
+        // A log that is polled for new data.
         assert!(!rewound(100).contains(&"rereading"));
     }
 

@@ -1,4 +1,4 @@
-//! Files that the kernel makes up as they are read are read again and again.
+//! Files that the kernel generates on each read are read repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
@@ -21,7 +21,7 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
         .part(part_of(reads, all_reads.calls))
         .plus(files.cost_of_opening(analysis));
     let statement = format!(
-        "{} opened and read {} times, and the kernel makes up what is in it each time; that",
+        "{} opened and read {} times, and the kernel generates its content each time; that",
         files.subject("files", &files.together.name.text()),
         count(opens),
     );
@@ -30,7 +30,8 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     let claim = claim.likely();
     let claim = claim.evidence("opens", opens as f64, "calls");
     let claim = claim.evidence("reads", reads as f64, "calls");
-    let advice = "Ask less often, or keep the file open and read it from its beginning (`pread`).";
+    let advice =
+        "Read it less often, or keep the file open and read it from its beginning (`pread`).";
     Some(files.claimed(claim.advice(advice)))
 }
 

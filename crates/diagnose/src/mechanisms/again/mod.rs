@@ -48,12 +48,12 @@ struct Cost {
 }
 
 impl Cost {
-    /// All of it, no more than there is.
+    /// Returns the total, limited to the available time.
     fn ns(&self, analysis: &Analysis<'_>) -> f64 {
         analysis.within_cpu(self.calls.ns(analysis) + self.work_ns)
     }
 
-    /// A finding about it. `statement`: up to what it costs.
+    /// Builds a finding about it. `statement`: the text before the cost.
     fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement}; {}", self.in_words(analysis));
         let ns = self.ns(analysis);
@@ -69,7 +69,7 @@ impl Cost {
         finding.evidence(&work, self.work_ns.round(), "ns").likely()
     }
 
-    /// The end of a sentence, in words.
+    /// Formats the end of the sentence.
     fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.calls.in_kernel_ns);
         let share = analysis.percent(self.ns(analysis));
@@ -89,7 +89,7 @@ impl Cost {
     }
 }
 
-/// What it takes to go through as many bytes that are kept.
+/// Describes how long reading this many bytes from memory takes.
 fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
     let bandwidth = analysis
         .observation
@@ -97,17 +97,17 @@ fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
         .memory_bandwidth
         .filter(|b| *b > 0.0)?;
     Some(format!(
-        "reading it once more from memory would take {} here ({:.1} GB/s)",
+        "reading it again from memory would take {} here ({:.1} GB/s)",
         time(bytes / bandwidth * 1e9),
         bandwidth / 1e9,
     ))
 }
 
-/// The work of a process's own code on `bytes` that it reads once more, so many `times`, memory for
-/// it included, at most. Nobody sees which of its time goes to which bytes: it is as much as such a
-/// language takes to take bytes apart, and of the time that there is beside the calls' library the
-/// part that these bytes are of all (`part`). Where that is less than anybody needs to take them
-/// apart, the program doesn't look at all of them, and only the memory that they took is counted.
+/// Returns an upper limit for the work of a process's own code on `bytes` that it reads again, `times` in
+/// number, including memory for them. It is unknown which of its time goes to which bytes, so this is the
+/// usual parsing time of its language, limited to this share (`part`) of its time without the calls' library
+/// code. If that is less than any parser needs, the program doesn't look at all of the bytes, and only the
+/// memory for them is counted.
 fn modelled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -127,9 +127,9 @@ fn modelled_ns(
     (bytes * each).min(own)
 }
 
-/// What samples found of own code in the functions by which these paths are opened, and that read and
-/// use what is there, of the part of the times that is `again`, beside the calls' library: no more than a
-/// slow parser takes for so many `bytes`.
+/// Returns the own-code time that samples found in the functions that open these paths and that read and use
+/// their content, for the repeated part `again`, without the calls' library code: at most what a slow parser
+/// takes for `bytes`.
 fn sampled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -141,8 +141,8 @@ fn sampled_ns(
     sampled.clamp(0.0, t::SLOWEST_PARSING_NS_PER_BYTE * bytes)
 }
 
-/// The work of a process's own code on what it reads once more of `paths`, of which it does the part
-/// `again` more than once: as it is modelled, or as samples found it if they found more.
+/// Returns the work of a process's own code on data that it reads again from `paths`, of which the part
+/// `again` is repeated: the modelled time, or that from samples if it is larger.
 fn work_ns(
     analysis: &Analysis<'_>,
     pid: u32,

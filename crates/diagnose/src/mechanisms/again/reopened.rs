@@ -1,4 +1,4 @@
-//! Which files does one process open again and again, and what does opening them cost?
+//! Finds files that one process opens repeatedly, and the cost of opening them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::thresholds as t;
 
-/// What was done with a file in all, where only the first calls were traced.
+/// Extrapolates the use of a file if only the first calls were traced.
 pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
     let own = |name: &dyn Fn(&str) -> bool| {
         let stretch = analysis.stretch(|row| row.pid == file.pid && name(&row.name));
@@ -35,20 +35,20 @@ fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + 
     move |row| row.pid == pid && is(&row.name)
 }
 
-/// Files that one process opens again and again.
+/// Files that one process opens repeatedly.
 pub(crate) struct ReopenedFile {
-    /// What was done with all of them. The name is that of the largest.
+    /// The totals over all of them, under the name of the largest.
     pub together: FileRow,
     /// All their paths.
     pub paths: Vec<String>,
-    /// How many they are.
+    /// The number of files.
     pub different: u64,
-    /// How many of the files that the process opens are these, 0 to 1.
+    /// The part of the process's opens that are for these files, 0 to 1.
     pub part_of_opens: f64,
 }
 
 impl ReopenedFile {
-    /// Of the process in which those that are meant (`is`) have the largest sum of `size`.
+    /// Returns the files of the process in which the matching files (`is`) have the largest sum of `size`.
     pub(crate) fn most(
         analysis: &Analysis<'_>,
         is: impl Fn(&FileRow) -> bool,
@@ -80,24 +80,23 @@ impl ReopenedFile {
         })
     }
 
-    /// The process's calls of that kind.
+    /// Matches the process's calls of that kind.
     pub(crate) fn own(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
         of_process(self.together.pid, is)
     }
 
-    /// What it costs to open them, to look at them and to close them, as part of what the process
-    /// opens at all.
+    /// Returns the cost of opening, inspecting and closing them, as their part of all that the process opens.
     pub(crate) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
         CallCost::without_misses(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
-    /// How many of the times were not the first, 0 to 1.
+    /// Returns the part of the opens that were not the first, 0 to 1.
     pub(crate) fn again(&self) -> f64 {
         let opens = self.together.opens.max(self.different).max(1);
         1.0 - self.different as f64 / opens as f64
     }
 
-    /// The beginning of a sentence: the one file, or how many of its `kind`.
+    /// Formats the beginning of a sentence: the single file, or how many of its `kind`.
     pub(crate) fn subject(&self, kind: &str, name: &str) -> String {
         match self.different {
             1 => format!("`{name}` was"),
@@ -105,7 +104,7 @@ impl ReopenedFile {
         }
     }
 
-    /// A claim on them, with where they are.
+    /// Adds their location to a claim.
     pub(crate) fn claimed(&self, claim: Claim) -> Claim {
         let path = self.together.name.to_string();
         claim.pid(self.together.pid).on(None, path)

@@ -12,18 +12,18 @@ use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads of a process of which one at a time gets on, asleep most of that time.
+/// Threads of a process that run one at a time, asleep for most of that time.
 pub(crate) struct Turns {
     pid: u32,
     threads: usize,
     waits: u64,
     waited_ns: f64,
-    /// What all of them slept, or waited for something other than the lock.
+    /// How long all of them slept, or waited for something other than the lock.
     asleep_ns: f64,
     pub saving_ns: f64,
 }
 
-/// What a thread waited for outside of locks and of the CPU's queue.
+/// Returns how long a thread waited for something other than locks and a CPU.
 fn asleep_ns(times: &ThreadTimes) -> f64 {
     let waits = [
         TimeCategory::Sleeping,
@@ -37,8 +37,8 @@ fn asleep_ns(times: &ThreadTimes) -> f64 {
     times.sums.of_any(&waits)
 }
 
-/// Part of the waits for locks of `waiting` that were ended by one of `all`: whoever gives work to
-/// a pool of threads is none of the pool.
+/// Returns the part of the lock waits of `waiting` that one of `all` ended: a thread that gives work to a
+/// pool doesn't belong to the pool.
 fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
     let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| all.contains(&by));
     let (mut sum, mut within) = (0.0, 0.0);
@@ -50,11 +50,11 @@ fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>
 }
 
 fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Option<Turns> {
-    // Idle threads may wait in the same call as those at locks.
+    // Idle threads may wait in the same call as those that wait for locks.
     if analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
-    // A thread that never waited for the lock may still have held it first.
+    // A thread that never waited for the lock may have held it first.
     let sleeps = |times: &&&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
     let turns: Vec<&&ThreadTimes> = threads.iter().filter(sleeps).collect();
     let queues =
@@ -78,7 +78,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let asleep = sum(&asleep_ns);
     let busy = sum(&|times| times.ns() - times.sums.get(TimeCategory::Locks));
     let starved = sum(&|times| times.sums.get(TimeCategory::Ready));
-    // One at a time: what they did adds up to the time that passed, and most of it was sleeping.
+    // One at a time: their activity adds up to the elapsed time, and most of it was sleeping.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
     let tids = |threads: &[&&ThreadTimes]| {
         threads
@@ -102,7 +102,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     })
 }
 
-/// The process with the most to save.
+/// Returns the process with the most to save.
 pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
     let found = analysis
         .threads_by_process()
@@ -132,7 +132,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("waits", turns.waits as f64, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")
             .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
-            .advice("Let go of the lock before sleeping or waiting for something: hold it only to read or store what is shared.")
+            .advice("Release the lock before sleeping or waiting for something: hold it only to read or store shared \
+                 data.")
             .pid(turns.pid)
             .observed(),
     )
@@ -144,7 +145,8 @@ mod tests {
 
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// Four threads that each sleep 20 times 5 ms; `by`: who ends a thread's waits for the lock.
+    /// Four threads that each sleep 20 times for 5 ms; `by`: the thread that ends a thread's waits for the
+    /// lock.
     fn sleepers(waits: u64, by: impl Fn(u32) -> u32) -> Fake {
         let mut fake = Fake::new(400);
         fake.waits(Some("futex"), None, Cause::Asleep, 4, 99_000);

@@ -1,5 +1,5 @@
-//! A lock is taken back by who has just let go of it, again and again: `lock-contention` of which
-//! only one side waits.
+//! A lock is repeatedly taken again by the thread that just released it: `lock-contention` in which only one
+//! side waits.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// One that waits for a lock and one that wakes it each time and has the lock again before it runs.
+/// A thread that waits for a lock, and one that wakes it each time and takes the lock again before it runs.
 struct Pair<'a> {
     waiter: &'a ThreadTimes,
     holder: &'a ThreadTimes,
-    /// What the waiter has computed since its first wait: its share of the work. Its start is none.
+    /// What the waiter has computed since its first wait: its share of the work, without its startup.
     work_ns: f64,
     waits: u64,
     waited_ns: f64,
-    /// Whether it found the lock taken again each time.
+    /// Whether it found the lock taken each time.
     in_vain: bool,
-    /// Descriptor of the locked file, if it is one.
+    /// The descriptor of the locked file, if it is one.
     file: Option<i32>,
 }
 
 impl Pair<'_> {
-    /// What working side by side would save. Jobs that are taken from a locked file are shared by
-    /// whoever comes; otherwise each keeps its own.
+    /// Returns the saving from running in parallel. Jobs taken from a locked file are shared by both;
+    /// otherwise each keeps its own.
     fn saving_ns(&self) -> f64 {
         let most = match self.file {
             Some(_) => (self.waiter.on_cpu_ns + self.holder.on_cpu_ns) / 2.0,
@@ -40,8 +40,8 @@ impl Pair<'_> {
     }
 }
 
-/// Whether the waiter did next to nothing between its waits: it was woken, found the lock taken,
-/// and slept again.
+/// Reports whether the waiter did next to nothing between its waits: it was woken, found the lock taken, and
+/// slept again.
 fn in_vain(waits: &[&Interval]) -> bool {
     let between = waits
         .windows(2)
@@ -50,7 +50,7 @@ fn in_vain(waits: &[&Interval]) -> bool {
     retries * 10 >= 9 * waits.len().saturating_sub(1)
 }
 
-/// What a thread has computed from then on.
+/// Returns how long a thread has computed since then.
 fn work_since(analysis: &Analysis<'_>, times: &ThreadTimes, from_ns: u64) -> f64 {
     let intervals = analysis.trace.timeline.iter().flatten();
     let off = intervals
@@ -79,7 +79,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (times(waiter)?, times(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
-        // Shorter ones are hand-overs of next to no work, and no lock that is held.
+        // Shorter waits are hand-overs of next to no work, not a lock that is held.
         let held = waited >= t::RETRY_OF_A_LOCK_NS * waits.len() as u64;
         let enough = held
             && waits.len() as u64 >= t::MANY_LOCK_WAITS
@@ -91,7 +91,8 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
         if !enough || !(on_file || in_vain) {
             return None;
         }
-        // Both do the same kind of work. Who waits for another's results or messages does another.
+        // Both do the same kind of work. A thread that waits for another's results or messages does a
+        // different kind.
         let work_ns = work_since(analysis, waiter, waits.first()?.from_ns);
         let alike = analysis.program_of(waiter.pid) == analysis.program_of(holder.pid)
             && (on_file || work_ns >= t::PART_OF_A_WORKER * holder.on_cpu_ns);
@@ -109,7 +110,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Idle threads may wait in the same call as those at locks.
+    // Idle threads may wait in the same call as those that wait for locks.
     if analysis.runtime(None).idle_wait("futex")
         || analysis.observation.cpus < 2
         || analysis.quiet < t::LEAST_QUIET
@@ -120,8 +121,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         .into_iter()
         .max_by(|a, b| a.saving_ns().total_cmp(&b.saving_ns()))?;
     let saving = analysis.untraced(pair.saving_ns() * analysis.quiet);
-    // An interpreter's own lock is handed over when its holder has had it for 5 ms: a few times in
-    // any start of threads.
+    // An interpreter's global lock is handed over after 5 ms: a few times whenever threads start.
     let own_lock = analysis
         .runtime(Some(pair.waiter.pid))
         .has(Habit::GlobalLock);

@@ -1,5 +1,4 @@
-//! More threads want a CPU than there are CPUs, or than the command gets, or its control group may
-//! have.
+//! More threads want a CPU than there are CPUs, or than the command gets, or than its control group may use.
 
 use fathom_model::quantity::cpu_share;
 use fathom_model::{FindingId, TimeCategory};
@@ -11,7 +10,7 @@ use crate::numbers::time;
 use crate::overhead_correction::on_cpu_ns;
 use crate::thresholds as t;
 
-/// Whether threads of the command were bound to CPUs.
+/// Reports whether threads of the command were bound to CPUs.
 fn were_bound(analysis: &Analysis<'_>) -> bool {
     let binds = |row: &SyscallRow| row.name == "sched_setaffinity" && row.calls > row.errors;
     analysis.trace.syscalls.iter().any(binds)
@@ -35,20 +34,18 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if !oversubscribed || waiting < 0.4 {
         return None;
     }
-    // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each
-    // item in the time that it takes.
-    // Without the limit of their group they would wait less.
+    // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each item in the
+    // time it takes. Without their group's limit they would wait less.
     let delay = analysis.untraced(ready / is_runnable.len() as f64)
         - analysis.spent_ns(TimeCategory::Throttled);
-    // Who has the CPU whenever the command needs it for its end is starved by nobody: the others
-    // stand back.
+    // If the critical thread gets a CPU whenever it needs one, it isn't starved: the other threads yield.
     if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
     let used = analysis.cpu_ns / analysis.timed_ns;
     let others_idle = were_bound(analysis) && used <= t::CPUS_USED_BY_BOUND * cpus;
     let statement = format!(
-        "{} busy threads share {}: each was ready and did not run for {} on average, {} of the wall time.",
+        "{} busy threads share {}: each was ready but not running for {} on average, {} of the wall time.",
         is_runnable.len(),
         match others_idle {
             true => format!(
@@ -62,20 +59,21 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let on_all_cpus = analysis.timed_ns - analysis.cpu_ns / cpus;
     let finding = match others_idle {
         true => Claim::new(FindingId::CpuStarved, analysis, on_all_cpus, statement)
-            .advice("Let the threads run on all CPUs, or bind each to one of its own.")
+            .advice("Let the threads run on all CPUs, or bind each to a CPU of its own.")
             .evidence("CPUs used", used, "CPUs"),
         false => Claim::new(FindingId::CpuStarved, analysis, delay, statement)
             .of_latency(on_all_cpus)
             .advice(match analysis.works.sizes() {
                 Some(variable) => format!("Set `{variable}` to the number of CPUs: one thread for each."),
-                None => "Start as many busy threads or processes as there are CPUs, and give them the work from a queue.".to_owned(),
+                None => "Start as many busy threads or processes as there are CPUs, and distribute the work from a \
+                     queue.".to_owned(),
             }),
     };
     Some(
         finding
             .evidence("busy threads", is_runnable.len() as f64, "threads")
             .evidence("CPUs", cpus, "CPUs")
-            .evidence("ready and not running, share of their lives", waiting, "1")
+            .evidence("ready but not running, share of their lives", waiting, "1")
             .weighing(delay)
             .least(Least {
                 ns: t::LEAST_DELAY_NS,
@@ -85,8 +83,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The CPU limit of the command's own control group stopped it: the kernel counts for how long. Less
-/// than that is in the account alone.
+/// The CPU limit of the command's own control group stopped it; the kernel counts for how long. Smaller
+/// amounts appear only in the account.
 pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
     let throttled = analysis.spent_ns(TimeCategory::Throttled);
     let limit = analysis.observation.cpu_limit;
@@ -104,17 +102,18 @@ pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
             .observed()
             .evidence("stopped by the limit", throttled, "ns")
             .advice(
-                "Raise the limit (docker: `--cpus`; systemd: `CPUQuota=`; `cpu.max`), or use fewer CPUs at a time. Other programs don't matter here.",
+                "Raise the limit (docker: `--cpus`; systemd: `CPUQuota=`; `cpu.max`), or use fewer CPUs at a time. \
+                 Other programs are not the cause.",
             ),
     )
 }
 
 /// The command bound its threads to CPUs that they share, in the timed runs as in the observed one. Reported
-/// only where nothing else is found. That other programs had the CPUs does not say what the command does
-/// itself, so that is a warning.
+/// only if nothing else is found. That other programs had the CPUs says nothing about the command itself, so
+/// that is only a warning.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
-    // Its own threads had the CPU: that is no other program's.
+    // Its own threads had the CPU, not other programs.
     let own = were_bound(analysis)
         && analysis.cpu_ns >= t::BUSY_THREAD * analysis.timed_ns
         && ready >= t::READY_SHARE * analysis.timed_ns;
@@ -122,15 +121,16 @@ pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "The command was ready to run and had no CPU for {}, {} of the wall time: it was bound to CPUs that its threads share (`sched_setaffinity`, by itself or by `taskset`).",
+        "The command was ready to run but had no CPU for {}, {} of the wall time: it was bound to CPUs that its \
+         threads share (`sched_setaffinity`, by itself or by `taskset`).",
         time(ready),
         analysis.percent(ready),
     );
     Some(
         Claim::new(FindingId::CpuStarved, analysis, ready, statement)
-            .evidence("ready and not running", ready, "ns")
+            .evidence("ready but not running", ready, "ns")
             .least(Least::NONE)
-            .advice("Let the threads run on all CPUs, or bind each to one of its own."),
+            .advice("Let the threads run on all CPUs, or bind each to a CPU of its own."),
     )
 }
 
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn threads_that_stand_back_starve_nobody() {
-        // The main thread computes all the time, and the others get what it leaves.
+        // The main thread computes all the time, and the others get the rest.
         let mut fake = busy(16);
         fake.trace.off_cpu.retain(|row| row.tid != ROOT);
         fake.trace.threads[0].on_cpu_ns = Some(1000 * MS);

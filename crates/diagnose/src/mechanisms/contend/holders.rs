@@ -1,4 +1,4 @@
-//! What does whoever has a lock do while others wait for it?
+//! Finds what the holder of a lock does while others wait for it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,20 +8,20 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::intervals::{by_thread, woken_ns};
 
-/// Holders that wait for a lock themselves are followed so far.
+/// The maximum depth to which holders that wait for a lock themselves are followed.
 const DEEPEST: u32 = 8;
-/// Part of the time from which on what a holder does is worth a word.
+/// The minimum part of the time at which a holder's activity is mentioned.
 const WORTH_A_WORD: f64 = 0.15;
 
-/// A call, and the process and descriptor that it was for.
+/// A call, and its process and descriptor.
 type Wait = (String, Option<(u32, i32)>);
 
 /// What holders did while others waited, in ns of the traced run.
 #[derive(Debug, Default, PartialEq)]
 struct Meanwhile {
-    /// On a CPU, in calls that don't wait too, or ready to be.
+    /// Time on a CPU, ready for one, or in calls that don't wait.
     ran: f64,
-    /// In calls off the CPU.
+    /// Time in calls off the CPU.
     waited: BTreeMap<Wait, f64>,
 }
 
@@ -57,8 +57,8 @@ fn is_for_lock(call: &str) -> bool {
     calls::is_lock(call) || calls::is_file_lock(call)
 }
 
-/// A sentence on what those did who ended the waits of these threads for locks, during these;
-/// `None` where the trace doesn't know single waits.
+/// Returns a sentence about what the threads that ended these threads' lock waits did during them; `None` if
+/// the trace doesn't have individual waits.
 pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
     let waits = Waits(by_thread(analysis.trace));
     let mut sum = Meanwhile::default();
@@ -98,7 +98,7 @@ fn words(analysis: &Analysis<'_>, sum: &Meanwhile) -> Option<String> {
     let did: Vec<String> = did
         .map(|(ns, did)| format!("{did} for {}", percent(*ns)))
         .collect();
-    (!did.is_empty()).then(|| format!("Meanwhile whoever had it {}.", did.join(", and ")))
+    (!did.is_empty()).then(|| format!("Meanwhile the holder {}.", did.join(", and ")))
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
             fake.thread(ROOT, tid, 0, 1000, 1000);
         }
         fake.descriptor(5, "/data/journal");
-        // 103 has the lock, syncs and computes; 102 waits for it, and 101 for 102.
+        // 103 holds the lock, syncs and computes; 102 waits for it, and 101 for 102.
         fake.wait_for(103, "fdatasync", Some(5), (10, 70, 70), None);
         fake.wait_for(102, "futex", None, (5, 105, 105), Some(103));
         fake.wait_for(101, "futex", None, (5, 105, 105), Some(102));
@@ -121,7 +121,7 @@ mod tests {
         let observation = fake.observation(&timed);
         let analysis = Analysis::new(&observation);
         let said = in_words(&analysis, |_| true);
-        let wanted = "Meanwhile whoever had it waited in `fdatasync` on /data/journal for 60 % of that time, and computed for 40 % of that time.";
+        let wanted = "Meanwhile the holder waited in `fdatasync` on /data/journal for 60 % of that time, and computed for 40 % of that time.";
         assert_eq!(said.as_deref(), Some(wanted));
         assert_eq!(in_words(&analysis, |tid| tid == 103), None);
     }

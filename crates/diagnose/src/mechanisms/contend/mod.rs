@@ -1,4 +1,4 @@
-//! Several want what only one can have.
+//! Several threads want what only one can have.
 
 pub(crate) mod asleep;
 pub(crate) mod barging;
@@ -16,11 +16,11 @@ use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::time;
 
-/// A finding about a lock: what those save who wait for it if they work side by side. Another
-/// reason for their waits can't be left out. `most`: `at most ` where that is all that is known.
+/// Builds a finding about a lock: what its waiters would save by running in parallel. Other reasons for their
+/// waits can't be excluded. `most`: `at most ` if only an upper limit is known.
 fn side_by_side(analysis: &Analysis<'_>, saving: f64, who_waits: &str, most: &str) -> Claim {
     let statement = format!(
-        "{who_waits}; side by side they would take {most}{} less, {} of the wall time.",
+        "{who_waits}; in parallel they would take {most}{} less, {} of the wall time.",
         time(saving),
         analysis.percent(saving),
     );

@@ -23,8 +23,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
     let runtime = analysis.runtime(Some(queue.pid));
     let at_once = analysis.observation.cpus.min(queue.threads).max(1) as f64;
-    // What other programs took of the CPU is nobody's queueing, and who waits for input does so
-    // without the lock too; and nothing saves more than to use all CPUs.
+    // CPU time taken by other programs isn't queueing, and threads that wait for input would do so without
+    // the lock too; and the saving is limited by using all CPUs.
     let work_ns = queue.cpu_ns - queue.spun_ns;
     let saving =
         analysis.untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / at_once);
@@ -34,7 +34,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let gil = runtime.has(Habit::GlobalLock) && !queue.between_processes;
     let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let waited = waited(analysis, &queue, locked.as_deref());
-    // The interpreter's own lock can't be split: only what processes would save is known.
+    // The interpreter's global lock can't be split: only the saving from using processes is known.
     let most = if gil { "at most " } else { "" };
     let meanwhile = holders::in_words(analysis, |tid| {
         let of_process = |times: &ThreadTimes| times.pid == queue.pid || queue.between_processes;
@@ -56,7 +56,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Who waited for what, and how little they got done together.
+/// Describes who waited for what, and how little they achieved together.
 fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> String {
     let who = match queue.between_processes {
         true => "processes",
@@ -82,7 +82,8 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
     )
 }
 
-const BETWEEN_PROCESSES: &str = "Compute outside of the lock and hold it only to store the result, or give each process a file (or a part of the memory) of its own.";
+const BETWEEN_PROCESSES: &str = "Compute outside of the lock and hold it only to store the result, or give each process its own file (or part \
+     of the memory).";
 
 #[cfg(test)]
 mod tests {
@@ -198,7 +199,7 @@ mod tests {
     fn of_processes_that_take_turns_some_are_luckier() {
         let mut fake = Fake::new(500);
         fake.wait_for(ROOT, "wait4", None, (5, 495, 495), Some(201));
-        // The first always has the lock when it wants it.
+        // The first always gets the lock when it wants it.
         for (pid, to, waits) in [
             (200, 110, 0),
             (201, 450, 30),

@@ -1,4 +1,4 @@
-//! Which threads, or processes, queue for a lock?
+//! Finds threads or processes that queue for a lock.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,30 +12,30 @@ use crate::descriptors::WaitKind;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads of one process that queue, and what that brought about.
+/// Threads of one process that queue, with totals.
 pub(super) struct Queue {
     pub pid: u32,
     pub threads: usize,
-    /// Descriptor of the locked file, if processes queue for one.
+    /// The descriptor of the locked file, if processes queue for one.
     pub file: Option<i32>,
-    /// Whether they are processes.
+    /// Whether processes queue rather than threads.
     pub between_processes: bool,
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
-    /// Of it: in code that only a lock leads to that another has.
+    /// The part of the CPU time in code that is only reached while another thread holds a lock.
     pub spun_ns: f64,
-    /// Of it: outside of the calls by which threads wait and wake each other, where calls are
+    /// The part of the CPU time outside of the calls by which threads wait and wake each other, if calls are
     /// timed.
     pub work_ns: f64,
-    /// On a CPU or ready, all of them.
+    /// The total time on a CPU or ready for one.
     pub able_ns: f64,
-    /// From the first of them to the last, as traced.
+    /// The time from the start of the first to the end of the last, as traced.
     pub span_ns: f64,
-    /// Of it: one of them at least waited for something that is no lock, as a reader, and maybe
-    /// held one.
+    /// The part of the span in which at least one of them waited for something other than a lock, such as a
+    /// reader, and may have held a lock.
     pub elsewhere_ns: f64,
-    /// Of that: for the reader of a pipe, which sets the pace then.
+    /// The part of those waits that was for the reader of a pipe, which then sets the pace.
     pub for_reader_ns: f64,
 }
 
@@ -44,14 +44,14 @@ impl Queue {
         self.cpu_ns / self.waits.max(1) as f64
     }
 
-    /// Whether there is so little work between two waits that they are hand-overs.
+    /// Reports whether there is so little work between two waits that they are hand-overs.
     pub(super) fn is_storm(&self) -> bool {
         self.cpu_per_wait() < t::STORM_CPU_PER_WAIT_NS
             || self.work_ns / (self.waits.max(1) as f64) < t::STORM_WORK_PER_WAIT_NS
     }
 }
 
-/// Processes several of whose threads wait for locks again and again while they share the work.
+/// Returns processes in which several threads wait for locks repeatedly while they share work.
 pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     let mut threads = analysis.threads_by_process();
     for threads in threads.values_mut() {
@@ -65,8 +65,7 @@ pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     found
 }
 
-/// Processes that queue for a lock on a file, or for one in memory that they share: their main
-/// threads do.
+/// Returns processes whose main threads queue for a lock on a file, or for one in shared memory.
 fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let waits = |times: &ThreadTimes| match times.tid == times.pid {
         true => analysis.file_lock_waits(times.tid) + analysis.lock_waits(times.tid),
@@ -83,9 +82,9 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let threads = analysis.threads.iter();
     let queueing = threads.filter(often).filter(|times| for_others(times));
     let pids: BTreeSet<u32> = queueing.map(|times| times.pid).collect();
-    // Whoever hands out the work counts too: where it works most, the others are idle.
+    // A thread that distributes the work counts too: if it does most of the work, the others are idle.
     let all: Vec<&ThreadTimes> = analysis.threads.iter().collect();
-    // They share memory if they are copies of one another.
+    // Processes that are copies of each other share memory.
     let program = |pid: &u32| analysis.program_of(*pid);
     let first = program(pids.first()?);
     let several = pids.len() > 1 && pids.iter().all(|pid| program(pid) == first);
@@ -93,7 +92,7 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let rows = analysis.trace.off_cpu.iter().filter(|row| row.pid == pid);
     let locks = rows.filter(|row| row.call.as_deref().is_some_and(calls::is_file_lock));
     let file = locks.max_by_key(|row| row.total_ns).and_then(|row| row.fd);
-    // Of those who do the same some are luckier.
+    // Some threads that do the same are luckier.
     let lucky = |times: &ThreadTimes| {
         let luckier = waits(times) >= t::MANY_LOCK_WAITS / 3 && program(&times.pid) == first;
         luckier && for_others(times)
@@ -110,13 +109,13 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     })
 }
 
-/// Whether a thread waited so often for locks that it queues: `waits` in all.
+/// Reports whether a thread waited for locks often enough to be queueing; `waits` is the total number.
 fn waits_often(analysis: &Analysis<'_>, tid: u32, waits: u64) -> bool {
     waits >= t::MANY_LOCK_WAITS || analysis.file_lock_waits(tid) >= t::MANY_FILE_LOCK_WAITS
 }
 
-/// Threads that waited for locks for threads of their own: these ended most of that time, as far as
-/// it is known.
+/// Returns threads whose lock waits were mostly for their own process's threads: those ended most of that
+/// time, as far as known.
 fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     let locks = analysis.ends_of_waits(calls::is_lock);
     let for_own = locks
@@ -125,8 +124,8 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     for_own.map(|(tid, _)| tid).collect()
 }
 
-/// How often a thread asked for a lock on a file: each time all who wait are woken, and sleep again
-/// but for one.
+/// Returns how often a thread requested a lock on a file: each release wakes all waiters, and all but one
+/// sleep again.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
     let rows = analysis.rows_of(tid);
     let rows = rows.filter(|row| calls::is_file_lock(&row.name));
@@ -136,7 +135,7 @@ fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
     }
 }
 
-/// The queue of those of these threads that `may` be in one. What the others compute counts too.
+/// Returns the queue among those threads for which `may` is true. The CPU time of the others counts too.
 fn queue(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -148,7 +147,7 @@ fn queue(
         .iter()
         .filter(|times| times.on_cpu_ns >= 0.03 * all_cpu)
         .count();
-    // A thread that hands out the work of others waits for them, not for its turn.
+    // A thread that distributes work waits for the others, not for its turn.
     let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
     let queueing: Vec<(&&ThreadTimes, u64, f64)> = threads
         .iter()
@@ -158,7 +157,7 @@ fn queue(
             let waits =
                 analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
             let ns = times.sums.get(TimeCategory::Locks);
-            // Of two who lock a file the lucky one waits less; nobody waits there for anything
+            // Of two threads that lock a file, the lucky one waits less; they don't wait there for anything
             // else.
             let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
                 true => t::LOCK_SHARE / 4.0,
@@ -177,7 +176,7 @@ fn queue(
     let often = queueing
         .iter()
         .filter(|(times, waits, _)| waits_often(analysis, times.tid, *waits));
-    // Where one thread does the work and others wait for it to hand some out, they are idle.
+    // If one thread does the work and others wait for it to hand some out, they are idle.
     if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
         return None;
     }
@@ -194,19 +193,19 @@ fn queue(
     if on_files(analysis, &tids) == 0 && (have_hub(analysis, &tids) || given()) {
         return None;
     }
-    // Idle threads may wait in the same call as those at locks. Only more threads than CPUs that
-    // have equal parts of the work can't be idle ones.
+    // Idle threads may wait in the same call as those that wait for locks. They can be excluded only if more
+    // threads than CPUs have equal parts of the work.
     let least = queueing
         .iter()
         .map(|q| q.0.on_cpu_ns)
         .fold(f64::MAX, f64::min);
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let may_idle = analysis.runtime(Some(pid)).idle_wait("futex");
-    // Where a probe saw who waits for mutexes, threads show nothing more.
+    // If a probe recorded who waits for mutexes, the threads add nothing.
     if may_idle && analysis.trace.mutexes.iter().any(|row| row.pid == pid) {
         return None;
     }
-    // Where calls take most of the time, its runtime hands what has to run from thread to thread.
+    // If calls take most of the time, its runtime passes runnable work from thread to thread.
     let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(TimeCategory::UserCode);
     if may_idle
         && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most)
@@ -241,8 +240,8 @@ fn writes_to_pipe(analysis: &Analysis<'_>, wait: &Interval) -> bool {
     writes && wait.fd.is_some_and(pipe)
 }
 
-/// How long one of these threads at least waited so for something that is neither a lock nor the
-/// CPU; 0 where single waits aren't known.
+/// Returns how long at least one of these threads was in a matching wait for something other than a lock or a
+/// CPU; 0 if individual waits are unknown.
 fn elsewhere_ns(analysis: &Analysis<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -> f64 {
     let waits = |interval: &&Interval| {
         let lock = |call| calls::is_lock(call) || calls::is_file_lock(call);
@@ -255,14 +254,14 @@ fn elsewhere_ns(analysis: &Analysis<'_>, tids: &[u32], so: impl Fn(&Interval) ->
     covered_ns(&waits.collect::<Vec<_>>()) as f64
 }
 
-/// How often these threads waited for locks on files.
+/// Returns how often these threads waited for locks on files.
 fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
     tids.iter().map(|tid| analysis.file_lock_waits(*tid)).sum()
 }
 
-/// Whether one thread ended about all that the others waited, and they what it waited: it hands out
-/// work and gets it back, as the linker `lld` does. Whoever lets go of a lock wakes the next one in
-/// the queue, whichever that is. Of two threads nobody knows.
+/// Reports whether one thread ended nearly all waits of the others, and they ended its waits: it hands out
+/// work and gets it back, as the linker `lld` does. By contrast, releasing a lock wakes the next thread in
+/// the queue, whichever that is. With only two threads, this can't be determined.
 fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
     let mut part: HashMap<u32, u64> = HashMap::new();
     let (mut all, mut all_ns) = (0, 0);
@@ -271,7 +270,7 @@ fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
         let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
         let by = interval.woken_by.filter(|by| *by != interval.tid);
         if let Some(by) = by.filter(|_| lock && asleep) {
-            // By time: what the others wake each other for is the pool's own short lock.
+            // Weighted by time: the others wake each other for the pool's own short lock.
             let ns = interval.to_ns.saturating_sub(interval.from_ns);
             all += 1;
             all_ns += ns;

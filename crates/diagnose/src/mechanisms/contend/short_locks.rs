@@ -14,8 +14,8 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Use, is_mutex};
 use crate::thresholds as t;
 
-/// Where nobody counted the calls: samples are in the code that only a lock leads to that is
-/// held by another.
+/// For calls that weren't counted: samples are in code that is only reached while another thread holds a
+/// lock.
 pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     let profile = analysis
         .trace
@@ -30,7 +30,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     {
         *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
     }
-    // Once may be a join, or a start.
+    // A single one may be a join, or a start.
     fighting.retain(|_, samples| *samples > 1);
     let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
     for ((pid, _), samples) in fighting {
@@ -43,7 +43,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     });
     let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
     let in_code = analysis.in_functions(|row| row.pid == pid && is_mutex(row));
-    // The kernel's time by the part of the calls that are for locks.
+    // The kernel's time, by the part of the calls that are for locks.
     let calls = |fits: &dyn Fn(&SyscallRow) -> bool| {
         let rows = analysis.trace.syscalls.iter().filter(|row| fits(row));
         rows.map(|row| row.calls).sum::<u64>() as f64
@@ -56,7 +56,8 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let cost = analysis.within_cpu(in_code + in_kernel);
     let statement = format!(
-        "{threads} threads took a short lock from each other: they were in its code for {}, and in the kernel for it some {}, {} of the wall time.",
+        "{threads} threads took a short lock from each other: they spent {} in its code, and some {} in the kernel \
+         for it, {} of the wall time.",
         time(in_code),
         time(in_kernel),
         analysis.percent(cost),
@@ -72,12 +73,13 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, collect several changes for one locking, or use an atomic. What the threads lose while they wait on their CPUs, and by the memory that moves between these, comes on top.";
+const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, make several changes under one lock, \
+     or use an atomic. The time that threads lose while they spin, and moving memory between CPUs, comes on top.";
 
 pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_process = callers(analysis);
     let (pid, threads) = by_process.into_iter().max_by_key(|(_, threads)| *threads)?;
-    // Idle threads may rest in the same call.
+    // Idle threads may wait in the same call.
     if threads < 2 || analysis.runtime(Some(pid)).idle_wait("futex") {
         return None;
     }
@@ -107,8 +109,8 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// How often threads slept for locks again and again, and how long, ns. Who waits for the others'
-/// end does it once.
+/// Returns how often threads slept repeatedly for locks, and how long, ns. A thread that waits for the others
+/// to end does so once.
 fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
     let rows = analysis.trace.off_cpu.iter().filter(|row| {
         let on_lock = row.call.as_deref().is_some_and(calls::is_lock);
@@ -124,7 +126,7 @@ fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
     (count, ns)
 }
 
-/// Of each process: threads with so many calls for locks.
+/// Returns for each process the number of threads with many calls for locks.
 fn callers(analysis: &Analysis<'_>) -> BTreeMap<u32, usize> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     let rows = analysis.trace.syscalls.iter();
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// Two threads with 400 ms in 400 000 calls each, and so many sleeps.
+    /// Two threads with 400 ms in 400 000 calls each, and this many sleeps.
     fn thrashing(sleeps: u64, us: u64) -> Fake {
         let mut fake = Fake::new(1000);
         for tid in [ROOT, ROOT + 1] {
@@ -194,7 +196,7 @@ mod tests {
             }
             fake.findings().remove(0)
         };
-        // 160 of each thread's 250 ms, and as much of all that both CPUs did.
+        // 160 of each thread's 250 ms, and the same share of all that both CPUs did.
         let lock = found(400_000);
         assert_eq!(lock.id, FindingId::LockContention);
         assert!((0.5..0.8).contains(&lock.share), "{lock:?}");
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].id, FindingId::LockContention);
         hold_words("by_own_code", &found[0]);
-        // A lock that nobody else wants is taken without it.
+        // An uncontended lock is taken without that code.
         assert!(reported("memcpy").is_empty());
     }
 

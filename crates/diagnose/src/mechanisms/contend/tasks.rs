@@ -1,4 +1,4 @@
-//! A runtime's own tasks queue for a mutex: `lock-contention` of which threads and calls show nothing.
+//! A runtime's own tasks queue for a mutex: `lock-contention` that threads and calls don't show.
 
 use fathom_model::TimeCategory;
 use fathom_trace::MutexRow;
@@ -11,20 +11,19 @@ use crate::runtimes::{Topic, Use};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// The tasks of a process, and what they do while one of them at least waits for a mutex.
+/// The tasks of a process, and what they do while at least one of them waits for a mutex.
 pub(crate) struct Queue<'a> {
     row: &'a MutexRow,
-    /// CPUs that the process uses over its life.
+    /// The average number of CPUs that the process uses over its life.
     used: f64,
-    /// Of them: in the runtime's scheduler and its locks, or asking the kernel to wake or wait.
+    /// The part of them in the runtime's scheduler and its locks, or in calls that wake or wait.
     in_lock_code: f64,
-    /// Whether they would be idle without the lock too: whoever holds it waits for something
-    /// itself.
+    /// Whether the tasks would be idle without the lock too, because its holder waits for something itself.
     pub holder_waits: bool,
     pub saving_ns: f64,
 }
 
-/// The process with the most to save.
+/// Returns the process with the most to save.
 pub(crate) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
     if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
         return None;
@@ -50,8 +49,7 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
     let on_cpu = sum(|times| times.on_cpu_ns);
     let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
-    // By what the untraced runs were charged: what a hypervisor takes from a thread is no use of a
-    // CPU.
+    // Based on what the untraced runs were charged: time that a hypervisor takes from a thread isn't CPU use.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
     let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
@@ -77,8 +75,8 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     })
 }
 
-/// Whether who writes or reads at the other end sets the pace: whoever holds the lock waits for
-/// that, as a logger does whose reader is slow.
+/// Reports whether the writer or reader at the other end sets the pace: the lock's holder waits for it, as in
+/// a logger with a slow reader.
 fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let waited = analysis.spent_on(&[
         TimeCategory::WaitingForInput,
@@ -88,7 +86,7 @@ fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     waited >= t::PACED_BY_READER * analysis.timed_ns
 }
 
-/// Part of a process's own code that is in the scheduler and its locks, 0 to 1; 0 without samples.
+/// Returns the part of a process's own code in the scheduler and its locks, 0 to 1; 0 without samples.
 fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
     let (mut all, mut in_lock_code) = (0, 0);
@@ -114,7 +112,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let cpus = analysis.observation.cpus;
     statement += &match queue.holder_waits {
-        true => ", and whoever held it mostly slept or waited".to_owned(),
+        true => ", and the holder mostly slept or waited".to_owned(),
         false => format!(", while the program used {:.2} of {cpus} CPUs", queue.used),
     };
     if !queue.holder_waits && queue.in_lock_code >= t::SPINNING_WORTH_REPORTING * queue.used {
@@ -130,7 +128,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 "ns",
             )
             .evidence(
-                "time in which one waited at least",
+                "time in which at least one waited",
                 row.contended_ns as f64,
                 "ns",
             )
@@ -150,7 +148,8 @@ mod tests {
     use crate::fake::{Fake, ROOT};
     use crate::runtimes::Language;
 
-    /// A Go program that uses so much CPU time in a second; one at least waits so long for a mutex.
+    /// A Go program that uses this much CPU time in a second, in which at least one task waits this long for
+    /// a mutex.
     fn program(cpu_ms: u64, contended_ms: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.language = Some(Language::Go);

@@ -1,4 +1,4 @@
-//! A library made more threads to share the work than there are CPUs, and they wait for each other.
+//! A library created more threads than there are CPUs to share the work, and they wait for each other.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -8,8 +8,8 @@ use crate::numbers::time;
 use crate::runtimes::Team;
 use crate::thresholds as t;
 
-/// Each meets the others at the end of its piece: while one of them has no CPU all wait, by spinning
-/// on the CPUs that it could have. With as many threads as CPUs the work itself remains.
+/// The threads meet at the end of each piece of work: while one of them has no CPU, all wait for it, spinning
+/// on the CPUs it could have. With as many threads as CPUs, only the work itself remains.
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1);
     let teams = analysis.works.teams();
@@ -46,8 +46,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// CPU time of the process's own code without waiting for each other, in an untraced run. What the
-/// kernel does for such threads is waking them.
+/// Returns the CPU time of the process's own code without waiting for each other, in an untraced run. The
+/// kernel's part for such threads is waking them.
 fn work_ns(analysis: &Analysis<'_>, pid: u32, team: &Team) -> Option<f64> {
     let own: f64 = analysis
         .threads_of(pid)

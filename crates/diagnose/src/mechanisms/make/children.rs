@@ -1,4 +1,4 @@
-//! What do the children of a process run, and does one need what another made?
+//! Determines what the children of a process run, and whether one needs what another produced.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,11 +9,11 @@ use crate::file_name::file_name;
 use crate::runtimes::{Runtime, is_of_system, is_shell};
 use crate::thresholds as t;
 
-/// Options with a value of their own that come before a subcommand: `git -C repo gc`.
+/// Options with a separate value that come before a subcommand: `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
 
-/// What a child runs: its program, and what its first argument makes it. Copies of the parent run
-/// nothing of their own.
+/// What a child runs: its program, and its first argument if that selects what it does. Copies of the parent
+/// run nothing of their own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Kind {
     program: String,
@@ -21,9 +21,9 @@ struct Kind {
     what: Option<String>,
 }
 
-/// Children of one parent in groups that run the same, so that one is likely not to need the other:
-/// the steps of a build differ in their programs or their subcommands (`git repack`, then `git
-/// prune`). Of those that open what an earlier one of the group wrote only the first is left.
+/// Groups children of one parent that run the same, so that they probably don't need each other's results:
+/// the steps of a build differ in their programs or subcommands (`git repack`, then `git prune`). Of children
+/// that open what an earlier one of the group wrote, only the first is kept.
 pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
     let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
         }
     }
     for (program, mut of_program) in unknown {
-        // Where the others of a program have subcommands, these have too.
+        // If a program's other calls have subcommands, these have too.
         let mut same = groups
             .iter_mut()
             .filter(|(kind, _)| kind.program == program);
@@ -66,31 +66,32 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
 /// A command that ran several times.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Repeated {
-    /// As it was called.
+    /// The command line.
     pub line: String,
     pub times: usize,
 }
 
 impl Repeated {
-    pub(crate) const ADVICE: &str = "Run it once and keep what it prints, if that is the same each time (in a makefile `:=` runs `$(shell ...)` once, `=` at each use).";
+    pub(crate) const ADVICE: &str = "Run it once and keep its output, if that is the same each time (in a makefile, `:=` runs `$(shell ...)` \
+         once, `=` at each use).";
 }
 
-/// The command that most of these processes ran with the same arguments and the same input, or were started
-/// by; `None` where fewer than half did so.
+/// Returns the command that most of these processes ran with the same arguments and input, or that started
+/// them; `None` if fewer than half did.
 pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated> {
-    // How often, and how many processes that makes with those that it started.
+    // How often, and the number of processes including those that it started.
     let mut groups: BTreeMap<(&str, &[String]), (usize, usize)> = BTreeMap::new();
     let of_interest: HashSet<u32> = pids.iter().copied().collect();
     for process in pids.iter().filter_map(|pid| analysis.process(*pid)) {
         let tree = analysis.tree(process.pid);
-        // What failed may be tried again, and what prints nothing was run for what it does.
+        // A failed command may be retried, and one that prints nothing was run for its effects.
         let mut members = tree.iter().filter_map(|pid| analysis.process(*pid));
         let prints = members.any(|member| member.first_output_ns.is_some());
         let good = process.end.and_then(|end| end.code) == Some(0);
         let Some(exec) = process.execs.last().filter(|_| prints && good) else {
             continue;
         };
-        // What comes through a pipe is another input each time, and so may a file be.
+        // Data from a pipe is different each time, and a file may be too.
         let input = analysis.descriptors.names(process.pid, 0);
         let of_command = analysis.descriptors.is_of_command(process.pid, 0);
         let is_own = match input {
@@ -115,18 +116,18 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
     rules.then_some(Repeated { line, times })
 }
 
-/// Two or three times may be a check before and after.
+/// Two or three runs may be a check before and after.
 const FEWEST_REPETITIONS: usize = 4;
-/// Letters of a command that a sentence has room for.
+/// The maximum length of a command in a sentence, in characters.
 const LONGEST_LINE: usize = 80;
 
-/// What a process runs; `Err` with the program where the arguments aren't known.
+/// Returns what a process runs; `Err` with the program if the arguments are unknown.
 fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind, String> {
     let Some(exec) = process.execs.last() else {
         return Ok(Kind::default());
     };
     if is_shell(&exec.path) && depth < 8 {
-        // `sh -c` around the program.
+        // A `sh -c` around the program.
         let inner = analysis
             .children_of(process.pid)
             .find(|it| !it.execs.is_empty());
@@ -158,8 +159,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     Ok(Kind { program, what })
 }
 
-/// A name in which every number is the same one: `t/01-parse.t` and `t/02-parse.t` are items of one
-/// list.
+/// Replaces every number in a name by the same one: `t/01-parse.t` and `t/02-parse.t` are items of one list.
 fn without_numbers(name: &str) -> String {
     let mut short = String::new();
     for letter in name.chars() {
@@ -172,7 +172,7 @@ fn without_numbers(name: &str) -> String {
     short
 }
 
-/// Whether a word is one that a program with subcommands may have as such, and no file.
+/// Reports whether a word may be a subcommand, rather than a file.
 fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
     let letters = |c: char| c.is_ascii_lowercase() || c == '-';
     let is_file = |file: &FileRow| {
@@ -214,12 +214,12 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
     group.retain(|_| !dependent.contains(&place.next().unwrap_or_default()));
 }
 
-/// Processes with their CPU time in ns.
+/// Processes, with their CPU time in ns.
 type Starts = Vec<(u32, f64)>;
 
-/// Of the processes that one parent made to run one interpreter on the same script, or on code in
-/// an argument: those of the largest such group, if all are short and even enough to be little more
-/// than the interpreter's start.
+/// Among the processes that one parent created to run the same interpreter on the same script, or on code in
+/// an argument, returns the largest group, if all are short and uniform enough to be little more than the
+/// interpreter's startup.
 pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
@@ -257,8 +257,8 @@ pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     largest.into_iter().map(|child| child.0).collect()
 }
 
-/// Whether a process is a copy of its parent that runs no program of its own. Samples name the
-/// parent's.
+/// Reports whether a process is a copy of its parent without a program of its own. Samples name the parent's
+/// program.
 pub(crate) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,

@@ -1,4 +1,4 @@
-//! Many short processes are made.
+//! Many short processes are created.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// A process: its number, beginning and end.
+/// A process: its pid, beginning and end.
 type Lived = (u32, u64, u64);
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -47,7 +47,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         short.retain(|child| of_one.contains(&child.0));
     }
-    // Their lives are gone whole; a probe of this machine knows the least that making them costs.
+    // The whole lives of the processes would disappear; a probe of this machine gives the minimum cost of
+    // creating them.
     let copies = copies(analysis, &short);
     let are_copies = copies * 3 >= short.len() * 2;
     let threads = match are_copies {
@@ -58,7 +59,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let saving = threads
         .max(least.min(analysis.wall_ns))
         .min(0.97 * analysis.wall_ns);
-    // While a child lives its parent waits, and what it does for it itself comes on top of that.
+    // The parent waits while a child lives; its own work for the child comes on top of that.
     let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
     let lives = saving;
     let saving = (lives + by_parents).min(0.97 * analysis.wall_ns);
@@ -99,7 +100,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let advice = match interpreter {
         _ if repeated.is_some() => Repeated::ADVICE.into(),
-        Some(name) => format!("Do it in one process: hand all items to one `{name}`.").into(),
+        Some(name) => format!("Do it in one process: pass all items to one `{name}`.").into(),
         None => analysis
             .runtime(maker)
             .advice(Topic::Processes { copies: are_copies }),
@@ -112,7 +113,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("short processes", short.len() as f64, "processes")
             .evidence("wall time each", saving / short.len() as f64, "ns")
             .advice(advice)
-            .takes_here("making and awaiting the empty program", least_seconds)
+            .takes_here("starting and awaiting the empty program", least_seconds)
             .pid(maker)
             .pieces(vec![Piece::of_calls(analysis, |row| {
                 of_children.contains(&row.pid)
@@ -122,7 +123,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// What their parents ask of the kernel to make and to await them, outside of their lives.
+/// Returns the kernel time of their parents for creating them and waiting for them, outside of their lives.
 fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let processes = short.iter().filter_map(|child| analysis.process(child.0));
     let parents: HashSet<u32> = processes.filter_map(|process| process.parent).collect();
@@ -136,8 +137,8 @@ fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     analysis.tally(makes).cost_ns * short.len() as f64 / made.max(1) as f64
 }
 
-/// Whether a process waited for most of its life for a time or for others: that takes as long
-/// without a process for it.
+/// Reports whether a process spent most of its life waiting for a duration or for others: that takes as long
+/// without a process.
 fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
         TimeCategory::Sleeping,
@@ -154,7 +155,7 @@ fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     waited * 2.0 > lived
 }
 
-/// The name of the interpreter that these processes start, if that is what they are.
+/// Returns the name of the interpreter that these processes start, if they do.
 fn interpreter_of(
     analysis: &Analysis<'_>,
     short: &[Lived],
@@ -167,10 +168,10 @@ fn interpreter_of(
     Some(file_name(program).to_owned())
 }
 
-/// Programs that a sentence names.
+/// The maximum number of programs named in a sentence.
 const NAMED: usize = 3;
 
-/// What most of these processes ran, with numbers.
+/// Describes what most of these processes ran, with counts.
 fn programs_in_words(analysis: &Analysis<'_>, short: &[Lived]) -> String {
     let mut programs: BTreeMap<&str, u64> = BTreeMap::new();
     for program in short
@@ -188,7 +189,7 @@ fn programs_in_words(analysis: &Analysis<'_>, short: &[Lived]) -> String {
         true => format!("`{name}`"),
         false => format!("{} `{name}`", count(*number)),
     });
-    // Of many different ones a few say nothing.
+    // If there are many different programs, a few names say nothing.
     match named * 2 >= all && all > 0 {
         true => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
         false => String::new(),
@@ -202,13 +203,13 @@ fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
         .count()
 }
 
-/// Of what a copy computes, which begins with cold caches and without its parent's page tables: one
-/// process took 0.45 and 0.75 of that for the same work, on two hosts.
+/// The part of a copy's computing that must be done in any case. A copy starts with cold caches and without
+/// its parent's page tables: one process took 0.45 and 0.75 of that time for the same work, on two hosts.
 const WORK_OF_A_COPY: f64 = 0.5;
 
-/// What forking costs where the copies run no program of their own: what they do, and the kernel's
-/// work on processes, of which most is the parent's: its page tables are copied, and given back at
-/// the end. What a copy computes somebody has to compute; of a shell's it is what a command needs.
+/// Returns the cost of forking copies that run no program of their own: their activity, and the kernel's work
+/// on processes, most of which is for the parent's page tables, which are copied, and released at the end. A
+/// copy's computing must be done in any case; a shell's copy computes what a command needs.
 fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let threads = short.iter().flat_map(|child| analysis.threads_of(child.0));
     let (mut faults, mut goes, mut stays) = (0.0, 0.0, 0.0);
@@ -225,7 +226,7 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     }
     let lives = analysis.untraced(covered_ns(short) as f64) - analysis.untraced(stays);
     let own = analysis.untraced(faults + goes);
-    // Where nobody sees the kernel's parts, what it does for copies is faults for the most part.
+    // If the kernel's parts are unknown, its work for copies is mostly page faults.
     let faults = analysis.fault_cost();
     let kernels = match faults.measured {
         true => analysis.spent_ns(TimeCategory::KernelProcesses),
@@ -236,8 +237,8 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     lives.max(own + kernels)
 }
 
-/// Of these processes: those that one parent made to run one program, where that is the most. Those
-/// that have children of their own do not count: a compiler's driver is short, and its work is not.
+/// Returns the largest group of these processes that one parent created to run one program. Processes with
+/// children don't count: a compiler's driver is short, but its work is not.
 fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
@@ -247,7 +248,7 @@ fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32>
         .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
     let mut made: HashMap<(Option<u32>, &str), HashSet<u32>> = HashMap::new();
     for process in leaves {
-        // A copy of a shell runs no program: it is not what a loop is about.
+        // A shell's copy runs no program: a loop isn't about it.
         if let Some(exec) = process.execs.last() {
             let same = made.entry((process.parent, &exec.path)).or_default();
             same.insert(process.pid);
@@ -334,7 +335,7 @@ mod tests {
             statement.starts_with("`python3` was started 25 times"),
             "{statement}"
         );
-        // Work differs from item to item, and starts don't.
+        // Work differs from item to item; startup doesn't.
         assert_eq!(
             interpreters(|i| 16 + i * 2 / 3 * 2).ids(),
             ["waiting-for-child"]

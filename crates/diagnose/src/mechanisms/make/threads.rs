@@ -1,4 +1,4 @@
-//! A thread is made for each small piece of work.
+//! A thread is created for each small piece of work.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -10,8 +10,8 @@ use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads that are engines of their own, which take long to start. Many that live for a part of
-/// their process's life, and few at once, do one piece of work each.
+/// Finds threads that contain a whole engine each, which is slow to start. If many of them live for only a
+/// part of their process's life, and few at once, each does one piece of work.
 pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_short = |times: &&ThreadTimes| {
         let process = analysis.thread(times.pid);
@@ -27,11 +27,11 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let to = workers.iter().map(|times| times.to_ns).max()?;
     let lived: f64 = workers.iter().map(|times| times.ns()).sum();
     let at_once = lived / to.saturating_sub(from).max(1) as f64;
-    // A pool is there at once, as many as it has.
+    // A pool starts all of its threads at once.
     if at_once > workers.len() as f64 / 4.0 {
         return None;
     }
-    // The quickest did next to nothing but start.
+    // The fastest did next to nothing but start.
     let quickest = workers.iter().map(|times| times.on_cpu_ns);
     let start = quickest.fold(most, f64::min);
     let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
@@ -40,7 +40,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "{} {} were made and ended; to start one takes up to {} of CPU time, all of them {}.",
+        "{} {} were created and ended; starting one takes up to {} of CPU time, all of them {}.",
         count(workers.len() as u64),
         runtime.tasks,
         time(start),
@@ -50,7 +50,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", workers.len() as f64, "threads")
             .evidence("CPU time of the quickest", start, "ns")
-            .advice("Keep a few workers, as many as there are CPUs, and send them one message for each piece of work.")
+            .advice("Keep a few workers, as many as there are CPUs, and send each one message per piece of work.")
             .pid(workers.first().map(|times| times.pid))
             .likely(),
     )
@@ -59,12 +59,11 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
 pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     let made = analysis.tally_calls(calls::makes_thread);
     let processes = analysis.trace.processes.len() as u64;
-    // Where calls are only traced for a while, the threads themselves are still all known.
+    // If calls are traced only for a while, the threads themselves are still all known.
     let traced = (analysis.trace.threads.len() as u64).saturating_sub(processes);
     let threads = (made.calls + 1).saturating_sub(processes).max(traced);
     let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
-    // A thread takes 10 to 20 calls: its stack, its masks, its end. Who makes more has other work
-    // for the kernel.
+    // A thread takes 10 to 20 calls: its stack, its masks, its end. More calls mean other work in the kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
@@ -72,7 +71,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     let around = in_kernel + waited_for_each_ns(analysis, threads);
     let cost = in_kernel.max(all_but_the_work(analysis, made.pid, threads));
     let mut statement = format!(
-        "{} threads were made, one every {}; making them, waking them and taking them down costs {} in the kernel",
+        "{} threads were created, one every {}; creating them, waking them and ending them costs {} in the kernel",
         count(threads),
         time(analysis.timed_ns / threads as f64),
         time(in_kernel),
@@ -94,8 +93,8 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The kernel's part. Samples don't show who ended a wait, so that what the threads do is hidden in
-/// the waits for them: then it is the kernel's time of all of them, as far as there is room for it.
+/// Returns the kernel's part. Samples don't show who ended a wait, so the threads' activity is hidden in the
+/// waits for them: then it is the kernel time of all of them, as far as there is room for it.
 fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
     let on_path = analysis.in_kernel_ns();
     if !analysis.only_samples() {
@@ -108,8 +107,8 @@ fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
         .max(on_path)
 }
 
-/// What one thread waits for others of its process, if it waits for nearly each that is made, as
-/// whoever makes one in Python does until that has begun.
+/// Returns how long one thread waits for others of its process, if it waits for nearly each thread that is
+/// created; in Python, the creator waits until the thread has started.
 fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     let ends = analysis.ends_of_waits(calls::is_lock);
     let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
@@ -120,9 +119,9 @@ fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     waited.min(analysis.spent_ns(TimeCategory::Locks))
 }
 
-/// What would not be without the threads: the kernel's part, the waits of one for another, what the
-/// library does to make them. What they were made for has to be done in any case, by one thread
-/// after the other at worst.
+/// Returns the time that would disappear without the threads: the kernel's part, the waits of one for
+/// another, and the library code that creates them. Their actual work must be done in any case, in the worst
+/// case sequentially.
 fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
     let with_them = analysis.spent_on(&[
         TimeCategory::Locks,
@@ -177,7 +176,7 @@ mod tests {
             fake.ids().contains(&"thread-spawning")
         };
         assert!(reported(1_000));
-        // Joins of a few, and none.
+        // A few joins, and none.
         assert!(!reported(20) && !reported(1));
     }
 
@@ -200,15 +199,14 @@ mod tests {
             "engines",
             &reported(40, crate::Language::Node, 25).expect("a finding"),
         );
-        // A pool, a few, and threads of another language.
+        // A pool, a few threads, and threads of another language.
         assert!(reported(40, crate::Language::Node, 900).is_none());
         assert!(reported(12, crate::Language::Node, 390).is_none());
         assert!(reported(4, crate::Language::Node, 25).is_none());
         assert!(reported(40, crate::Language::C, 25).is_none());
     }
 
-    /// What could be saved of a second in which the kernel takes 600 ms, and their own code the
-    /// rest.
+    /// Returns the saving for a second in which the kernel takes 600 ms and the threads' own code the rest.
     fn could_win_ms(language: crate::Language) -> f64 {
         let mut fake = Fake::new(1000);
         fake.language = Some(language);
@@ -221,7 +219,7 @@ mod tests {
     #[test]
     fn what_they_were_made_for_stays() {
         let c = could_win_ms(crate::Language::C);
-        // 20,000 times 6 us around them at most.
+        // At most 6 us around each of 20,000.
         assert!((c - 720.0).abs() < 10.0, "{c}");
         let rust = could_win_ms(crate::Language::Rust);
         assert!((rust - 760.0).abs() < 10.0, "{rust}");

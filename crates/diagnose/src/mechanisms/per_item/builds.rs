@@ -1,4 +1,4 @@
-//! The program was compiled without optimisation: each statement pays for what it loads and stores.
+//! The program was compiled without optimization: each statement pays for its loads and stores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::numbers::time;
 use crate::runtimes::Use;
 use crate::thresholds as t;
 
-/// Code of one kind, of own code on the critical path.
+/// Code of one kind within the own code on the critical path.
 struct Unoptimised {
     ns: f64,
-    /// The function with the most of it.
+    /// The function that contains most of it.
     function: Option<String>,
     binary: String,
     compiler: Compiler,
 }
 
-/// Who asks for optimisation, and how.
+/// Where optimization is requested, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Compiler {
     Rust,
@@ -37,8 +37,9 @@ impl Compiler {
         }
     }
 
-    /// What an optimising compiler leaves of the time: of a histogram in C 36 %, of a sieve in C++ 34 %, of
-    /// a count of words in Rust 14 %, whose library is made of functions that are put into their callers.
+    /// Returns the part of the time that remains with an optimizing compiler: 36 % for a histogram in C, 34 %
+    /// for a sieve in C++, 14 % for a word count in Rust, whose library consists of functions that are
+    /// inlined.
     fn leaves(self) -> f64 {
         match self {
             Self::Rust => 0.15,
@@ -49,10 +50,11 @@ impl Compiler {
     fn advice(self) -> &'static str {
         match self {
             Self::Rust => {
-                "Build it with optimisation before its speed is judged: `cargo build --release`, or `rustc -O`."
+                "Build it with optimisation before you judge its speed: `cargo build --release`, or `rustc -O`."
             }
             Self::Other => {
-                "Build it with optimisation before its speed is judged: `-O2` (CMake: `-DCMAKE_BUILD_TYPE=Release`, Meson: `--buildtype=release`)."
+                "Build it with optimisation before you judge its speed: `-O2` (CMake: `-DCMAKE_BUILD_TYPE=Release`, \
+                 Meson: `--buildtype=release`)."
             }
         }
     }
@@ -76,7 +78,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
         None => String::new(),
     };
     let statement = format!(
-        "The program spent {} in code that was compiled without optimisation{most}: optimised it would take about {} less.",
+        "The program spent {} in code compiled without optimisation{most}: optimised, it would take about {} less.",
         analysis.time_and_share(found.ns),
         time(saving),
     );
@@ -94,12 +96,12 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
 struct Sample {
     row: FunctionRow,
     compiler: Compiler,
-    /// Time on the critical path that they stand for.
+    /// The time on the critical path that they represent.
     ns: f64,
     is_noted: bool,
 }
 
-/// Of all runs, where stacks were sampled: one short run has few.
+/// Returns the samples of all runs, if stacks were sampled: one short run has few.
 fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     let Some(stacks) = &analysis.trace.stacks else {
         let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
@@ -116,7 +118,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
         .iter()
         .filter(|row| row.activity == Activity::OwnCode);
     let sample = |row: &StackRow| {
-        // What was put into its caller is no function of the program's any more.
+        // An inlined function no longer exists as a function of the program.
         let frame = stacks.tree.path(row.node?).find(|frame| !frame.inlined)?;
         Some(Sample {
             compiler: Compiler::of(
@@ -138,7 +140,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     own.filter_map(sample).collect()
 }
 
-/// What of these is meant, with the function that has most of it.
+/// Sums these samples, with the function that has most of them.
 fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
     let mut functions: BTreeMap<(&str, &str, Compiler), f64> = BTreeMap::new();
     let mut count = 0;
@@ -158,13 +160,13 @@ fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
     })
 }
 
-/// By what the compiler noted.
+/// Detects it by the compiler's notes.
 fn by_notes(samples: &[Sample]) -> Option<Unoptimised> {
     sum(samples.iter().filter(|one| one.is_noted))
 }
 
-/// By functions of a library that an optimising compiler leaves nowhere: where such take a good part
-/// of a program's own code, all of that was compiled alike.
+/// Detects it by library functions that an optimizing compiler always inlines: if they take a good part of a
+/// program's own code, all of that code was compiled without optimization.
 fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
     let small = samples
         .iter()
@@ -187,7 +189,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// A second of own code, so much of it in code without optimisation.
+    /// A second of own code, this much of it in unoptimized code.
     fn noted(ms: u64, source: &str) -> Fake {
         let mut fake = Fake::new(1000);
         for (name, unoptimised, samples) in [("count", true, ms), ("memchr", false, 1000 - ms)] {

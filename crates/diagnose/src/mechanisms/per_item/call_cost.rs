@@ -1,4 +1,4 @@
-//! What do calls cost in the kernel, and in the library around them?
+//! The cost of calls in the kernel, and in the library around them.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use crate::claim::{Atoms, Claim, Piece, Row};
 use crate::numbers::time;
 use crate::thresholds as t;
 
-/// What could be saved if calls weren't made.
+/// The possible saving if calls weren't made.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallCost {
     pub in_kernel_ns: f64,
-    /// User code that goes with the calls. Modelled.
+    /// The modelled user code around the calls.
     pub library_ns: f64,
-    /// The calls; what is missing to the kernel's time is in none that is known.
+    /// The calls; kernel time that they don't cover is in no known call.
     pub calls: Vec<Piece>,
 }
 
@@ -26,7 +26,7 @@ impl CallCost {
         Self::with(&analysis.tally(&fits), analysis, fits)
     }
 
-    /// The same of calls that fit and were added up already.
+    /// The same for matching calls that have already been added up.
     pub(crate) fn with(
         tally: &Tally,
         analysis: &Analysis<'_>,
@@ -40,8 +40,8 @@ impl CallCost {
         let parts: HashSet<TimeCategory> =
             rows.iter().map(|row| analysis.kind_of_row(*row)).collect();
         let of_parts: f64 = parts.iter().map(|part| analysis.spent_ns(*part)).sum();
-        // A part can't cost more than the account says that it had. Where that doesn't split the
-        // kernel's time, it is all that is known.
+        // A category can't cost more than the account has. If the account doesn't split the kernel's time,
+        // only its total is known.
         let most = of_parts + analysis.spent_ns(TimeCategory::Kernel);
         let own = analysis.spent_ns(TimeCategory::UserCode);
         let in_kernel_ns = analysis.within_kernel(tally.cost_ns).min(most);
@@ -58,7 +58,7 @@ impl CallCost {
         }
     }
 
-    /// The same without questions about paths that aren't there: these are a search.
+    /// The same without queries for missing paths, which are a search.
     pub(crate) fn without_misses(
         analysis: &Analysis<'_>,
         fits: impl Fn(&SyscallRow) -> bool,
@@ -71,7 +71,7 @@ impl CallCost {
         Self::of(analysis, |row| !misses(row) && fits(row)).plus(mixed)
     }
 
-    /// What collectors of memory ask the kernel for.
+    /// Returns the kernel calls of garbage collectors.
     pub(crate) fn of_collectors(analysis: &Analysis<'_>) -> Self {
         let each = analysis.calls_of_role(ThreadRole::Collector);
         let each = each.into_iter().map(|(row, part)| {
@@ -89,7 +89,7 @@ impl CallCost {
         each.fold(Self::default(), Self::plus)
     }
 
-    /// Time that is in no call.
+    /// Returns time that is in no call.
     pub(crate) fn of_part(part: TimeCategory, ns: f64) -> Self {
         Self {
             in_kernel_ns: ns,
@@ -110,7 +110,7 @@ impl CallCost {
         }
     }
 
-    /// All of it with its times multiplied.
+    /// Multiplies all times.
     fn times(mut self, factor: f64) -> Self {
         self.calls.iter_mut().for_each(|piece| piece.ns *= factor);
         Self {
@@ -120,7 +120,7 @@ impl CallCost {
         }
     }
 
-    /// A part of it, 0 to 1.
+    /// Returns a part of it, 0 to 1.
     pub(crate) fn part(mut self, of_it: f64) -> Self {
         for piece in &mut self.calls {
             if let Atoms::Rows { part, .. } = &mut piece.of {
@@ -139,20 +139,21 @@ impl CallCost {
         }
     }
 
-    /// Both together, no more than there is.
+    /// Returns the sum of both, limited to the available time.
     pub(crate) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// What decides whether they are reported: the kernel's part, or half of both where that is
-    /// more and the kernel's is no trifle. Where a call is cheap the library's part, a model, rules
-    /// what both come to.
+    /// Returns the time that decides whether they are reported: the kernel's part, or half of both if that is
+    /// more and the kernel's part isn't negligible. For cheap calls, the modelled library part dominates the
+    /// sum.
     pub(crate) fn weight_ns(&self, analysis: &Analysis<'_>) -> f64 {
         let both = self.ns(analysis) / 2.0;
         self.in_kernel_ns.max(both.min(2.0 * self.in_kernel_ns))
     }
 
-    /// What the library took in words, if it changes the sum that is shown. `calls`: what these are called there.
+    /// Describes the library's time, if it changes the displayed sum. `calls`: the name of the calls in the
+    /// sentence.
     pub(crate) fn library_in_words(&self, calls: &str) -> Option<String> {
         let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
@@ -163,7 +164,7 @@ impl CallCost {
         })
     }
 
-    /// The end of a sentence about the calls.
+    /// Formats the end of a sentence about the calls.
     fn in_words(&self, analysis: &Analysis<'_>) -> String {
         let calls = time(self.in_kernel_ns);
         let share = analysis.percent(self.ns(analysis));
@@ -175,7 +176,7 @@ impl CallCost {
         }
     }
 
-    /// A finding about the calls, with what goes with them. `statement`: up to what they cost.
+    /// Builds a finding about the calls and the work around them. `statement`: the text before the cost.
     pub(crate) fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement} {}", self.in_words(analysis));
         let finding = Claim::new(id, analysis, self.ns(analysis), statement);
@@ -187,7 +188,7 @@ impl CallCost {
             .takes_here("the cheapest call", least)
     }
 
-    /// With what goes with the calls, and the work of the program's own code on what they brought.
+    /// Adds the work around the calls, and the own-code work on their data, as evidence.
     pub(crate) fn evidence(&self, finding: Claim, work_ns: f64) -> Claim {
         let mut pieces = self.calls.clone();
         pieces.push(Piece {
@@ -206,7 +207,7 @@ impl CallCost {
     }
 }
 
-/// The part that so many are of all, 0 to 1.
+/// Returns the part `of` is of all, 0 to 1.
 pub(crate) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }

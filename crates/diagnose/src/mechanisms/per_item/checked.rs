@@ -1,4 +1,4 @@
-//! Each access or each call is checked: a build for finding errors, not for measuring.
+//! Each access or call is checked: a build for finding errors, not for measuring.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::FunctionRow;
@@ -8,16 +8,16 @@ use crate::claim::Claim;
 use crate::file_name::file_name;
 use crate::numbers::time;
 
-/// What a compiler or a library checks when it is asked to.
+/// Checks that a compiler or a library adds on request.
 struct Checks {
     name: &'static str,
-    /// Part of the file's name of the library that they need.
+    /// A part of the file name of the library they need.
     library: &'static str,
-    /// Beginnings of the names of its functions.
+    /// Prefixes of its function names.
     functions: &'static [&'static str],
     option: &'static str,
-    /// What is left of own code without them: the slowdown that their authors give (2x, 5 to 15x, 3x,
-    /// 1.2x; the library's containers 3x).
+    /// The part of own code that remains without them: the slowdown that their authors state (2x, 5 to 15x,
+    /// 3x, 1.2x; the library's containers 3x).
     left_without: f64,
 }
 
@@ -59,7 +59,7 @@ const ALL: [Checks; 5] = [
     },
 ];
 
-/// A name of C++ begins with what a template returns.
+/// The name of a C++ template function begins with its return type.
 fn is_of(checks: &Checks, row: &FunctionRow) -> bool {
     let name = row.function.as_deref().unwrap_or_default();
     let words = || name.split([' ', '<', ',']);
@@ -67,8 +67,8 @@ fn is_of(checks: &Checks, row: &FunctionRow) -> bool {
     checks.functions.iter().any(begins)
 }
 
-/// The process in which these checks run: the one that loaded their library, else the one whose code
-/// is in their functions.
+/// Returns the process in which these checks run: the one that loaded their library, otherwise the one whose
+/// code is in their functions.
 fn process(analysis: &Analysis<'_>, checks: &Checks) -> Option<u32> {
     let loads = |name: String| {
         let file = file_name(&name).to_owned();
@@ -89,7 +89,8 @@ pub(crate) fn checked(analysis: &Analysis<'_>) -> Option<Claim> {
     let own = own.min(analysis.spent_ns(TimeCategory::UserCode));
     let saving = own * (1.0 - checks.left_without);
     let statement = format!(
-        "The program was built with {}, which checks what its code does: {} in that; without it the code would take about {} less.",
+        "The program was built with {}, which checks its code at run time: {} in those checks; without them the \
+         code would take about {} less.",
         checks.name,
         analysis.time_and_share(own),
         time(saving),
@@ -97,9 +98,9 @@ pub(crate) fn checked(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::UnoptimisedBuild, analysis, saving, statement)
             .weighing(own)
-            .evidence("time in code that is checked", own, "ns")
+            .evidence("time in checked code", own, "ns")
             .advice(format!(
-                "Build it without {} before its speed is judged.",
+                "Build it without {} before you judge its speed.",
                 checks.option
             ))
             .pid(pid)

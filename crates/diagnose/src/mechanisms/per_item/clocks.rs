@@ -1,4 +1,4 @@
-//! The time is asked for, by calls or without.
+//! The time is queried, with or without calls.
 
 use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::numbers::count;
 use crate::runtimes::{Topic, is_clock};
 
-/// By calls.
+/// Finds queries by calls.
 pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let asks = |row: &SyscallRow| calls::is_clock(&row.name);
     let clocks = analysis.tally(asks);
@@ -26,12 +26,12 @@ pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Without, by the vDSO.
+/// Finds queries without calls, through the vDSO.
 pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
     let cost = analysis.in_functions(is_clock);
     let first = analysis.main_function(is_clock)?;
     let statement = format!(
-        "The program's own code read clocks (without calls, by the vDSO) for {}.",
+        "The program's own code read clocks (without calls, through the vDSO) for {}.",
         analysis.time_and_share(cost),
     );
     Some(
@@ -39,7 +39,8 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time in reading clocks", cost, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
             .pid(first.pid)
-            // The counter is read when what was begun before has ended: some of the work is in it.
+            // The counter is read only when earlier instructions have finished, so it includes some of the
+            // work.
             .likely(),
     )
 }

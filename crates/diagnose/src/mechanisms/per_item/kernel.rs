@@ -1,4 +1,4 @@
-//! The kernel's time has no better name.
+//! The kernel's time, if no more specific finding applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,26 +13,26 @@ use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
-/// Questions about a path are one kind, whichever of the calls asks.
+/// Queries about a path count as one kind, whichever call makes them.
 const PATH_QUESTIONS: &str = "stat and access";
 
-/// Whether a call is of the kind that goes by this name.
+/// Reports whether a call is of the kind with this name.
 fn is_one(kind: &str, row: &SyscallRow) -> bool {
     row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
 }
 
-/// A shell masks signals around each command: no change of the script makes that fewer but fewer
-/// commands, and a sound loop spends 15 to 20 % on it.
+/// Reports whether a call is a shell's signal masking around each command: only fewer commands reduce it, and
+/// a well-behaved loop spends 15 to 20 % on it.
 fn is_of_the_shell(analysis: &Analysis<'_>, row: &SyscallRow) -> bool {
     row.name == "rt_sigprocmask" && analysis.runtime(Some(row.pid)).has(Habit::RunsCommands)
 }
 
-/// Whether these polls take so long on a CPU that they must go through hundreds of descriptors.
+/// Reports whether these polls take so much CPU time that they must scan hundreds of descriptors.
 fn scans_many(analysis: &Analysis<'_>, name: &str) -> bool {
     analysis.tally_calls(|call| call == name).each_ns() >= t::LONG_SCAN_NS
 }
 
-/// Whether most of these closed no descriptor: a loop over all numbers that there could be.
+/// Reports whether most of these calls closed no descriptor: a loop over all possible numbers.
 fn closes_nothing(row: &SyscallRow) -> bool {
     row.name == "close" && row.errors * 2 > row.calls
 }
@@ -45,10 +45,10 @@ fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Opti
     Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
 }
 
-/// One kind of call has much of the time.
+/// Finds one kind of call that takes much of the time.
 pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Walking folders and moving large blocks is what the kernel is for.
-    // A walk asks for each of the 5 to 30 entries of a folder once.
+    // Walking folders and moving large blocks is normal kernel work. A walk queries each of the 5 to 30
+    // entries of a folder once.
     let folders = analysis.tally_calls(calls::lists_folder).calls;
     let asks = analysis.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
     let rows = analysis.trace.syscalls.iter();
@@ -67,7 +67,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
     let by_file = read_one_by_one(analysis);
     let is_of_a_file = |row: &SyscallRow| calls::is_read(&row.name) && by_file.contains(&row.pid);
-    // Calls that find nothing there are a loop that asks: there is no more to be done with each.
+    // Calls that find nothing are a polling loop: there is nothing more to be done with each.
     let empty = |row: &SyscallRow| row.would_block * 2 > row.calls;
     let counts = |row: &SyscallRow| {
         let plain = is_plain(&row.name) || is_of_the_shell(analysis, row);
@@ -82,8 +82,8 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
             names.insert(name, analysis.tally(|row| is_one(name, row) && counts(row)));
         }
     }
-    // Work that the kernel does for the program itself, such as making random numbers, can be asked
-    // for in large pieces and still rule the time.
+    // Kernel work for the program itself, such as generating random numbers, may be requested in large pieces
+    // and still dominate the time.
     let rules = |name: &str, tally: &Tally| {
         (calls::on_cpu(name) == TimeCategory::KernelOther || calls::scans_descriptors(name))
             && analysis.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
@@ -107,7 +107,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     let calls = count(analysis.shown_calls(tally.calls as f64));
     let advice = match name {
         "close" => {
-            "Most were not open: close a whole range by one `close_range`, or open with close-on-exec."
+            "Most were not open: close a whole range with one `close_range`, or open with close-on-exec."
                 .to_owned()
         }
         _ if calls::scans_descriptors(name) => format!(
@@ -204,7 +204,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 20_000, 65_536, 40_000);
         assert!(fake.ids().is_empty());
-        // The C library's blocks, of which the last is shorter.
+        // The C library's blocks, the last of which is shorter.
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 100_000, 4_095, 5_000);
         assert!(fake.ids().is_empty());

@@ -1,4 +1,4 @@
-//! Many paths are asked for that aren't there.
+//! Many missing paths are looked up.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,8 +15,8 @@ use crate::thresholds as t;
 
 const ENOTDIR: i32 = 20;
 
-/// Misses whose paths are not kept, where the table of paths was full: of the errors of these calls
-/// that no path is known for, the part that misses are of those whose path is.
+/// Returns the misses whose paths were dropped because the path table was full: of these calls' errors
+/// without a path, the same part as misses have among those with a path.
 fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
     let failed = analysis.trace.failed_lookups.iter();
     let failed = failed.filter(|row| calls.contains(row.call.as_str()));
@@ -26,14 +26,14 @@ fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) ->
     (unknown as f64 * named as f64 / known.max(1) as f64) as u64
 }
 
-/// More lookups than this for each file that is made are a search, wherever they look.
+/// More lookups than this for each created file are a search, wherever they look.
 const LOOKUPS_FOR_EACH_FILE: usize = 8;
 
-/// Files that the run makes, with the folders that they lie in.
+/// Files that the run creates, and their folders.
 struct Places<'a> {
     files: HashSet<&'a str>,
     folders: HashSet<&'a str>,
-    /// Whether what is missed in those folders is asked for in order to make files there.
+    /// Whether misses in those folders are lookups before creating files there.
     are_filled: bool,
 }
 
@@ -53,8 +53,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Whether it is no search: a check before a file or its folder is made, or something to be
-    /// removed.
+    /// Reports whether it isn't a search: a check before a file or its folder is created, or a removal.
     fn are_made(&self, row: &LookupRow) -> bool {
         let path = row.path.as_str();
         let is_later_there = self.files.contains(path) || self.folders.contains(path);
@@ -67,7 +66,7 @@ fn folder_of(path: &str) -> Option<&str> {
     Some(path.rsplit_once('/')?.0)
 }
 
-/// All folders above a file, without the root.
+/// Returns all folders above a file, except the root.
 fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(folder_of(path), |folder| folder_of(folder)).filter(|it| !it.is_empty())
 }
@@ -92,13 +91,13 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
     let misses = analysis.shown_calls(examined as f64 * stretch);
     let asks =
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
-    // A miss costs about what a hit costs: the walk along the path is the same.
+    // A miss costs about as much as a hit: the path walk is the same.
     let asked = analysis.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
-    // Where nearly nothing was found it is no search whose misses are its nature: the library's
-    // part is as vain.
+    // If nearly nothing was found, it isn't a search that has misses by nature: the library's part is wasted
+    // as well.
     let (vain, least) = match is_futile {
         true => (
             cost.ns(analysis).min(2.0 * cost.in_kernel_ns),
@@ -118,13 +117,13 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
             .least(Least::share(least))
             .evidence("failed lookups", misses as f64, "calls")
             .evidence("different paths kept", rows().count() as f64, "files")
-            .advice("Shorten the search path, name files in full, or remember what isn't there.")
+            .advice("Shorten the search path, use full paths, or remember which files are missing.")
             .pid(most.pid)
             .on(None, most.path.clone()),
     )
 }
 
-/// Of the folder in which most is missed, what is asked for most often.
+/// Returns the most frequent lookup in the folder with the most misses.
 fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Option<&'a LookupRow> {
     let mut folders: BTreeMap<&str, (u64, &LookupRow)> = BTreeMap::new();
     for row in rows {
@@ -139,10 +138,10 @@ fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Opt
     Some(most.1)
 }
 
-/// Characters of a path that a sentence shows.
+/// The number of characters of a path shown in a sentence.
 const SHOWN: usize = 48;
 
-/// The end of a path, which says more than its begin.
+/// Returns the end of a path, which is more informative than its beginning.
 fn shortened(path: &str) -> String {
     match path.chars().count().checked_sub(SHOWN) {
         None | Some(0) => path.to_owned(),
@@ -204,7 +203,7 @@ mod tests {
         };
         assert!(!reported(2_000));
         assert!(reported(0));
-        // One file that is written where a thousand are searched.
+        // One file is written where a thousand are searched for.
         assert!(reported(1));
     }
 
@@ -235,7 +234,7 @@ mod tests {
 
     #[test]
     fn misses_whose_paths_are_not_kept_count_too() {
-        // Each path another one: the table held 10,000 of 90,000.
+        // All paths are different: the table held 10,000 of 90,000.
         let reported = |lost| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 100_000, 0, 3_000);

@@ -1,4 +1,4 @@
-//! Memory is taken from the system and given back, again and again.
+//! Memory is repeatedly allocated from the system and released.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -19,11 +19,11 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(_) => t::MANY_MEMORY_CALLS_TOUCHED_AGAIN,
         None => t::MANY_MEMORY_CALLS,
     };
-    // A program that starts maps its libraries and unmaps little.
+    // A starting program maps its libraries and unmaps little.
     if all.calls < least || given_back.calls * 5 < all.calls {
         return None;
     }
-    // Memory that was given back is touched for the first time again.
+    // Released memory faults again on its next first access.
     let faults = analysis.fault_cost().ns;
     let again = match touched_again {
         Some(part) => faults * part,
@@ -53,28 +53,30 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("memory calls", all.calls as f64, "calls")
             .evidence("of them give memory back", given_back.calls as f64, "calls")
-            .advice("Take large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD (`mallopt`), or use an allocator that keeps memory. If it is a file that is mapped again and again, map it once.")
+            .advice("Allocate large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD \
+                 (`mallopt`), or use an allocator that keeps memory. If a file is mapped again and again, map it \
+                 once.")
             .pid(all.pid)
             .weighing(in_kernel)
             .least(Least::share(least)),
     )
 }
 
-/// Most of the calls may be advice to read a mapped file ahead: what is given back waits for no
-/// disk when it is touched again. (The advice itself is not traced.)
+/// Most of the calls may be advice to read a mapped file ahead: released pages don't wait for a disk when
+/// they are accessed again. (The advice itself is not traced.)
 fn reads_ahead(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let advice = analysis.tally_calls(|name| name == "madvise");
     2 * advice.calls > given_back && analysis.account.share(TimeCategory::Disk) >= t::LEAST_SHARE
 }
 
-/// One file after another is mapped and let go of, as git does with loose objects: that is reading.
+/// Reports whether files are mapped and unmapped in turn, as git does with loose objects: that is reading.
 fn maps_files(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let opens = analysis.tally_calls(calls::opens_file);
     2 * (opens.calls - opens.errors.min(opens.calls)) > given_back
 }
 
-/// Of the pages that a process touched for the first time, the part that it had before and gave
-/// back: it never had nearly as many at once. `None` where it isn't so.
+/// Returns the part of a process's page first accesses that was for memory it had before and released: it
+/// never had nearly as many pages at once. `None` if that isn't the case.
 fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
     let threads = analysis
         .trace
@@ -84,13 +86,13 @@ fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> 
     let faults: u64 = threads.filter_map(|thread| thread.minor_faults).sum();
     let peaks = analysis.timed.iter().map(|run| run.peak_memory_bytes);
     let had = peaks.max()? / PAGE_BYTES;
-    // Whoever maps one file after another never has all of them either.
+    // A program that maps files in turn never has all of them either.
     let opened = analysis.tally_calls(calls::opens_file);
     let is_so = had > 0 && faults >= had * t::TOUCHED_AGAIN && given_back >= 2 * opened.calls;
     is_so.then(|| 1.0 - had as f64 / faults as f64)
 }
 
-/// What one fault usually brings in.
+/// The number of bytes that one fault usually brings in.
 const PAGE_BYTES: u64 = 4096;
 
 #[cfg(test)]
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_touched_again_and_again_is_reported_with_few_calls() {
-        // 100 ms of first touches; no more than `peak` bytes at once.
+        // 100 ms of first accesses; no more than `peak` bytes at once.
         let reported = |peak: u64| {
             let mut fake = Fake::new(300);
             fake.calls("brk", None, 7_500, 0, 6_000);

@@ -1,4 +1,4 @@
-//! A unit of work is paid for each item: a batch would share it.
+//! A cost is paid for each item that a batch would share.
 
 mod builds;
 mod call_cost;

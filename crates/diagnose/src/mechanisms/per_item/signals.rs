@@ -1,4 +1,4 @@
-//! Signals come again and again, and each interrupts what the program does.
+//! Frequent signals interrupt what the program does.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
@@ -9,14 +9,14 @@ use crate::claim::Claim;
 use crate::numbers::count;
 use crate::thresholds as t;
 
-/// By which a handler returns.
+/// The call by which a handler returns.
 const RETURN: &str = "rt_sigreturn";
 
-/// What the kernel takes for one at most, ns: to interrupt the program, to set up its handler and the
-/// timer's next expiry. 12 us in a virtual machine.
+/// The maximum kernel time for one signal, ns: interrupting the program, setting up its handler, and arming
+/// the timer again. 12 us in a virtual machine.
 const MOST_OF_A_SIGNAL_NS: f64 = 30e3;
 
-/// Handlers that are called so often that bringing them their signals takes the time.
+/// Finds handlers that are called so often that delivering their signals takes the time.
 pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
     let returns = |row: &SyscallRow| row.name == RETURN;
     let handled = analysis.tally(returns);
@@ -36,7 +36,9 @@ pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
             .weighing(cost.in_kernel_ns)
             .evidence("signals", handled.calls as f64, "calls")
             .evidence("cost outside of calls", outside, "ns")
-            .advice("Let the signals come less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of the profiler that asks for them), or read them where it suits the program (`signalfd`, `timerfd`) instead of having a handler called.")
+            .advice("Request signals less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of \
+                 the profiler that requests them), or read them at a convenient time (`signalfd`, `timerfd`) \
+                 instead of in a handler.")
             .pid(handled.pid)
             .likely(),
     )
@@ -48,7 +50,7 @@ mod tests {
 
     use crate::fake::{Fake, MS, ROOT, hold_words};
 
-    /// Of a second, of which samples saw so many ms in own code.
+    /// A second, of which samples saw this many ms in own code.
     fn handled(signals: u64, sampled_ms: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.calls("rt_sigreturn", None, signals, 0, 700);

@@ -1,4 +1,4 @@
-//! A stream or a file is read or written in small pieces, each by a call of its own.
+//! A stream or a file is read or written in small pieces, each with a separate call.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::numbers::count;
 use crate::runtimes::{Habit, Topic, is_made_up};
 use crate::thresholds as t;
 
-/// What comes is taken in pieces, or a file is from its front to its end.
+/// Finds a stream, or a file read from beginning to end, that is read in small pieces.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     // The kernel decides the size of each read from a file that it generates, such as those in `/proc`.
     let comes_in_pieces = |small: &Small| {
@@ -52,7 +52,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice(advice))
 }
 
-/// What is written is less than a line.
+/// Finds writes of less than a line.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let small = most(analysis, |small| {
         is_output(analysis, small) && is_of_pieces(analysis, small)
@@ -71,14 +71,14 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     ))
 }
 
-/// What is written is a line, which nobody watches.
+/// Finds writes of one line each to an output that isn't a terminal.
 pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
     let watched = |s: &Small| analysis.descriptors.waited_for(s.pid, s.fd) == WaitKind::Terminal;
     let small = most(analysis, |small| {
         is_output(analysis, small) && !is_of_pieces(analysis, small) && !watched(small)
     })?;
     let tally = &small.tally;
-    // Where the written bytes are not checked, it takes what everybody writes there.
+    // If the written bytes weren't checked, lines are assumed for standard output.
     let checked = small.lines(analysis).is_some();
     let lines = checked || analysis.descriptors.is_output(small.pid, small.fd);
     let each = tally.bytes_per_call();
@@ -102,7 +102,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
 pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_file = read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
-    // No buffer makes a file of the kernel shorter.
+    // No buffer reduces the reads of a kernel-generated file.
     let pseudo = |small: &Small| {
         let name = analysis.name_of(small.pid, small.fd);
         name.is_some_and(|name| is_made_up(&name))
@@ -118,7 +118,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
         n => format!(", with {} calls to open and close around them", count(n)),
     };
     let runtime = analysis.runtime(Some(small.pid));
-    // A shell goes back after each line; what is opened for each record has first to be kept open.
+    // A shell goes back after each line; a file that is opened for each record must first be kept open.
     let is_scattered = !small.writes
         && around.calls == 0
         && !runtime.has(Habit::GoesBack)
@@ -143,15 +143,16 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice(advice))
 }
 
-/// What to say where each record is read somewhere else.
-const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or ask for them in the order in which they lie, through a buffer. Where a database reads them: one transaction for many questions.";
+/// The advice if each record is read from a different position.
+const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or read the \
+     records in file order, through a buffer. If a database reads them: one transaction for many queries.";
 
-/// Of those that are meant, what costs most.
+/// Returns the most expensive of the matching small calls.
 fn most<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&'a Small> {
     analysis.small_calls().iter().find(|small| is(small))
 }
 
-/// A finding about small calls that are read.
+/// Builds a finding about small reads.
 fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) -> Claim {
     let finding = cost(analysis, small).finding(id, analysis, statement);
     evidence(finding, analysis, small, ["read calls", "bytes per read"])
@@ -178,7 +179,7 @@ fn of_file(small: &Small, reopened: bool) -> Topic {
     }
 }
 
-/// With how many there are, how large each is, and where.
+/// Adds their number, size and location.
 fn evidence(
     finding: Claim,
     analysis: &Analysis<'_>,
@@ -206,15 +207,15 @@ fn output_name(analysis: &Analysis<'_>, small: &Small) -> String {
     }
 }
 
-/// Whether it is written as standard output is.
+/// Reports whether it is written like standard output.
 fn is_output(analysis: &Analysis<'_>, small: &Small) -> bool {
     let is_stream = || small.writes && small.is_stream_of_file(analysis);
     small.of == PiecesOf::Output || is_stream()
 }
 
-/// Whether what is written is less than a line, or no line: the blocks of which a copy is made.
-/// Where nothing was sampled whether the writes end lines, short ones are pieces; and those to a
-/// standard output that collects nothing but lines, where each piece that is printed ends with one.
+/// Reports whether the writes are less than a line, or not lines at all: the blocks of a copy. If it wasn't
+/// sampled whether writes end lines, short ones count as pieces; so do short ones to a line-buffered standard
+/// output, where each printed piece ends with a line end.
 fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
     let of_lines = analysis.runtime(Some(small.pid)).has(Habit::CollectsLines);
@@ -225,8 +226,8 @@ fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     are_pieces || small.is_copied_in_blocks(analysis)
 }
 
-/// What they cost, with the questions that go with each of them: what makes a stream for each piece
-/// asks where its file is and what it is.
+/// Returns their cost, including the queries that accompany each of them: creating a stream for each piece
+/// queries its position and type.
 fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     let own = CallCost::with(&small.tally, analysis, |row| small.holds(row));
     let each = small.tally.calls;
@@ -248,8 +249,8 @@ fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     })
 }
 
-/// What the calls cost, and where it is not a file those of a reader in the tree: it gets as small
-/// pieces as are written.
+/// Returns the cost of the calls and, unless it is a file, of those of a reader in the tree, which gets
+/// pieces as small as those written.
 fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     let own = cost(analysis, small);
     if !analysis.descriptors.is_output(small.pid, small.fd) {
@@ -263,7 +264,7 @@ fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
             *read.entry(row.pid).or_default() += row.bytes;
         }
     }
-    // Nothing names the two ends of a pipe; that all that was written was read shows them.
+    // The two ends of a pipe have no common name; equal totals identify them.
     let same = |bytes: u64| bytes.abs_diff(small.tally.bytes) * 100 <= small.tally.bytes;
     let mut read = read.into_iter();
     let reader = read.find(|(_, bytes)| *bytes > 0 && same(*bytes));
@@ -275,8 +276,8 @@ fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     own.plus(theirs.unwrap_or_default())
 }
 
-/// Whether the reads are hidden behind waits for the writer, again and again: then the command
-/// would end no sooner without them. One long wait is the writer's start.
+/// Reports whether the reads are repeatedly hidden behind waits for the writer: then the command would end no
+/// sooner without them. A single long wait is the writer's startup.
 fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     let waits = |row: &&OffCpuRow| {
         let reads = row.call.as_deref().is_some_and(calls::is_read);
@@ -301,8 +302,8 @@ struct Opening {
     cost: CallCost,
 }
 
-/// A file that is opened for each small call costs the opening too, and not the lookups of it where
-/// it isn't.
+/// If a file is opened for each small call, the opening costs too, but not lookups of it in places where it
+/// isn't.
 fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
     let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
     let all = analysis.tally(opens);

@@ -1,4 +1,4 @@
-//! Streams that are read and written in small pieces, and what looks like them.
+//! Tests of streams that are read and written in small pieces, and of similar cases.
 
 use fathom_model::FindingId;
 use fathom_trace::Cause;
@@ -115,7 +115,7 @@ fn blocks_of_a_copy_are_no_lines() {
         fake.ids().remove(0)
     };
     assert_eq!(reported(600_000, 32), "unbuffered-output");
-    // Lines: taken out of blocks, or of lengths that are no block's.
+    // Lines: either taken out of blocks, or of lengths that aren't those of blocks.
     assert_eq!(reported(600, 32), "line-buffered-output");
     assert_eq!(reported(600_000, 31), "line-buffered-output");
 }
@@ -185,7 +185,7 @@ fn their_last_bytes_distinguish_lines_from_pieces() {
         fake.ids()
     };
     assert_eq!(reported(6, 256), ["line-buffered-output"]);
-    // The end of each line is written by itself.
+    // The end of each line is written separately.
     assert_eq!(reported(6, 128), ["unbuffered-output"]);
     assert_eq!(reported(60, 3), ["unbuffered-output"]);
 }
@@ -239,7 +239,7 @@ fn records_that_are_read_here_and_there_are_reported_with_the_file() {
     assert_eq!(found.id, FindingId::SmallFileIo);
     assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
     assert!(found.advice.contains("mmap"));
-    // One after the other they need no more than a buffer.
+    // Sequential reads need only a buffer.
     assert_eq!(reported(499_990).id, FindingId::UnbufferedInput);
 }
 
@@ -308,6 +308,6 @@ fn questions_that_go_with_each_write_go_with_them() {
     };
     let alone = saving_ms(0);
     assert!(saving_ms(200_001) > alone + 50, "{alone}");
-    // Whoever asks half as often has a reason of its own.
+    // A program that queries half as often has another reason.
     assert_eq!(saving_ms(100_000), alone);
 }

@@ -19,7 +19,7 @@ use crate::thresholds as t;
 struct Files<'a>(Vec<&'a FileRow>);
 
 impl Files<'_> {
-    /// Of each process, those of this kind that have a path; the most first.
+    /// Returns the files of this kind that have a path, by process; the process with the most first.
     fn by_process<'a>(
         analysis: &Analysis<'a>,
         is: impl Fn(&FileRow) -> bool,
@@ -51,10 +51,10 @@ impl Files<'_> {
     }
 }
 
-/// Calls that are made for each of many files: its data, and its end.
+/// The calls made for each of many files: its data, and its end.
 const CALLS_FOR_EACH_FILE: u64 = 3;
 
-/// Processes that read one file after another, each of them once: no buffer makes the calls fewer.
+/// Returns processes that read many files in turn, each of them once: no buffer reduces those calls.
 pub(crate) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     let mut calls: HashMap<u32, u64> = HashMap::new();
     let rows = analysis.trace.syscalls.iter();
@@ -71,7 +71,7 @@ pub(crate) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     files.filter_map(one_by_one).collect()
 }
 
-/// What is said of files by how they are used.
+/// The words for files, by how they are used.
 struct Words {
     used: &'static str,
     cost: &'static str,
@@ -79,8 +79,8 @@ struct Words {
     advice: &'static str,
 }
 
-/// Files that are read or written, most of them in one of the two ways; or copied, where each that
-/// is read becomes one.
+/// Finds files that are read or written, most of them in the same way; or copied, where each one read becomes
+/// one written.
 pub(crate) fn moved_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_moved = |file: &FileRow| file.reads + file.writes > 0 && is_real(file);
     let Files(mut files) = Files::by_process(analysis, is_moved).next()?;
@@ -93,10 +93,10 @@ pub(crate) fn moved_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let (used, reason) = match (is_copied, read >= written) {
         (true, _) => (
             "read or written",
-            "Opening and making them costs more than their data.",
+            "Opening and creating them costs more than their data.",
         ),
         (_, true) => ("read", "Opening costs more than reading."),
-        _ => ("written", "Making a file costs more than writing it."),
+        _ => ("written", "Creating a file costs more than writing it."),
     };
     let words = Words {
         used,
@@ -126,7 +126,7 @@ pub(crate) fn moved_files(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, &files, least, bytes, data, &words)
 }
 
-/// Files that are mapped, each no larger than a page.
+/// Finds files that are mapped, each no larger than a page.
 pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let pages = 1..=t::PAGE_BYTES;
     let size = |file: &FileRow| file.size_bytes.unwrap_or(0);
@@ -139,7 +139,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
         let rows = analysis.rows_of_process(pid).filter(|row| row.name == name);
         rows.map(|row| row.calls).sum::<u64>()
     });
-    // Files that are opened and neither read nor mapped are checked, or locked.
+    // Files that are opened but neither read nor mapped are checked, or locked.
     if calls.iter().any(|calls| calls * 10 < opens * 9) {
         return None;
     }
@@ -150,7 +150,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
         advice: "Keep small items together in one file, map that once, and keep the mapping.",
     };
     let part = |name| part_of_calls(analysis, pid, opens, |row| row.name == name);
-    // The first touch of each is a page fault, of those that there were.
+    // The first access to each is one of the page faults.
     let faults = analysis.fault_cost();
     let stretch = analysis.stretch(|row| row.pid == pid && calls::opens_file(&row.name));
     let touches = (opens as f64 * stretch).min(faults.count as f64) * faults.each_ns;
@@ -164,7 +164,8 @@ fn is_real(file: &FileRow) -> bool {
     !is_of_system(&file.name.text())
 }
 
-/// What else a process does by such calls has no part in it, as far as it was traced.
+/// Returns the part of such calls that is for these files, as far as it was traced; the process's other calls
+/// don't count.
 fn part_of_calls(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -176,7 +177,8 @@ fn part_of_calls(
     CallCost::of(analysis, |row| row.pid == pid && is(row)).part(part_of(done, all))
 }
 
-/// So many of these files, of so many bytes together, with what the calls for their data cost.
+/// Builds a claim about this many files, of this many bytes in total, with the cost of the calls for their
+/// data.
 fn claim(
     analysis: &Analysis<'_>,
     files: &Files<'_>,
@@ -230,7 +232,7 @@ fn claim(
     Some(finding.advice(words.advice).pid(first.pid).on(None, path))
 }
 
-/// Each of the files is somewhere else on the disk, and so is what the folder says of it.
+/// Returns the disk waits: each of the files is in a different place on the disk, and so is its folder entry.
 fn waits(analysis: &Analysis<'_>, files: &Files<'_>) -> CallCost {
     let (reads, writes) = (files.sum(|file| file.reads), files.sum(|file| file.writes));
     let (waited, _) = analysis.off(|row| {
@@ -267,7 +269,7 @@ mod tests {
         let found = reads(10_000, 46).findings();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id, FindingId::SmallFileIo);
-        // 7.5 us for each, and what calls take beside their timed part.
+        // 7.5 us for each, and the cost of calls outside their timed part.
         assert!((75..79).contains(&(found[0].could_win_ns / 1_000_000)));
         let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
         assert!(
@@ -283,7 +285,7 @@ mod tests {
             let mut fake = reads(each, 300);
             fake.calls("openat", None, each, 0, 15_000);
             fake.calls("write", Some(4), each, bytes, 2_000);
-            // A pipe is not a file, and what it takes is none of their cost.
+            // A pipe is not a file, and its time is not part of their cost.
             fake.descriptor(1, "pipe");
             fake.calls("write", Some(1), 20, 65_536, 2_000_000);
             for i in 0..each {
@@ -379,7 +381,7 @@ mod tests {
             of_files.expect("it is found").could_win_ns
         };
         assert!(gain(8_000) > gain(0));
-        // Others are not.
+        // Faults beyond those of the files are not counted.
         assert_eq!(gain(8_000), gain(9_000));
     }
 
@@ -394,7 +396,7 @@ mod tests {
     fn ordinary_files_and_hundreds_are_not() {
         assert!(reads(10_000, 3_000).ids().is_empty());
         assert!(reads(900, 46).ids().is_empty());
-        // Files that the kernel makes up can't be put together.
+        // Files generated by the kernel can't be merged.
         let mut fake = reads(10_000, 46);
         for file in &mut fake.trace.files {
             file.name = file.name.text().replace("/data", "/proc").as_str().into();

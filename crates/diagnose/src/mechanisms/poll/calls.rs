@@ -1,4 +1,4 @@
-//! A loop asks again and again instead of waiting.
+//! A loop polls instead of waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,8 @@ use crate::numbers::count;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Calls of this row that came back at once with nothing. `children`: of its process.
+/// Returns the calls of this row that returned at once with nothing. `children`: the number of its process's
+/// children.
 fn empty_turns(
     analysis: &Analysis<'_>,
     lookups: Option<&Awaited<'_>>,
@@ -31,18 +32,18 @@ fn empty_turns(
     } else if calls::is_poll(name) {
         awake(analysis, row)
     } else if name == "wait4" || name == "waitid" {
-        // Each child ends once: the others of these calls had nothing to report (WNOHANG).
+        // Each child ends once: the other calls had nothing to report (WNOHANG).
         awake(analysis, row).saturating_sub(row.errors + children)
     } else if calls::is_lock(name) {
-        // A lock that was let go of just then: whoever wanted it goes on.
+        // The lock had just been released: the thread that wanted it goes on.
         0
     } else {
         row.would_block
     }
 }
 
-/// Calls that came back without a sleep. Where waits aren't counted: all, if hardly any of the time
-/// was one.
+/// Returns the calls that returned without sleeping. If waits aren't counted: all of them, if hardly any of
+/// the time was asleep.
 fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     let asleep = row.blocked_ns.unwrap_or(0) as f64;
     if asleep < 0.2 * row.total_ns as f64 {
@@ -55,9 +56,9 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
-/// Threads with calls, by the number that the calls have, and their times. Calls that were traced
-/// in another run have that run's numbers: of a process's threads the one with the most calls is
-/// taken for the busiest, and so on.
+/// Returns threads that made calls, with the thread number in the calls, and their times. Calls traced in
+/// another run have that run's numbers: within a process, the thread with the most calls is assumed to be the
+/// busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for row in &analysis.trace.syscalls {
@@ -91,15 +92,15 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     found
 }
 
-/// A thread that asks in a loop.
+/// A thread that polls in a loop.
 struct Loop<'a> {
     times: &'a ThreadTimes,
-    /// Calls that had nothing to report.
+    /// The number of calls that had nothing to report.
     turns: u64,
-    /// CPU time in these calls, and in all of the loop, in the traced run.
+    /// The CPU time in these calls, and that of the whole loop, in the traced run.
     polls_ns: f64,
     own_ns: f64,
-    /// The calls with the most of them.
+    /// The row with the most of these calls.
     row: &'a SyscallRow,
     /// Whether it is on the critical path for most of the time.
     rules: bool,
@@ -114,12 +115,11 @@ fn loops<'a>(
     let found = callers.into_iter().filter_map(|(tid, times)| {
         let rows = || analysis.rows_of(tid);
         let children = analysis.children_of(times.pid).count() as u64;
-        // Of a thread that only the stops tier traced, nobody knows which of its sleeps and polls
-        // were short: the threads of a runtime search for work in such.
+        // If only the stops tier traced a thread, it is unknown which of its sleeps and polls were short:
+        // threads of a runtime search for work in such calls.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
-            // A runtime may nap for microseconds while it waits for a lock of its own or searches
-            // for work.
+            // A runtime may nap for microseconds while it waits for its own lock or searches for work.
             let by_runtime =
                 calls::is_sleep(&row.name) && analysis.runtime(Some(row.pid)).idle_wait(&row.name);
             !by_runtime && (tid == times.tid || !waits && !row.name.starts_with("wait"))
@@ -129,12 +129,12 @@ fn loops<'a>(
             false => 0,
         };
         let turns: u64 = rows().map(empty_turns).sum();
-        // A server that is busy polls and then reads: its turns are not empty.
+        // A busy server polls and then reads: its turns are not empty.
         let moved: u64 = rows()
             .filter(|row| row.bytes > 0)
             .map(|row| row.calls - row.would_block.min(row.calls))
             .sum();
-        // Stops see as many calls as their time allows; a loop that only asks fills it.
+        // The stops tier sees as many calls as its time budget allows; a loop that only polls uses it up.
         let least = match analysis.by_stops() {
             true => t::MANY_POLLS / 6,
             false => t::MANY_POLLS,
@@ -142,7 +142,7 @@ fn loops<'a>(
         if turns < least || turns < 5 * moved {
             return None;
         }
-        // The loop burns what is between its calls as well: all that the thread ran, by the
+        // The loop also burns the time between its calls: the thread's whole time on a CPU, multiplied by the
         // turns' part of its calls.
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls_ns: f64 = rows()
@@ -150,7 +150,7 @@ fn loops<'a>(
             .map(|row| cpu_in_calls(row, analysis.entry_exit.call_ns))
             .sum();
         let own_ns = times.on_cpu_ns * turns as f64 / calls.max(1) as f64;
-        // A thread that computes for long and asks in between doesn't burn what it computes.
+        // A thread that computes for long and polls in between doesn't waste its computing.
         let own_ns = match analysis.by_stops() {
             true => own_ns,
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
@@ -179,7 +179,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let lookups = awaited(analysis);
     let all = loops(analysis, &lookups);
     let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
-    // Others that ask the same are the same fault.
+    // Other threads that poll in the same way have the same problem.
     let alike =
         |other: &&Loop<'_>| other.row.name == first.row.name && other.own_ns >= 0.2 * first.own_ns;
     let alike: Vec<&Loop<'_>> = all.iter().filter(alike).collect();
@@ -189,8 +189,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         each.sum::<f64>()
     };
     let burnt = sum(|other| other.own_ns);
-    // A thread that only yields leaves the CPU to whoever has work, and burns little of it.
-    // What calls take is not known of those that were stopped at.
+    // A thread that only yields leaves the CPU to others with work, and burns little of it. For calls that
+    // were stopped at, their cost is unknown.
     let calls_are_dear = analysis.by_stops() || analysis.share(sum(|other| other.polls_ns)) >= 0.03;
     if !(calls_are_dear || first.rules) {
         return None;
@@ -208,7 +208,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let statement = match work {
         Some(work) if work.role == ThreadRole::Idle => format!(
-            "{who} of a library that had nothing to do looked for work {at_least}{turns_in_words} times by `{}`; {their} took",
+            "{who} of a library that had nothing to do polled {at_least}{turns_in_words} times with `{}`; {their} \
+             took",
             row.name
         ),
         Some(_) => format!(
@@ -216,11 +217,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             row.name
         ),
         None => format!(
-            "{who} asked {at_least}{turns_in_words} times by `{}` and got nothing; {their} took",
+            "{who} polled {at_least}{turns_in_words} times with `{}` and got nothing; {their} took",
             row.name
         ),
     };
-    let burning_ns = (statement.as_str(), burnt, ", which nobody else wanted");
+    let burning_ns = (statement.as_str(), burnt, ", which no other thread needed");
     let asked = lookups.get(&(row.tid, row.name.as_str()));
     let path = match asked {
         Some(awaited) => awaited.paths.first().map(|path| (*path).to_owned()),
@@ -239,7 +240,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("CPU time of the loop", burnt, "ns")
             .advice(match (asked, work) {
                 (_, Some(work)) => work.advice(),
-                (Some(_), None) => "Let whoever makes the file say so, through a pipe or a socket, or watch its folder (`inotify`); where that can't be, sleep between two tries.".into(),
+                (Some(_), None) => "Let the producer of the file announce it, through a pipe or a socket, or watch its folder \
+                     (`inotify`); where that is impossible, sleep between two tries.".into(),
                 (None, None) => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.".into(),
             })
             .pid(first.times.pid)
@@ -307,9 +309,9 @@ mod tests {
         }
         let found = &fake.findings()[0];
         let begin =
-            "2 threads asked 1,000,000 times by `read` and got nothing; their loops took 1.2";
+            "2 threads polled 1,000,000 times with `read` and got nothing; their loops took 1.2";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
-        // What the third thread was ready and had no CPU.
+        // How long the third thread was ready without a CPU.
         assert_eq!(found.could_win_ns / 1_000_000, 700);
     }
 
@@ -330,7 +332,7 @@ mod tests {
         fake.thread(crate::fake::ROOT, 101, 0, 1000, 990);
         fake.descriptor(4, "eventfd");
         fake.calls("mmap", None, 30, 0, 0);
-        // The other run's thread had another number.
+        // The thread had a different number in the other run.
         let row = fake.calls_of(555, "read", Some(4), 6_600, 0, 0);
         (row.would_block, row.errors) = (6_600, 6_600);
         let found = fake.findings();

@@ -1,4 +1,4 @@
-//! Asks again and again.
+//! Something is queried repeatedly.
 
 pub(crate) mod calls;
 pub(crate) mod paths;
@@ -11,8 +11,8 @@ use crate::claim::{Claim, Least};
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 
-/// A finding about CPU time that these threads burn. `who_burns`: up to how much that is; `else_none`:
-/// what is said where nobody lacked it.
+/// Builds a finding about CPU time that these threads burn. `who_burns`: the text before the amount;
+/// `else_none`: the text if no other thread lacked it.
 fn burning(
     id: FindingId,
     analysis: &Analysis<'_>,
@@ -25,15 +25,16 @@ fn burning(
         time(burnt),
         analysis.percent(burnt),
         match Least::OF_WORK.is_reached(analysis, wall) {
-            true => ", while others had work and no CPU",
+            true => ", while other threads had work but no CPU",
             false => else_none,
         },
     );
     Claim::new(id, analysis, burnt, statement).of_cpu_time(wall)
 }
 
-/// Wall time that these loops take from others: the longest that one of them was ready and had no
-/// CPU while they ran. Without them the run takes what the busiest of the others computes.
+/// Returns the wall time that these loops take from other threads: the longest time one of those was ready
+/// without a CPU while the loops ran. Without them, the run takes as long as the busiest other thread
+/// computes.
 fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
     let others = analysis.threads.iter();
     let others: Vec<&ThreadTimes> = others

@@ -1,4 +1,4 @@
-//! Does a thread do nothing but ask for paths until they are there?
+//! Finds threads that do nothing but check for paths until they exist.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,28 +8,28 @@ use crate::analysis::Analysis;
 use crate::critical_path::covered_ns;
 use crate::thresholds as t;
 
-/// The path isn't there.
+/// The path doesn't exist.
 pub(crate) const ENOENT: i32 = 2;
 
-/// Lookups by one kind of call of paths that were opened, or made, by one of the tree later on.
+/// Lookups with one kind of call, of paths that a process of the tree later opened or created.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited<'a> {
-    /// Those that found nothing.
+    /// The number of lookups that found nothing.
     pub calls: u64,
-    /// What for.
+    /// The paths.
     pub paths: Vec<&'a str>,
     /// The number of each, from its first lookup until it was opened or made, ns.
     spans: Vec<(u32, u64, u64)>,
 }
 
 impl Awaited<'_> {
-    /// How long at least one of the paths was asked for, ns of the traced run.
+    /// Returns how long at least one of the paths was being checked, in ns of the traced run.
     pub(crate) fn ns(&self) -> u64 {
         covered_ns(&self.spans)
     }
 }
 
-/// What threads do nothing but wait for by asking, by thread and call.
+/// Returns the paths that threads do nothing but poll for, by thread and call.
 pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), Awaited<'a>> {
     let lookups = analysis.trace.failed_lookups.iter();
     let often = |row: &&LookupRow| row.errno == ENOENT && row.calls >= t::LOOKUPS_OF_A_WAIT;
@@ -62,8 +62,8 @@ pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
     found.collect()
 }
 
-/// The thread that does hardly anything but make so many calls of this kind that find nothing: the
-/// trace doesn't say whose lookups these are.
+/// Returns the thread that does hardly anything but make this many unsuccessful calls of this kind: the trace
+/// doesn't say which thread made the lookups.
 fn who_asks(analysis: &Analysis<'_>, call: &str, lookups: u64) -> Option<u32> {
     if lookups < t::MANY_POLLS {
         return None;
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT};
 
-    /// A thread that asks for `/spool/done` so often, and files of that name that were opened then,
-    /// in ms.
+    /// A thread that checks for `/spool/done` this often, with files of that name opened at these times, in
+    /// ms.
     fn asked(misses: u64, others: u64, opened: &[u64]) -> Vec<(u32, u64, u64)> {
         let mut fake = Fake::new(1000);
         fake.calls("access", None, misses + 1, 0, 2_000).errors = misses;

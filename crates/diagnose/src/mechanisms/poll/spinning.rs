@@ -12,17 +12,17 @@ use crate::runtimes::{Runtime, Topic, Use, advice_on_spinning, spins_in_runtime}
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Until something happens.
+/// Finds threads that spin until memory changes.
 pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, spinners(functions(analysis), What::Memory))
 }
 
-/// Until a channel has something.
+/// Finds threads that spin until a channel has something.
 pub(crate) fn on_channels(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, askers(functions(analysis)))
 }
 
-/// Until a lock is free.
+/// Finds threads that spin until a lock is free.
 pub(crate) fn for_lock(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, spinners(functions(analysis), What::Lock))
 }
@@ -32,7 +32,7 @@ fn functions<'a>(analysis: &Analysis<'a>) -> &'a [FunctionRow] {
     profile.map_or(&[], |profile| &profile.functions)
 }
 
-/// What is waited for.
+/// What the threads wait for.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Memory,
@@ -43,13 +43,13 @@ enum What {
 /// Threads that spin.
 struct Spinning<'a> {
     what: What,
-    /// Samples that found them doing so, by thread.
+    /// The samples that found them spinning, by thread.
     samples: BTreeMap<u32, u64>,
-    /// The function with the most of them.
+    /// The function with the most such samples.
     first: &'a FunctionRow,
 }
 
-/// Threads that samples found in loops that wait.
+/// Returns threads that samples found in waiting loops.
 fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
     let contended = what == What::Lock && is_contended_spinlock(functions);
     let samples_of = |row: &FunctionRow| match contended && is_spinlock(row) {
@@ -74,14 +74,13 @@ fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
     })
 }
 
-/// The C library's spin lock.
+/// Reports whether the function is the C library's spin lock.
 fn is_spinlock(row: &FunctionRow) -> bool {
     row.function.as_deref() == Some("pthread_spin_lock")
 }
 
-/// Whether threads are in there for so much of their time that most of it is waiting, though not in
-/// its loop: one that is free takes 10 ns, and one that is held mostly keeps the instruction that
-/// asks for it.
+/// Reports whether threads spend so much of their time in it that most of it is waiting, though not in its
+/// loop: a free lock takes 10 ns, and a contended one mostly delays the instruction that requests it.
 fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
     let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for row in functions {
@@ -95,7 +94,7 @@ fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
     all.values().filter(fights).count() > 1
 }
 
-/// Whether the name has `lock` or `mutex` as a word: not of a block or a clock.
+/// Reports whether the name contains `lock` or `mutex` as a word: `block` and `clock` don't count.
 fn is_lock(row: &FunctionRow) -> bool {
     let name = row.function.as_deref().unwrap_or_default();
     let mut words = String::new();
@@ -110,7 +109,7 @@ fn is_lock(row: &FunctionRow) -> bool {
     words.split(' ').any(is)
 }
 
-/// Threads that do little else than ask channels without waiting for them.
+/// Returns threads that do little other than polling channels.
 fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
     let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     for row in functions {
@@ -150,7 +149,7 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
         .values()
         .map(|samples| analysis.untraced(*samples as f64 * period))
         .sum();
-    // Of many threads each may spin for a moment: a part of what all of them compute.
+    // Each of many threads may spin for a moment: a part of what all of them compute.
     if burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
     }
@@ -178,9 +177,11 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
             .advice(match advice_on_spinning(first) {
                 Some(words) => words.into(),
                 None => match what {
-                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and take a lock that sleeps when it is held (a mutex) where it is held for longer than a microsecond.".into(),
+                What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and use a \
+                     lock that sleeps (a mutex) where it is held for longer than a microsecond.".into(),
                 What::Channel => Runtime::of_function(first).advice(Topic::Channel),
-                What::Memory => "Sleep until it happens: a condition variable, a futex (`std::thread::park`, `atomic::wait`), a semaphore or a channel; spin for some microseconds at most before that.".into(),
+                What::Memory => "Sleep until the event: use a condition variable, a futex (`std::thread::park`, \
+                     `atomic::wait`), a semaphore or a channel; spin for a few microseconds at most before that.".into(),
             }})
             .pid(first.pid)
             .tid(first.tid),
@@ -263,7 +264,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 150);
         fake.in_function(ROOT, "/bin/program", "main.work", 800);
-        // Others wait for channels properly.
+        // Others block on channels properly.
         fake.thread(ROOT, 101, 0, 1000, 500);
         fake.in_function(101, "/bin/program", "runtime.chanrecv", 400);
         assert!(fake.ids().is_empty());

@@ -1,4 +1,4 @@
-//! Child processes that could run side by side run one after another.
+//! Child processes that could run in parallel run one after another.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Children that a parent could have run side by side.
+/// Children that a parent could have run in parallel.
 struct InTurn {
     pid: u32,
     children: usize,
-    /// Their lives together.
+    /// The sum of their lives.
     total_ns: f64,
     saving_ns: f64,
-    /// The one command that all of them ran.
+    /// The single command that all of them ran.
     repeated: Option<Repeated>,
 }
 
@@ -57,7 +57,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         );
     }
     let statement = format!(
-        "{children} child processes ran one after another for {}; side by side on {} CPUs they would take {} less, {} of the wall time.",
+        "{children} child processes ran one after another for {}; in parallel on {} CPUs they would take {} less, \
+         {} of the wall time.",
         time(analysis.untraced(total)),
         analysis.observation.cpus,
         time(saving),
@@ -77,17 +78,17 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     let waits = |times: &ThreadTimes| {
         times.sums.get(TimeCategory::WaitingForChild) + times.sums.get(TimeCategory::WaitingForPipe)
     };
-    // Any thread of it may be the one that waits: Go moves its work between them.
+    // Any of its threads may be the one that waits: Go moves work between them.
     let threads = analysis.threads_of(parent);
     let on_path = |times: &ThreadTimes| waits(times) * analysis.weight(times.tid);
     let waiter = threads.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
     let end = analysis.trace.duration_ns;
     let children: Vec<(u32, u64, u64)> = analysis
         .children_of(parent)
-        // What a shim or wrapper asks before it becomes the program is needed for that.
+        // Processes that a shim or wrapper runs before it becomes the program are needed for that.
         .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
-        // Short ones are process-spawning's.
+        // Short ones belong to process-spawning.
         .filter(|c| {
             span_ns(c) > t::SHORT_CHILD_CPU_NS && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
         })
@@ -112,13 +113,13 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         let longest = children.iter().map(span_ns).fold(0.0, f64::max);
         let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
         let repeated = repeated(analysis, &pids).filter(|it| it.times == children.len());
-        // Side by side they take as long as the longest, or as the CPUs allow; and what is run once, as
-        // long as one of them.
+        // In parallel they take as long as the longest, or as the CPUs permit; a repeated command that is run
+        // once takes as long as one run.
         let least = match repeated {
             Some(_) => total / children.len() as f64,
             None => longest.max(total / analysis.observation.cpus.max(1) as f64),
         };
-        // What other programs took of the CPUs would be theirs then as well.
+        // Other programs would still take their share of the CPUs.
         let undisturbed = (total.min(waits(waiter)) - least) * analysis.quiet;
         let on_path = analysis.weight(waiter.tid).max(weight(analysis, &children));
         let saving = analysis.untraced(undisturbed * on_path);
@@ -133,8 +134,8 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
-/// Part of the CPU time of these and of their descendants that is on the critical path: who waits
-/// for them may have so little of its own that it says nothing (`xargs` in a pipeline).
+/// Returns the part of these processes' and their descendants' CPU time on the critical path: the process
+/// that waits for them may have too little CPU time to tell (`xargs` in a pipeline).
 fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| analysis.tree(child.0));
     let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();
@@ -143,7 +144,7 @@ fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     on_path / sum(&|times| times.on_cpu_ns).max(1.0)
 }
 
-/// When a process became another program, which then took most of the time.
+/// Returns when a process became another program, which then took most of the time.
 fn became(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
     let execs = &analysis.process(pid)?.execs;
     let at = execs.last().filter(|_| execs.len() > 1)?.at_ns;

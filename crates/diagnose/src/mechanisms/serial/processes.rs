@@ -1,4 +1,4 @@
-//! Of several processes that were made to share work, one does it all while CPUs are free.
+//! One of several processes created to share work does it all while CPUs are free.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::claim::Claim;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// A process that was made to share work, with its threads' sums.
+/// A process that was created to share work, with the sums of its threads.
 struct Worker {
     pid: u32,
     from_ns: u64,
     to_ns: u64,
-    /// On a CPU or ready, all threads.
+    /// The time on a CPU or ready, over all threads.
     busy_ns: f64,
     cpu_ns: f64,
     on_path: f64,
@@ -36,8 +36,8 @@ fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
     })
 }
 
-/// What processes have in common that share work: nothing where they are copies of their parent,
-/// else the program and its arguments but for numbers.
+/// Returns what processes that share work have in common: nothing if they are copies of their parent,
+/// otherwise the program and its arguments without numbers.
 fn kind(process: &Process) -> String {
     let Some(exec) = process.execs.last() else {
         return String::new();
@@ -48,7 +48,7 @@ fn kind(process: &Process) -> String {
     plain.collect::<Vec<_>>().join(" ")
 }
 
-/// Processes of one parent and one kind that are there together.
+/// Returns groups of processes of one parent and one kind that exist at the same time.
 fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
     let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
     for process in &analysis.trace.processes {
@@ -65,7 +65,7 @@ fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
         .collect()
 }
 
-/// The busiest of a pool and what an even spread would save, if it does all the work.
+/// Returns the busiest process of a pool and the saving from an even spread, if it does all the work.
 fn alone<'a>(
     analysis: &Analysis<'_>,
     copies: bool,
@@ -73,8 +73,7 @@ fn alone<'a>(
 ) -> Option<(&'a Worker, usize, f64)> {
     let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
     let span = busiest.to_ns.saturating_sub(busiest.from_ns);
-    // Copies that got nothing to do may end at once; other programs that are short have done their
-    // work.
+    // Copies that got no work may end at once; other short programs have done their work.
     let shares = |other: &&Worker| {
         let overlap = other
             .to_ns
@@ -96,8 +95,8 @@ fn alone<'a>(
     Some((busiest, pool.len(), saving))
 }
 
-/// Whether the command waits for somebody of its own for as long as that, where nobody saw who
-/// ended the waits: by sampling from outside, a pool's results can come from any of its processes.
+/// Reports whether the command waits that long for one of its own processes, if it is unknown who ended the
+/// waits: when sampling from outside, a pool's results may come from any of its processes.
 fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waited = analysis.spent_on(&[
         TimeCategory::WaitingForChild,
@@ -108,8 +107,8 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     analysis.only_samples() && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 
-/// Processes of one pool are made one right after the other; making one takes an interpreter some
-/// ms.
+/// Processes of one pool are created within this time of each other; an interpreter takes some ms to create
+/// one.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -122,7 +121,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
     let (busiest, processes, saving) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let who_works = format!(
-        "Of {processes} processes that were made together one (pid {}) does all the work, on one of {} CPUs",
+        "Of {processes} processes created together, one (pid {}) does all the work, on one of {} CPUs",
         busiest.pid, analysis.observation.cpus,
     );
     Some(
@@ -140,7 +139,7 @@ mod tests {
 
     use crate::fake::Fake;
 
-    /// A pool of four for whom the command waits; each lives for so long and has so much CPU time.
+    /// A pool of four for which the command waits; each process lives this long and has this much CPU time.
     fn pool(copies: bool, of: [(u64, u64); 4]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.waits(Some("wait4"), None, Cause::Asleep, 1, 990_000);

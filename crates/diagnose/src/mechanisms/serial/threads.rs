@@ -1,4 +1,4 @@
-//! A program that has several threads uses one CPU.
+//! A program with several threads uses one CPU.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,12 @@ use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads that are made together start within this.
+/// Threads that are created together start within this time.
 const TOGETHER_NS: u64 = 5_000_000;
 
-/// Threads of one process that were made to share work: of one name, alive together, each with a
-/// part of the CPU time; or one that has it all and those that were made with it and ended at once.
+/// Returns threads of one process that were created to share work: with the same name, alive together, each
+/// with a part of the CPU time; or one that has it all, with those that were created with it and ended at
+/// once.
 fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
     let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
     for (thread, times) in analysis.trace.threads.iter().zip(&analysis.threads) {
@@ -43,14 +44,14 @@ fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a Thread
     most
 }
 
-/// The name that threads of one kind share: pools and runtimes number them.
+/// Returns the name that threads of one kind share, without the numbers that pools and runtimes add.
 fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Whether a thread computes for half of its time on a CPU: one that reads or writes for the others
-/// has no share of their work, and often their name. Where calls aren't timed, samples of its own
-/// code decide, if there are some.
+/// Reports whether a thread computes for half of its time on a CPU: one that reads or writes for the others
+/// doesn't share their work, though often their name. If calls aren't timed, samples of its own code decide,
+/// if there are any.
 fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     if analysis.trace.tier != Some(Tier::Kernel) {
         let own = analysis.in_own_code_ns(times.tid);
@@ -85,7 +86,8 @@ fn are_made_together(analysis: &Analysis<'_>, one: &ThreadTimes, other: &ThreadT
     (to - from).saturating_sub(ready) <= TOGETHER_NS
 }
 
-/// Threads like this one that were made with it and ended at once: it had taken all the work.
+/// Returns threads like this one that were created with it and ended at once, because it had taken all the
+/// work.
 fn left_without_work<'a>(
     analysis: &'a Analysis<'_>,
     busy: &'a ThreadTimes,
@@ -107,14 +109,13 @@ fn left_without_work<'a>(
         .map(|(_, times)| times)
 }
 
-/// Whether somebody waited for results of these threads more than once each: one job given away
-/// can't be cut from outside, several can be spread. Without a timeline nobody knows.
+/// Reports whether a thread waited for results of these threads more than once each: a single job can't be
+/// split from outside, but several can be distributed. Unknown without a timeline.
 fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let Some(pid) = workers.first().map(|worker| worker.pid) else {
         return false;
     };
-    // The thread that runs `main` has the process's name; those of the virtual machine have their
-    // own.
+    // The thread that runs `main` has the process's name; those of the virtual machine have other names.
     let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
@@ -127,9 +128,8 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     waits.count() >= t::LEAST_RESULTS * workers.len()
 }
 
-/// Whether threads wait for something outside more than for each other and a CPU: they are there to
-/// have several requests in flight, and their computing beside that is no work that somebody wanted
-/// to spread.
+/// Reports whether threads wait for something outside more than for each other and a CPU: they exist to keep
+/// several requests in flight, and their computing is not work that needs to be distributed.
 fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     let sum = |kinds: &[TimeCategory]| -> f64 {
         let of = |times: &&ThreadTimes| times.sums.of_any(kinds);
@@ -146,9 +146,9 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
 }
 
-/// Whether all but the busiest wait for what another one of them does at their word, turn by turn: who
-/// serves and who asks have no pieces of one work, so that nothing can be given to more of them. The
-/// busiest itself need not wait where they share a CPU: the next one has asked before it goes to sleep.
+/// Reports whether all but the busiest wait for another one's response to their requests, turn by turn: a
+/// server and its clients don't share one job, so more threads wouldn't help. The busiest need not wait
+/// itself if they share a CPU: the next request arrives before it goes to sleep.
 fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let is_worker = |tid: u32| workers.iter().any(|worker| worker.tid == tid);
     let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| is_worker(by));
@@ -165,9 +165,9 @@ fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool 
     workers.len() > 1 && others.all(in_turn)
 }
 
-/// Threads of executors that are named as such (`pool-1-thread-1`). One that is alone in its
-/// pool and works nearly all the time has been given all the work; several of which each result is
-/// awaited before the next job is given take turns.
+/// Returns threads of executors, recognized by their names (`pool-1-thread-1`). A thread that is alone in its
+/// pool and works nearly all the time was given all the work; several threads take turns if each result is
+/// awaited before the next job is given.
 fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own =
@@ -185,8 +185,7 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec
     }
 }
 
-/// Of the threads that a program made without names the one that has all the work, with
-/// those that ended at once.
+/// Among a program's unnamed threads, returns the one that has all the work, with those that ended at once.
 fn one_of_several<'a>(
     analysis: &'a Analysis<'_>,
     pid: u32,
@@ -206,7 +205,7 @@ fn one_of_several<'a>(
     }
 }
 
-/// CPUs that the other threads of the process used while the workers lived.
+/// Returns how many CPUs the other threads of the process used while the workers lived.
 fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f64 {
     let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
     let to = workers.iter().map(|l| l.to_ns).max().unwrap_or(0);
@@ -226,7 +225,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus;
     let found = analysis.trace.processes.iter().filter_map(|process| {
         let runtime = analysis.runtime(Some(process.pid));
-        // Its runtime's own threads share one name and work beside the program's single one.
+        // Its runtime's own threads share one name and work alongside the program's single one.
         if cpus < 2 || runtime.has(Habit::OneThread) {
             return None;
         }
@@ -246,13 +245,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         if serve_one_another(analysis, &workers) {
             return None;
         }
-        // The thread that gives out the work may do a part of it. A machine's own compile and
-        // collect.
+        // The thread that distributes the work may do a part of it. A virtual machine's own threads compile
+        // and collect.
         if !names_pools && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
         }
-        // Where work moves over many threads, only those that are bound to theirs get equal parts
-        // of it and still take turns.
+        // If work moves between many threads, only threads bound to their work get equal parts of it and
+        // still take turns.
         let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
         let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
         if moves_work && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
@@ -269,7 +268,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
         let in_turn = workers.len() > cpus || !lopsided;
-        // What other programs took of the CPUs is nobody's idling.
+        // CPU time that other programs took isn't idling.
         let own = span * analysis.quiet;
         let spread = own / cpus.min(workers.len().max(2)) as f64;
         let saving = analysis.untraced(own - spread.max(cpu / cpus as f64));
@@ -286,7 +285,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         evenly(analysis, saving, &who_works)
             .evidence("threads", threads as f64, "threads")
             .evidence("CPUs used", used, "CPUs")
-            .advice("Give the work to as many threads as there are CPUs, in more and smaller pieces than that, and see that no lock or single stage makes them take turns.")
+            .advice("Distribute the work over as many threads as there are CPUs, in more and smaller pieces than that, \
+                 and make sure that no lock or single stage serialises them.")
             .pid(pid),
     )
 }

@@ -1,4 +1,4 @@
-//! Which of the files that a process opened are code that its runtime loaded?
+//! Tells the opened files that are code loaded by the runtime from those that are data.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use fathom_trace::FileRow;
 use crate::analysis::Analysis;
 use crate::runtimes::{Modules, Runtime, is_library_file};
 
-/// Most bytes that a loader reads of a library: it reads the header and maps the rest. Who copies
-/// or searches one reads it to its end.
+/// The most bytes a loader reads from a library: it reads the header and maps the rest. A program that copies
+/// or searches a library reads it to the end.
 const READ_BY_LOADER: u64 = 16 << 10;
 
-/// What separates the code that one process runs from the data that it works on.
+/// Separates the code that a process loads from the data that it works on.
 pub(super) struct CodeFiles {
     modules: Modules,
-    /// Modules, without the ending of their source, of which no compiled form was found, or what
-    /// was asked for before an ending was added to it.
+    /// Modules, without their source extension, for which no compiled form was found; or names that were
+    /// looked up before an extension was added.
     missed: HashSet<String>,
-    /// Folders of which it was asked what kind of modules they hold.
+    /// Folders in which the runtime looked up the kind of their modules.
     of_packages: HashSet<String>,
-    /// What the command is given to work on.
+    /// The operands of the command: the files and folders it works on.
     operands: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl CodeFiles {
         }
     }
 
-    /// Whether it is a source that was compiled as it was loaded, of those that are code.
+    /// Returns whether the file is code, and is source that was compiled while it was loaded.
     pub(super) fn is_source(&self, file: &FileRow) -> bool {
         match self.modules {
             Modules::Compiled { source, .. } => {
@@ -78,8 +78,8 @@ impl CodeFiles {
         stems.any(|stem| self.missed.contains(stem))
     }
 
-    /// The name that is asked for is tried before an ending is added to it, and the description of
-    /// the folder is asked for of each script that is run, not of those that are read as data.
+    /// A script is recognised if the runtime tried its name before adding an extension. The folder's
+    /// description is looked up for every script that is run, but not for scripts that are read as data.
     fn is_package(&self, name: &str, ends: &[&str], description: &str) -> bool {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let is_script = ends.iter().any(|end| name.ends_with(end));
@@ -87,13 +87,13 @@ impl CodeFiles {
         name.ends_with(description) && scoped || is_script && (scoped || self.is_missed(name, ends))
     }
 
-    /// Whether a file lies in a folder that the program is given to work on, as linters and
-    /// compilers are. The path may have been made absolute.
+    /// Returns whether a file is in a folder that was passed to the program as input, as for linters and
+    /// compilers. The path may have been made absolute.
     fn is_worked_on(&self, name: &str) -> bool {
         self.operands.iter().any(|operand| {
             let rest = match operand.starts_with('/') {
                 true => name.strip_prefix(operand.as_str()),
-                // The system's own folders are named in full.
+                // System folders are always named by their full path.
                 false if name.starts_with("/usr/") => None,
                 false => name
                     .match_indices(operand.as_str())
@@ -119,8 +119,8 @@ fn of_packages(analysis: &Analysis<'_>, pid: u32, description: &str) -> HashSet<
     folders.map(str::to_owned).collect()
 }
 
-/// Modules whose compiled form was looked up in the cache and not found. Who writes compiled modules
-/// is filling the cache, as `compileall` does, and who reads a source without asking for its
+/// Modules whose compiled form was looked up in the cache and not found. A process that writes compiled
+/// modules is filling the cache, as `compileall` does; one that reads a source without looking up its
 /// compiled form reads it as data.
 fn uncompiled(analysis: &Analysis<'_>, pid: u32, compiled: &str, cache: &str) -> HashSet<String> {
     let mut files = analysis.files_of(pid);
@@ -131,7 +131,7 @@ fn uncompiled(analysis: &Analysis<'_>, pid: u32, compiled: &str, cache: &str) ->
     lookups(analysis).filter_map(module).collect()
 }
 
-/// Of `/a/__pycache__/b.cpython-311.pyc`: `/a/b`.
+/// Maps `/a/__pycache__/b.cpython-311.pyc` to `/a/b`.
 fn module_of(path: &str, compiled: &str, cache: &str) -> Option<String> {
     let (folder, file) = path.strip_suffix(compiled)?.rsplit_once('/')?;
     let folder = folder.strip_suffix(cache)?;
@@ -139,15 +139,15 @@ fn module_of(path: &str, compiled: &str, cache: &str) -> Option<String> {
     Some(format!("{folder}{module}"))
 }
 
-/// Folders from which code is to be loaded, as these options say.
+/// The folders that these options name as code search paths.
 fn code_path<'a>(arguments: &'a [String], options: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let values = pairs.filter(move |(option, _)| options.contains(&option.as_str()));
     values.flat_map(|(_, value)| value.split(':'))
 }
 
-/// Arguments that aren't options, without an interpreter's first one, which is its script. A folder
-/// that code is loaded from is one of code, whatever else is known of it.
+/// Arguments that aren't options, except an interpreter's script (its first argument). A folder that is on
+/// the code search path counts as code, even if it is also an operand.
 fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
     let exec = analysis
         .process(pid)
@@ -208,7 +208,7 @@ mod tests {
         assert!(!is_code(&python, &file("/data/a.json")));
         assert!(!is_code(&running("tar cf t.tar tree"), &file("/lib/a.js")));
         assert!(is_code(&running("java A"), &file("/lib/A.class")));
-        // A linter's work, unless it is its own code as well.
+        // A linter's input is data, unless it is also on the class path.
         assert!(!is_code(&running("java A /lib"), &file("/lib/B.class")));
         assert!(is_code(
             &running("java -cp /lib A /lib"),

@@ -1,4 +1,4 @@
-//! Claim and binding shared libraries takes a good part of the time.
+//! Loading and binding shared libraries takes a considerable part of the time.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,18 @@ use crate::numbers::count;
 use crate::runtimes::{LIST_OF_LIBRARIES, is_library_file, is_loader};
 use crate::thresholds as t;
 
-/// Libraries that one process loaded.
+/// The libraries that one process loaded.
 struct Loaded {
     pid: u32,
     libraries: usize,
     from_ns: u64,
     to_ns: u64,
-    /// By `dlopen`, after it began.
+    /// Loaded by `dlopen`, after the program started.
     by_program: bool,
 }
 
-/// Many libraries, whenever they were opened: what the loader computed to bind them, and its calls.
+/// Reports many libraries, regardless of when they were opened: the loader's own computing to bind them, and
+/// its calls.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let pid = analysis.main_function(is_loader)?.pid;
     let own = analysis.files_of(pid);
@@ -44,13 +45,15 @@ pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::DynamicLinking, analysis, cost, statement)
             .evidence("libraries", libraries as f64, "files")
             .evidence("time in the loader's own code", loader, "ns")
-            .advice("Link what belongs together into one library, open plugins when they are needed and without `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols (`-fvisibility=hidden`).")
+            .advice("Link libraries that belong together into one, open plugins only when needed and without \
+                 `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols \
+                 (`-fvisibility=hidden`).")
             .pid(pid),
     )
 }
 
-/// What a process's loader computes, 0 without samples, and what the kernel does for it when it
-/// opens so many libraries, or one so often.
+/// Returns the CPU time of a process's loader (0 without samples), and the kernel's time for `opens` opens of
+/// libraries.
 fn loading_ns(analysis: &Analysis<'_>, pid: u32, opens: u64) -> (f64, f64) {
     let loader = analysis.in_functions(|row| row.pid == pid && is_loader(row));
     let all_opens = calls_of(analysis, pid, calls::opens_file).calls;
@@ -63,7 +66,7 @@ fn calls_of(analysis: &Analysis<'_>, pid: u32, is: impl Fn(&str) -> bool) -> Tal
     analysis.tally(|row| row.pid == pid && is(&row.name))
 }
 
-/// A library that a program opens and closes for each piece of work.
+/// Reports a library that a program opens and closes for each piece of work.
 pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
     let again = |file: &&FileRow| {
         is_library_file(&file.name.text()) && file.opens >= t::MANY_OPENS_OF_A_LIBRARY
@@ -99,7 +102,7 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(cost),
         match loader > 0.0 {
             true => String::new(),
-            false => format!(" and what the loader computes to bind {them}"),
+            false => format!(" and the loader's work to bind {them}"),
         },
     );
     Some(
@@ -116,7 +119,8 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
 
 pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     let mut found = all(analysis);
-    // What the first process opens itself is reported of it alone: others have another cause.
+    // If the first process opens libraries itself, only that process is reported: the others have another
+    // cause.
     if let Some(first) = found.first()
         && first.by_program
     {
@@ -135,7 +139,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
         .sum::<u64>()
         .max(1) as f64;
     let on_path = found.iter().map(|it| on_path_ns(analysis, it)).sum::<f64>();
-    // Of processes side by side at most the time that they cover together.
+    // For concurrent processes, count at most the time that they cover together.
     let spent = analysis.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
     let many: usize = found.iter().map(|it| it.libraries).sum();
     let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
@@ -162,13 +166,16 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let advice = match (by_program, found.len()) {
         (true, _) => {
-            "Open a library when something of it is needed, with RTLD_LAZY; link what is always needed into the program."
+            "Open a library when it is first needed, with RTLD_LAZY; link libraries that are always needed into the \
+             program."
         }
         (false, 1) => {
-            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or prelink; load seldom used parts by `dlopen`."
+            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), give one RUNPATH that \
+             contains all of them, or prelink; load rarely used parts with `dlopen`."
         }
         _ => {
-            "Link what is needed statically or not at all (`-Wl,--as-needed`), give one RUNPATH that holds all of it, or do all items in one start."
+            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), give one RUNPATH that \
+             contains all of them, or process all items in one start."
         }
     };
     Some(
@@ -181,7 +188,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Processes that loaded many libraries, the command's first first.
+/// Processes that loaded many libraries, the command's first process first.
 fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
     let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
         return Vec::new();
@@ -200,8 +207,8 @@ fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
 }
 
 fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
-    // Where nobody knows which process of this run it is, that was stopped at its calls: what a
-    // shell opened for the program it is about to become comes before all that the loader opens.
+    // If the call-traced process can't be matched to one of this run: whatever a shell opened for the program
+    // it is about to become comes before everything that the loader opens.
     let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
@@ -217,7 +224,7 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
         .filter(|f| f.name != LIST_OF_LIBRARIES)
         .collect();
     let last = libraries.last()?;
-    // What is opened after the loader gave its list back is the program's own wish.
+    // Libraries opened after the loader returned its list were requested by the program itself.
     let list_given_back = list_given_back_ns(analysis, pid);
     let begins = list_given_back.unwrap_or(u64::MAX);
     let linked = libraries.partition_point(|f| f.first_ns <= begins);
@@ -239,7 +246,7 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
     })
 }
 
-/// The time that a process loaded libraries, as far as the command waited for it.
+/// The time that a process spent loading libraries while the command waited for it.
 fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
     let is_first = analysis
@@ -253,8 +260,8 @@ fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     }
 }
 
-/// When the loader was done: it binds symbols after it has opened the last library, and gives back
-/// the list of libraries that it had mapped by its last call, mostly its first of this kind.
+/// When the loader finished: it binds symbols after opening the last library, and its last call unmaps its
+/// list of libraries; this is usually the process's first call of this kind.
 fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
     let has_list = analysis
         .files_of(pid)
@@ -285,9 +292,9 @@ mod tests {
         };
         assert!(reported(400, 400));
         assert!(!reported(1, 400));
-        // It is loaded already, and the others' memory is the program's.
+        // The library is already loaded; the other mappings are the program's memory.
         assert!(!reported(400, 10));
-        // A fifth of what is opened: the rest maps for itself.
+        // Opens are a fifth of the unmappings: the program maps memory for itself.
         assert!(!reported(80, 400));
     }
 
@@ -400,7 +407,7 @@ mod tests {
             "{}",
             reported[0].share
         );
-        // Calls traced in another run have other process numbers.
+        // Calls traced in another run have different process IDs.
         let files = fake.trace.files.iter_mut();
         files.for_each(|file| file.pid += 1000);
         for child in 0..5 {

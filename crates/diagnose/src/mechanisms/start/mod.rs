@@ -1,4 +1,4 @@
-//! What comes before the first useful work.
+//! Time spent before the first useful work.
 
 mod code_files;
 pub(crate) mod linking;

@@ -18,7 +18,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let root = analysis.trace.processes.first()?;
     let begun = root.execs.last().map_or(root.started_ns, |exec| exec.at_ns);
     let output = root.first_output_ns.unwrap_or(analysis.trace.duration_ns);
-    // Files are what a start is made of.
+    // The start is recognised by the files that it loads.
     let code = CodeFiles::of(analysis, root.pid);
     let loaded =
         analysis.trace.files.iter().filter(|f| {
@@ -29,8 +29,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
     let start = analysis.untraced(loading as f64);
-    // Another run's times are brought to this one's clock by a model, which finds too little more
-    // often than too much.
+    // Times from another run are mapped to this run's clock by a model, which underestimates more often than
+    // it overestimates.
     let least = match analysis.trace.calls_from {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
@@ -45,7 +45,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let loading = start - runtime;
     let compiled = match are_compiled {
         true => format!(
-            " {} of them were sources that were compiled again, since no compiled form was kept.",
+            " {} of them were sources that were compiled again, because no compiled form was kept.",
             count(sources as u64)
         ),
         false => String::new(),
@@ -87,13 +87,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Below which packages are installed.
+/// Folders under which packages are installed.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/node_modules/"];
-/// Packages that a sentence names, each with this part of the files at least.
+/// The most packages that a sentence names, and the least share of the files that each must have.
 const NAMED: usize = 3;
 const PART_OF_FILES: f64 = 0.05;
 
-/// Of which installed packages most of these files are, with numbers.
+/// Returns the installed packages that most of these files belong to, with file counts.
 fn packages_in_words<'a>(files: impl Iterator<Item = Cow<'a, str>>) -> String {
     let mut packages: BTreeMap<String, u64> = BTreeMap::new();
     let mut all = 0;
@@ -124,9 +124,8 @@ fn packages_in_words<'a>(files: impl Iterator<Item = Cow<'a, str>>) -> String {
     }
 }
 
-/// When the first file was opened that the program chose: what came before it is the runtime's own
-/// start (Node 60 ms, Java 40, Python 10 to 20), which stays whatever the program loads. `None`
-/// where nothing says.
+/// When the program opened the first file of its own choice. Everything before is the runtime's own start
+/// (Node 60 ms, Java 40, Python 10 to 20), which remains no matter what the program loads. `None` if unknown.
 fn first_of_program<'a>(
     analysis: &Analysis<'_>,
     root: &Process,
@@ -157,8 +156,8 @@ fn first_of_program<'a>(
     }
 }
 
-/// Part of the time from `from` to `to` in which children of the process ran: it had begun its
-/// work, as a test that starts the program under test, and loads what it needs on the way.
+/// Part of the time from `from` to `to` in which children of the process ran. By then the process was already
+/// working, as a test that starts the program under test, and loads modules on demand.
 fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     let threads = analysis.children_of(pid).map(|child| {
         let end = child.ended_ns.unwrap_or(to);
@@ -171,9 +170,9 @@ fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     covered_ns(&threads.collect::<Vec<_>>())
 }
 
-/// The moment after which most of the files had been opened, and the files up to then. A pause
-/// between two of them that is longer than all before and after it is the work, for which more is
-/// loaded now and then.
+/// The moment after which most of the files had been opened, and the number of files up to then. A pause
+/// between two files that is longer than everything before and after it is the work, during which more files
+/// are loaded now and then.
 fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
     let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
     let whole = opened[most] - begun;

@@ -1,4 +1,4 @@
-//! Other programs run before the one that the command is about: wrapper scripts, version managers.
+//! Other programs run before the actual one: wrapper scripts, version managers.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::numbers::count;
 use crate::runtimes::{Habit, Runtime, is_shell};
 use crate::thresholds as t;
 
-/// What came before the real program.
+/// The programs that ran before the real one.
 struct Prelude<'a> {
     ns: u64,
-    /// The program that everything was for.
+    /// The program that the user wanted to run.
     real: &'a str,
     wrapper: &'a str,
 }
@@ -43,7 +43,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(ns),
     );
     let advice = format!(
-        "Call `{}` itself, or let the wrapper keep what it finds out, and start fewer programs for it.",
+        "Call `{}` itself, or let the wrapper cache its result, and start fewer programs for it.",
         prelude.real
     );
     let least_seconds = analysis.observation.limits.spawn_seconds;
@@ -52,16 +52,16 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time before the program", ns, "ns")
             .evidence("programs before it", number as f64, "processes")
             .advice(advice)
-            .takes_here("making and awaiting the empty program", least_seconds)
+            .takes_here("starting and awaiting the empty program", least_seconds)
             .pid(root.pid)
             .on(None, prelude.real.to_owned()),
     )
 }
 
-/// The command's own process became another program in the end.
+/// Handles the case that the command's own process finally executed the real program.
 fn by_exec(root: &Process) -> Option<Prelude<'_>> {
     let (first, last) = (root.execs.first()?, root.execs.last()?);
-    // Everything in a shell line was the user's choice.
+    // Everything in a shell line was chosen by the user.
     let is_line = root.execs.iter().any(runs_a_line);
     let prelude = Prelude {
         ns: last.at_ns.saturating_sub(first.at_ns),
@@ -71,7 +71,7 @@ fn by_exec(root: &Process) -> Option<Prelude<'_>> {
     (root.execs.len() > 1 && !is_line).then_some(prelude)
 }
 
-/// A script that hands its own arguments to a child, waits for it and ends with it.
+/// Handles a script that passes its own arguments to a child, waits for it and exits after it.
 fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude<'a>> {
     let [only] = root.execs.as_slice() else {
         return None;
@@ -101,17 +101,17 @@ fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude
     })
 }
 
-/// The shell and the script are before them.
+/// The shell and the script precede the script's arguments.
 const ARGUMENTS_OF_SCRIPT: usize = 2;
 
-/// Whether a shell was given a line (`sh -c`), and no file.
+/// Returns whether a shell was given a line (`sh -c`) rather than a file.
 fn runs_a_line(exec: &Exec) -> bool {
     let option = exec.arguments.get(1);
     is_shell(&exec.path)
         && option.is_some_and(|option| option.starts_with('-') && option.contains('c'))
 }
 
-/// The file of a script rather than its interpreter.
+/// Returns the script's file rather than its interpreter.
 fn script(exec: &Exec) -> &str {
     let file = exec.arguments.get(1).filter(|word| !word.starts_with('-'));
     match Runtime::interpreting(&exec.path) {
@@ -120,7 +120,7 @@ fn script(exec: &Exec) -> &str {
     }
 }
 
-/// Programs of the processes that began before the real one, with their number.
+/// Returns the programs of the processes that started before the real one, with counts.
 fn programs_before<'a>(
     analysis: &'a Analysis<'_>,
     root: &Process,
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// A script asks three programs something, 40 ms each, and becomes the real one after so long.
+    /// A script that runs three helper programs, 40 ms each, and becomes the real program after `after_ms`.
     fn shim(first: &[&str], after_ms: u64) -> Fake {
         let mut fake = Fake::new(400);
         for index in 0..3 {

@@ -1,4 +1,4 @@
-//! Small writes wait for the other side's delayed acknowledgement.
+//! Small writes wait for the peer's delayed acknowledgement.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,13 @@ use crate::claim::{Claim, Piece};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// Entry of `by_length` into which a wait falls.
+/// The entry of `by_length` that counts a wait of this length.
 fn entry(ns: f64) -> usize {
     ((ns / 1024.0).log2().floor() as usize + 1).min(63)
 }
 
-/// Waits of the delay's length in a row, and what they took; `None` if they are of mixed lengths.
+/// The number of consecutive waits of the delay's length and their total time; `None` if the lengths are
+/// mixed.
 fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     t::DELAYED_ACK_NS.iter().find_map(|&(least, most)| {
         let count = u64::from(*row.by_length.get(entry((least + most) / 2.0))?);
@@ -29,7 +30,7 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
         if count < t::LEAST_STALLS || longer * 4 > count {
             return None;
         }
-        // What shorter waits took at most is taken off before the mean is formed.
+        // Subtract the most that shorter waits can have taken before computing the mean.
         let shorter: f64 = (0..entry(least))
             .map(|i| f64::from(row.by_length[i]) * 1024.0 * 2f64.powi(i as i32 - 1) * 1.4)
             .sum();
@@ -47,7 +48,7 @@ fn is_send(analysis: &Analysis<'_>, call: &SyscallRow) -> bool {
             .is_socket(call.pid, call.fd, &call.name)
 }
 
-/// Whether what most sends went to may hold a small write back.
+/// Returns whether the target of most sends may hold back small writes.
 fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
     for row in analysis
@@ -64,8 +65,8 @@ fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     most.is_none_or(|((pid, fd), _)| analysis.descriptors.may_hold_back(pid, fd))
 }
 
-/// Whether a peer of the same command took as long before it answered: it slept, or it worked, so
-/// that the critical path has little of the waits (`stalled_ns`).
+/// Returns whether a peer within the command took that long to answer, because it slept, or because it worked
+/// and the critical path therefore holds little of the waits (`stalled_ns`).
 fn is_answered_late(
     analysis: &Analysis<'_>,
     row: &OffCpuRow,
@@ -96,9 +97,9 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
     let rows = analysis.trace.off_cpu.iter().filter(waits_on_peer);
     let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
-    // Two or more sends for each stall, small ones, somewhere in the tree: header, then body.
+    // Two or more small sends for each stall, anywhere in the tree: header, then body.
     let sends = analysis.tally(|call| is_send(analysis, call));
-    // Where only the first calls were traced: two or more for each answer among them.
+    // If only the first calls were traced: two or more sends for each answer among them.
     let answers = match analysis.by_stops() {
         true => {
             let moves = |call: &SyscallRow| calls::is_read(&call.name) && call.bytes > 0;
@@ -113,7 +114,7 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
         false => stalls,
     };
     let stalled = stalls as f64 * mean;
-    // A wait without an answer lasted until its own time-out.
+    // A wait without an answer lasted until its own timeout.
     let (unanswered, _) = analysis.unanswered;
     let late = is_answered_late(analysis, row, stalls, stalled);
     if !may_hold_back(analysis) || late || unanswered * 2 >= stalls {
@@ -126,7 +127,8 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "{} waits of {} each on a socket, {} of the wall time: a small write waits until the other side acknowledges the one before it.",
+        "{} waits of {} each on a socket, {} of the wall time: a small write waits until the other side \
+         acknowledges the previous one.",
         count(stalls),
         time(mean),
         analysis.percent(wait),

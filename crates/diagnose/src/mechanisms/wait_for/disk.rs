@@ -1,4 +1,4 @@
-//! Calls wait for the storage device, or faults in mapped files and programs do.
+//! Calls, or faults in mapped files and programs, wait for the storage device.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,13 @@ use crate::classify;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// As much as a program and its libraries read of files at their start.
+/// The amount that a program and its libraries read from files at startup.
 const READ_AT_START: u64 = 64 << 10;
 
-/// Whether a process has no other way than to wait for folders and the journal. One that writes
-/// files as copies and archives are written, half of what it reads or more and each file once,
-/// waits for the run before, which made the same files a moment ago: `cp -r` of 1,500 files over
-/// themselves waited for 53 % of its time, to a new place not at all. Another removes files and does
-/// nothing else to them, as `rm -r`.
+/// Returns whether a process has no choice but to wait for folders and the journal. A process that writes
+/// files like `cp` or an archiver (at least half of what it reads, and each file once) waits for the previous
+/// run, which made the same files a moment ago: `cp -r` of 1,500 files over themselves waited for 53 % of its
+/// time, to a new place not at all. So does a process that only removes files, like `rm -r`.
 fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
     let bytes = |is: fn(&str) -> bool| {
         let rows = analysis.rows_of_process(pid);
@@ -45,18 +44,23 @@ fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
 fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     match on_names {
         _ if block_bytes >= t::LARGE_READ_BYTES => {
-            "The blocks are large already: read the next one while this one is worked on (a second thread, `posix_fadvise`), read less, or keep the data in memory. A second run may find the file there."
+            "The blocks are large already: read the next block while this one is processed (a second thread, \
+             `posix_fadvise`), read less, or keep the data in memory. A second run may find the file in memory."
         }
         true => {
-            "These waits are for folders and for the file system's journal, in opening, closing, renaming and removing files: do several at once, make fewer files, or write over a file in its place instead of truncating or recreating it (unless readers must never see it half written, as with a file that is written aside and renamed). In memory (`/dev/shm`) such calls wait for nothing."
+            "These waits are for folders and for the file system's journal, in opening, closing, renaming and \
+             removing files: do several at once, create fewer files, or overwrite a file in place instead of \
+             truncating or recreating it (unless readers must never see it half written, as with a file that is \
+             written aside and renamed). In memory (`/dev/shm`) such calls do not wait."
         }
         false => {
-            "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); leave out O_DIRECT unless it is needed. A second run may find the file in memory."
+            "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); \
+             avoid O_DIRECT unless it is needed. A second run may find the file in memory."
         }
     }
 }
 
-/// The call of a wait for the disk; nothing in that of a fault, or of a program that is loaded.
+/// The call that waited for the disk; empty for a fault or a program that is being loaded.
 fn call_of<'a>(analysis: &Analysis<'_>, row: &'a OffCpuRow) -> Option<&'a str> {
     let call = row.call.as_deref();
     let is_disk = classify::from_disk(analysis.trace, row.cause, call);
@@ -65,7 +69,7 @@ fn call_of<'a>(analysis: &Analysis<'_>, row: &'a OffCpuRow) -> Option<&'a str> {
 }
 
 pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Those for a sync are asked for.
+    // Waits for a sync are intended by the program.
     let synced = Synced::of(analysis);
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
     let bound: BTreeSet<u32> = pids
@@ -104,7 +108,7 @@ pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice(advice(on_names, reads.bytes_per_call())))
 }
 
-/// Page by page.
+/// Reports files that are fetched from the disk page by page.
 pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_fault = |row: &OffCpuRow| call_of(analysis, row) == Some("");
     let (wait, waits) = analysis.off(is_fault);
@@ -138,7 +142,7 @@ pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs."))
 }
 
-/// A finding about a wait and the CPU time of fetching what was waited for.
+/// A claim about a wait, including the CPU time for fetching the data.
 fn finding(
     id: FindingId,
     analysis: &Analysis<'_>,
@@ -181,7 +185,7 @@ mod tests {
             fake.ids()
         };
         assert!(reported(1, 8_000).is_empty());
-        // One file that is made anew again and again, and many that are only read.
+        // One file that is created again and again, and many that are only read.
         assert_eq!(reported(1_500, 8_000), ["waiting-for-disk"]);
         assert_eq!(reported(1, 10), ["waiting-for-disk"]);
     }

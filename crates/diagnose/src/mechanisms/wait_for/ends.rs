@@ -1,4 +1,4 @@
-//! Whoever is at the other end of a stream of the command is slower.
+//! The process at the other end of one of the command's streams is slower.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -6,7 +6,7 @@ use super::peer::Peer;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 
-/// Whoever writes what the command reads.
+/// The process that writes the command's input.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let spent = TimeCategory::WaitingForInput;
     let end = Peer::find(analysis, spent, 0);
@@ -22,7 +22,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
-/// Whoever reads what the command writes.
+/// The process that reads the command's output.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let spent = TimeCategory::WaitingForOutput;
     let end = Peer::find(analysis, spent, 1);
@@ -30,7 +30,7 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = what.unwrap_or_else(|| "its output".to_owned());
     let wait = wait_ns(analysis, spent, &end);
     let statement = format!(
-        "The command waited until {what} was taken for {}: the reader is slower.",
+        "The command waited for {what} to be read for {}: the reader is slower.",
         analysis.time_and_share(wait),
     );
     let claim = Claim::new(FindingId::WaitingForOutput, analysis, wait, statement);
@@ -44,7 +44,7 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
-/// How long it is waited for, beside the start of whoever is there.
+/// How long the command waits for the other end, without that process's own start.
 fn wait_ns(analysis: &Analysis<'_>, spent: TimeCategory, end: &Peer) -> f64 {
     (analysis.spent_ns(spent) - analysis.partners_start_ns(end.fd)).max(0.0)
 }
@@ -144,7 +144,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, peer);
             fake.calls("write", Some(3), 160, 32_768, 2_000).would_block = 22;
-            // The number was a file before.
+            // The descriptor number belonged to a file before.
             fake.calls("read", Some(3), 9, 700, 2_000);
             fake.file(peer, 1, 0, 0, 0);
             let socket = fake.trace.files.last_mut().expect("just made");

@@ -1,8 +1,9 @@
-//! What does it cost the CPU to fetch data from a disk?
+//! The CPU cost of fetching data from a disk.
 //!
-//! Who waits for a disk also works for it: makes room in memory, asks the device, is woken. In a
-//! virtual machine, where each request leaves the machine, that is as long as the wait (80 to 270
-//! ms beside waits of 110 to 250 ms in the ten programs of the corpus). It goes away with the wait.
+//! A process that waits for a disk also works for it: it makes room in memory, issues the request and is
+//! woken. In a virtual machine, where each request leaves the machine, that takes as long as the wait (80 to
+//! 270 ms compared with waits of 110 to 250 ms in the ten programs of the corpus). It goes away with the
+//! wait.
 
 use std::collections::HashSet;
 
@@ -13,8 +14,7 @@ use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::thresholds as t;
 
-/// CPU time on the critical path that faults in files took beyond what they take when the files are
-/// in memory.
+/// CPU time of file-backed faults on the critical path, beyond what they take when the files are in memory.
 pub(super) fn by_faults(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let all = analysis.fault_cost();
     if all.measured {
@@ -23,7 +23,7 @@ pub(super) fn by_faults(analysis: &Analysis<'_>, wait: f64) -> f64 {
     guessed(analysis, wait)
 }
 
-/// The same of [`reads`] that waited.
+/// The same for the [`reads`] that waited.
 pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64 {
     if analysis.by_stops() {
         return guessed(analysis, wait);
@@ -32,7 +32,7 @@ pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64
     (reads.cost_ns - warm).max(0.0)
 }
 
-/// The reading calls among those that waited.
+/// The read calls among those that waited.
 pub(super) fn reads(analysis: &Analysis<'_>, waited: impl Fn(&OffCpuRow) -> bool) -> Tally {
     let rows = analysis.trace.off_cpu.iter().filter(|row| waited(row));
     let calls: HashSet<_> = rows
@@ -42,12 +42,12 @@ pub(super) fn reads(analysis: &Analysis<'_>, waited: impl Fn(&OffCpuRow) -> bool
     analysis.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())))
 }
 
-/// Where nobody timed calls and faults: the kernel's time that neither the known calls nor faults
-/// in memory explain.
+/// An estimate if calls and faults were not timed: the kernel time that neither the known calls nor in-memory
+/// faults explain.
 pub(super) fn guessed(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let first_touches = analysis.trace.accounts.minor_faults as f64 * analysis.first_touch_ns();
     let left = analysis.outside_of_calls_ns().unwrap_or(0.0) - first_touches;
-    // Something is always left: the start, and the work on what came.
+    // Some time always remains: the start, and the work on the data.
     let room = 0.97 * analysis.wall_ns - wait;
     let most = analysis.spent_ns(TimeCategory::Kernel).min(room);
     let most = most.min(wait * t::FETCH_CPU_PER_WAIT);
@@ -71,7 +71,7 @@ mod tests {
         fake.waits(Some("pread64"), Some(3), Cause::Disk, 5_000, 60);
         fake.calls("pread64", Some(3), 5_000, 4096, 50_000)
             .blocked_ns = Some(0);
-        // A call that never waited stays.
+        // A call that never waited is not counted.
         fake.calls("pread64", Some(4), 5_000, 4096, 10_000)
             .blocked_ns = Some(0);
         let (id, ms) = won(&mut fake);

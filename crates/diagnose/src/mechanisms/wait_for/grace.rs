@@ -1,4 +1,4 @@
-//! A process was asked to end, did not, and was killed after a while.
+//! A process did not end when it was signalled, and was killed after a while.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, SignalRow};
@@ -9,7 +9,7 @@ use crate::critical_path::covered_ns;
 use crate::file_name::file_name;
 use crate::numbers::{count, time};
 
-/// Signals by which people and programs ask for an end.
+/// Signals with which people and programs request termination.
 const ASKING: [(i32, &str); 4] = [
     (15, "SIGTERM"),
     (2, "SIGINT"),
@@ -21,7 +21,7 @@ const SIGKILL: i32 = 9;
 /// A killed process ends within this time, even on a busy machine.
 const ENDS_AFTER_NS: u64 = 500_000_000;
 
-/// A process that did not heed a signal.
+/// A process that did not heed a termination signal.
 struct Unheeded<'a> {
     process: &'a Process,
     signal: &'static str,
@@ -35,7 +35,7 @@ impl Unheeded<'_> {
     }
 }
 
-/// Waits that a grace period is spent in.
+/// The kinds of wait in which a grace period is spent.
 const WAITS: [TimeCategory; 7] = [
     TimeCategory::Sleeping,
     TimeCategory::WaitingForChild,
@@ -46,7 +46,7 @@ const WAITS: [TimeCategory; 7] = [
     TimeCategory::OtherWait,
 ];
 
-/// How long the command waited in vain for ends that it had asked for, of an untraced run.
+/// How long the command waited in vain for processes it had signalled to end, within an untraced run.
 pub(crate) fn grace_ns(analysis: &Analysis<'_>) -> f64 {
     let all = unheeded(analysis);
     let spans = all.iter();
@@ -70,7 +70,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         time(longest.grace_ns() as f64),
         analysis.time_and_share(saving),
     );
-    let advice = "Let it end when it is asked to: a script hands the signal on if it begins its program by `exec` or has a `trap`, and the first process of a container (PID 1) ignores what it has no handler for, unless an init is before it (`--init`). Or ask by a signal that it heeds.";
+    let advice = "Make it end on that signal: a script passes the signal on if it starts its program with `exec` or has a \
+         `trap`; the first process of a container (PID 1) ignores signals that it has no handler for, unless an \
+         init runs before it (`--init`). Or use a signal that it handles.";
     Some(
         Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
             .evidence("time until it was killed", longest.grace_ns() as f64, "ns")
@@ -84,7 +86,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The processes that were killed after they had been asked to end.
+/// The processes that were killed after they had been signalled to end.
 fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
     let signals = &analysis.trace.signals;
     let asked = signals.iter().filter_map(|row| {
@@ -110,8 +112,8 @@ fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
     found
 }
 
-/// The process of the tree that lived on after it was asked to end, until it was killed: itself, or
-/// with who was above it.
+/// The process of the tree that survived the request to end until it was killed, either directly or together
+/// with an ancestor.
 fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> Option<&'a Process> {
     if kill.last_ns <= asked.first_ns {
         return None;
@@ -131,7 +133,7 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
     processes.find(|process| {
         let was_asked = match asked.target {
             Some(target) => target == process.pid,
-            // Through a descriptor that nobody saw being made: a child of the sender's.
+            // Signalled through a descriptor that the trace didn't see being opened: a child of the sender.
             None => process.parent == Some(asked.pid) && asked.pid == kill.pid,
         };
         let was_meant = kill.target.is_none_or(|target| is_below(process, target));
@@ -139,7 +141,7 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
     })
 }
 
-/// What a process ran, as it was called.
+/// The command line of a process.
 fn command(process: &Process) -> String {
     let Some(exec) = process.execs.last() else {
         return format!("process {}", process.pid);
@@ -175,7 +177,7 @@ mod tests {
         }
     }
 
-    /// A child that is asked to end and is killed so much later.
+    /// A child that is signalled to end and is killed at `killed_ms`.
     fn asked(killed_ms: u64, end: i32) -> Fake {
         let mut fake = Fake::new(2000);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 36, 50_000);
@@ -221,7 +223,7 @@ mod tests {
             let found = fake.findings();
             found.iter().map(|one| one.id.as_str()).collect()
         };
-        // It ended by the signal that asked it, and somebody else was killed.
+        // The signalled process ended by that signal, and another process was killed.
         assert_eq!(statements(&mut asked(1900, 15)), ["sleeping"]);
         let mut only_killed = asked(1900, 9);
         only_killed.trace.signals.remove(0);

@@ -1,6 +1,6 @@
-//! Pauses between looks at whether a child has ended.
+//! Pauses between checks of whether a child has ended.
 //!
-//! They take as long as the child does: what is lost of them is the rest of the one in which it ended.
+//! They last as long as the child does. The time lost is the remainder of the pause in which it ended.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,21 +11,22 @@ use super::tries::actor;
 use crate::analysis::Analysis;
 use crate::calls;
 
-/// So many pauses in a row are a loop that looks.
+/// This many consecutive pauses are a polling loop.
 const PAUSES: usize = 3;
-/// What a look takes between two pauses at most, ns: longer is work, and the next one is another loop.
+/// The longest that a check between two pauses takes, in ns: longer is work, and the next pause belongs to
+/// another loop.
 const LOOK_NS: u64 = 2_000_000;
 
-/// How the pauses of a command divide.
+/// How a command's pauses divide, relative to the ends of its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Looks {
-    /// Part of all pauses in which a child went on that ended with the last of them, 0 to 1.
+    /// Fraction of all pause time in which the child that ended with the last pause still ran, 0 to 1.
     pub awaited: f64,
-    /// Part in which it had ended already.
+    /// Fraction in which that child had already ended.
     pub late: f64,
 }
 
-/// Of the pauses on the critical path, by their places in time.
+/// Classifies the pauses on the critical path by their positions in the timeline.
 pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     let mut pauses: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for wait in analysis.trace.timeline.iter().flatten() {
@@ -39,7 +40,7 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     if pauses.is_empty() {
         return Looks::default();
     }
-    // A script's pauses are children, too: it does not look for them.
+    // A script's pauses are child processes too; the script doesn't poll for those.
     let waits = analysis.trace.off_cpu.iter().enumerate();
     let waits = waits.filter(|(at, _)| analysis.wait_of_row(*at).0 == TimeCategory::Sleeping);
     let pausing: HashSet<u32> = waits.map(|(_, row)| row.pid).collect();
@@ -76,8 +77,8 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     }
 }
 
-/// Whether a process that pauses has a child that ended, and was never seen waiting for one: where the
-/// pauses have no places in time, all of them may be for its end.
+/// Returns whether a process that pauses has a child that ended, and never waited for one: if the pauses have
+/// no positions in the timeline, all of them may be for that child's end.
 pub(super) fn may_be_for_children(analysis: &Analysis<'_>) -> bool {
     let trace = analysis.trace;
     if trace.timeline.is_some() {
@@ -114,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Pauses, the fourth of which ends at 140 ms, and a child that ends then.
+    /// Pauses, the fourth of which ends at 140 ms, and a child that ends at `child_ends_ms`.
     fn looks(child_ends_ms: u64, more: u64) -> Looks {
         let mut fake = Fake::new(300);
         fake.child(200, 20, child_ends_ms, 100);

@@ -1,4 +1,4 @@
-//! Somebody else sets the pace.
+//! Another process or device sets the pace.
 
 mod acknowledgements;
 mod disk;

@@ -11,8 +11,8 @@ use crate::thresholds as t;
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
-/// Whom the command waits for: by the time asleep in calls on a connection, and where polls wait,
-/// by the reads that followed. With it whether there is anybody else.
+/// Returns the peer that the command waits for, and whether there are others. Peers are ranked by the time
+/// asleep in calls on a connection and, for polls, by the reads that followed.
 fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
         analysis,
@@ -30,12 +30,12 @@ fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
-/// So many requests are a habit.
+/// From this many requests on they count as a pattern.
 const FEWEST_REQUESTS: u64 = 20;
-/// Calls for a request, or for an answer, at most.
+/// The most calls for one request, or for one answer.
 const PIECES: u64 = 4;
 
-/// Whether names are asked for there: the port of DNS.
+/// Returns whether the peer is a name server, by the port of DNS.
 fn is_name_server(peer: &str) -> bool {
     peer.ends_with(":53")
 }
@@ -47,8 +47,7 @@ fn in_words(peer: &str) -> String {
     }
 }
 
-/// `: 6,002 requests one after another, 0.12 ms each`: where that many were sent, each alone, and
-/// answered.
+/// `: 6,002 requests one after another, 0.12 ms each`: if that many were sent one at a time, and answered.
 fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
     let to_peer = |row: &&SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
@@ -72,8 +71,8 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
     })
 }
 
-/// Samples don't show who ended a wait: another thread of the command that computes for as long,
-/// and hardly waits for the network itself, may have sent the answer.
+/// Samples don't show which thread ended a wait: another thread of the command that computes for as long, and
+/// hardly waits for the network itself, may have sent the answer.
 fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     let waited = |times: &ThreadTimes| times.sums.get(TimeCategory::Network);
     let on_path = |times: &ThreadTimes| {
@@ -93,11 +92,11 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
 
 pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let wait = analysis.spent_ns(TimeCategory::Network);
-    // Polls are among them: nothing names the socket of those.
+    // Includes polls, whose socket is unknown.
     let waits = analysis.waits_for(TimeCategory::Network);
     let mut least = Least::OF_WAITING;
-    // Waking a peer on the same machine and being woken by it takes 50 to 200 us: a few of these
-    // are no slow answers.
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 us, so a few of these don't
+    // mean slow answers.
     if waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS) {
         least.ns = t::LEAST_OF_SHORT_REPLIES_NS;
     }
@@ -109,7 +108,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let whom = match peer {
-        Some((peer, true)) => format!(", most of all for {}", in_words(peer)),
+        Some((peer, true)) => format!(", mostly for {}", in_words(peer)),
         Some((peer, false)) => format!(", for {}", in_words(peer)),
         None => String::new(),
     };
@@ -133,16 +132,19 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
     let advice = match in_vain {
         Some(_) if of_names => {
-            "See why the name server doesn't answer (`/etc/resolv.conf`). Leave the look-up out where the address does, ask once and keep the answer, or shorten the time limit (`options timeout:1 attempts:1`)."
+            "Find out why the name server doesn't answer (`/etc/resolv.conf`). Omit the lookup where the address is \
+             enough, look up once and keep the answer, or shorten the time limit (`options timeout:1 attempts:1`)."
         }
         None if of_names => {
-            "Ask once for each name and keep the answer, leave the look-up out where the address does, or run a name server that caches on this machine."
+            "Look up each name once and keep the answer, omit the lookup where the address is enough, or run a \
+             caching name server on this machine."
         }
         Some(_) => {
-            "See why nobody answers. Ask a server that answers first, or several at once, and shorten the time limit."
+            "Find out why there is no answer. Ask a server that answers first, or several at once, and shorten the \
+             time limit."
         }
         None => {
-            "Ask for more at a time, keep several requests in flight, reuse connections, or keep the answers."
+            "Request more at a time, keep several requests in flight, reuse connections, or keep the answers."
         }
     };
     Some(

@@ -1,4 +1,4 @@
-//! Which descriptor's other end is waited for?
+//! Finds the descriptor whose other end the command waits for.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
 
-/// What is waited for: the time asleep in calls on each, by which the first one is found, and the
-/// calls that moved something, which show where polls wait.
+/// Scores what is waited for by the time asleep in calls on each candidate, which decides first, and by the
+/// calls that transferred bytes, which show where polls wait.
 pub(crate) fn waited_for<K: Ord>(
     analysis: &Analysis<'_>,
     asleep_on: impl Fn(&OffCpuRow) -> Option<K>,
@@ -31,7 +31,7 @@ pub(crate) fn waited_for<K: Ord>(
     scores
 }
 
-/// A descriptor of the command whose other end is another program's.
+/// A descriptor of the command whose other end belongs to another program.
 pub(crate) struct Peer {
     pub pid: Option<u32>,
     pub fd: i32,
@@ -39,8 +39,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// The one that is waited for most: by the time asleep in calls on it, and where polls wait, by
-    /// the calls that moved something. `standard`: the command's own, if no other one stands out.
+    /// Finds the end that is waited for most: by the time asleep in calls on it and, for polls, by the calls
+    /// that transferred bytes. `standard` is the command's own stream, used if no other stands out.
     pub(crate) fn find(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Peer {
         let reads = spent == TimeCategory::WaitingForInput;
         let is_end = |pid: u32, fd: i32, name: &str| {
@@ -85,7 +85,7 @@ impl Peer {
         }
     }
 
-    /// What it is in words, if it is none of the standard ones.
+    /// Describes the descriptor, or returns `None` if it is a standard stream.
     pub(crate) fn in_words(&self) -> Option<String> {
         let path = self.path.as_deref().filter(|_| self.fd > 2)?;
         Some(format!("the {path}"))

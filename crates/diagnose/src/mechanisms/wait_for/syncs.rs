@@ -1,4 +1,4 @@
-//! Each of many writes waits until it is on the disk.
+//! Many writes wait, one by one, until they are on the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::classify;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// What the disk makes its caller do, in the kernel alone.
+/// What the disk costs its caller, in the kernel alone.
 pub(crate) const ON_DISK: &[TimeCategory] = &[
     TimeCategory::Disk,
     TimeCategory::KernelIo,
@@ -22,14 +22,14 @@ pub(crate) const ON_DISK: &[TimeCategory] = &[
     TimeCategory::PageFaults,
 ];
 
-/// What a commit does beside is done once for so many syncs at least: SQLite syncs its journal, its folder
-/// and its database, some of them twice.
+/// A commit's other calls count once per this many syncs at least: SQLite syncs its journal, its folder and
+/// its database, some of them twice.
 const SYNCS_OF_A_COMMIT: u64 = 8;
-/// It is named where the times differ as they are shown.
+/// The other calls are mentioned if they change the time as displayed.
 const BESIDE_WORTH_REPORTING: f64 = 1.03;
 
-/// Files whose writes wait for the disk nearly each time, as O_SYNC and O_DSYNC make them. Other
-/// writes go to memory and wait only when too much of it is unwritten.
+/// Files whose writes wait for the disk almost every time, as with O_SYNC and O_DSYNC. Other writes go to
+/// memory and wait only when too much of it is unwritten.
 pub(super) struct Synced(BTreeSet<(u32, i32)>);
 
 impl Synced {
@@ -53,15 +53,15 @@ impl Synced {
         Self(of_file.into_keys().collect())
     }
 
-    /// Whether a call puts data on the disk at once.
+    /// Returns whether a call puts data on the disk at once.
     pub(super) fn has(&self, pid: u32, fd: Option<i32>, call: &str) -> bool {
         let is_file = fd.is_some_and(|fd| self.0.contains(&(pid, fd)));
         calls::is_sync(call) || calls::is_write(call) && is_file
     }
 }
 
-/// Which calls a commit makes beside its syncs, by process: a journal is made and removed, a file is put
-/// in another's place, locks are taken and let go.
+/// The calls that a commit makes in addition to its syncs, by process: creating and removing a journal,
+/// replacing a file, taking and releasing locks.
 fn commits<'a>(analysis: &Analysis<'a>, synced: &Synced) -> BTreeSet<(u32, &'a str)> {
     let mut syncs: BTreeMap<u32, u64> = BTreeMap::new();
     let mut beside: BTreeMap<(u32, &str), u64> = BTreeMap::new();
@@ -112,13 +112,12 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let beside = Piece::of_calls(analysis, is_beside);
     let (waited_beside, _) = analysis.off(waits_beside);
-    // Nobody timed calls that were stopped at: what putting data on the disk costs the CPU is a
-    // guess there.
+    // Calls traced by stopping have no times, so the CPU cost of putting data on the disk is an estimate.
     let cpu = match analysis.by_stops() {
         true => fetching::guessed(analysis, waits).max(tally.cost_ns),
         false => tally.cost_ns,
     };
-    // Waits are those of whole threads, and what is guessed knows nothing of them.
+    // Waits are those of whole threads, and the estimate doesn't include them.
     let most = analysis.spent_on(ON_DISK) + analysis.spent_ns(TimeCategory::Kernel);
     let syncing = (cpu + waits).min(most);
     let total = (syncing + beside.ns + waited_beside).min(most);
@@ -139,13 +138,13 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
         count(calls),
         match synced.0.is_empty() {
             true => "fsync and kin",
-            false => "fsync and kin, or writes to a file opened with O_SYNC",
+            false => "fsync and similar calls, or writes to a file opened with O_SYNC",
         },
         time(syncing),
         match total > BESIDE_WORTH_REPORTING * syncing {
             true => {
                 let beside = time(total - syncing);
-                format!(", and {} beside them took {beside}", names.join(" and "))
+                format!(", and {} next to them took {beside}", names.join(" and "))
             }
             false => String::new(),
         },
@@ -164,7 +163,8 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
             .pieces(pieces)
             .evidence("sync calls", calls as f64, "calls")
             .evidence("mean", syncing / calls as f64, "ns")
-            .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Leave it out where the data can be made again."),
+            .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Omit the \
+                 sync where the data can be recreated."),
     )
 }
 
@@ -210,7 +210,7 @@ mod tests {
         // 400 ms of syncs, 80 of calls, and 100 of waits.
         assert!((575..=581).contains(&saved), "{saved} ms");
         assert!(words.contains("`unlink` beside them took 1"), "{words}");
-        // Fewer are somebody else's.
+        // Fewer calls don't belong to the commits.
         let (saved, words) = saved_ms(90);
         assert!((395..=401).contains(&saved), "{saved} ms");
         assert!(!words.contains("beside them"), "{words}");

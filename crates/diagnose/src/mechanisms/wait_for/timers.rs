@@ -14,12 +14,12 @@ use crate::mechanisms::contend;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// What pauses for a child's end must lose of the wall time at least: Python's grow to 50 ms, and of a
-/// helper that ended within 8 ms of being asked to a tenth of 80 ms was lost.
+/// The smallest share of the wall time that pauses for a child's end must waste: Python's grow to 50 ms, and
+/// a helper that ended within 8 ms of being signalled cost a tenth of 80 ms.
 const SHARE_OF_LOOKING: f64 = 0.3;
 
 pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
-    // What follows a sleep, ready but not running, is a row of its own.
+    // The time after a sleep when the thread is ready but not running has its own row.
     let naps = |fits: &dyn Fn(&OffCpuRow) -> bool| {
         analysis.off(|row| {
             let sleeps = row.call.as_deref().is_some_and(calls::is_sleep);
@@ -31,27 +31,28 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     // anybody's wish, unless these wait for a timer themselves.
     let of_runtime_ns = naps(&of_runtime).0 * (1.0 - beside_timers(analysis, &of_runtime));
     let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - of_runtime_ns).max(0.0);
-    // Sleeping in turn, each with the lock that the others want, is the lock's doing.
+    // Threads that sleep in turn, each while holding the lock that the others want, are a lock problem.
     let tasks = contend::tasks::queue(analysis).filter(|queue| queue.holder_waits);
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
     let lock_ns = tasks.map(|queue| queue.saving_ns).or_else(threads);
     if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
         return None;
     }
-    // Time between tries for a lock is the lock's, and that of a process that doesn't end is its own.
+    // Time between attempts to take a lock is the lock's, and time spent on a process that doesn't end is
+    // reported as that.
     let tries = tries::tries(analysis);
     if tries::of_a_lock(analysis).is_some() || 2.0 * grace::grace_ns(analysis) >= sleep {
         return None;
     }
     let (asleep, naps) = naps(&|row| !of_runtime(row) && analysis.weight(row.tid) > 0.0);
-    // Waits for locks with a time limit are sleeps, too; how many of them were, is not known.
+    // Waits for locks with a timeout are sleeps, too; how many of them there were is unknown.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
-    // A pause as short as that is a loop that asks: who is awaited decides how long it lasts.
+    // A pause this short is a polling loop: its length is decided by what it polls for.
     let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
     if asks && others_compute(analysis) {
         return None;
     }
-    // A child that is looked for takes its time, however that is awaited.
+    // Polling for a child takes as long as the child, however the program waits for it.
     let looks = looks::for_children(analysis);
     let sleep = sleep * (1.0 - looks.awaited);
     let is_for_child = looks.awaited + looks.late >= 0.5 || looks::may_be_for_children(analysis);
@@ -81,7 +82,7 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     let advice = match &tries {
         Some(tries) => tries.advice(),
         None => {
-            "Leave the pause out, make it shorter, or wait for the event itself instead of for a time."
+            "Remove the pause, shorten it, or wait for the event itself instead of for a fixed time."
         }
     };
     let claim = Claim::new(FindingId::Sleeping, analysis, sleep, statement);
@@ -124,7 +125,7 @@ fn beside_timers(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> boo
     (naps + timers - covered(&|_| true)) / naps.max(1.0)
 }
 
-/// Whether threads that are not on the critical path computed for most of the time.
+/// Returns whether threads that are not on the critical path computed for most of the time.
 fn others_compute(analysis: &Analysis<'_>) -> bool {
     let others = analysis
         .threads
@@ -274,7 +275,7 @@ mod tests {
                 by_limit_ns,
                 total_ns: 792_000_000,
             });
-            // A thread of the runtime waits for events all its life.
+            // A thread of the runtime waits for events for its whole lifetime.
             fake.thread(ROOT, 101, 0, 1000, 1000);
             fake.waits_of(101, Some("epoll_wait"), Some(7), Cause::Asleep, 1, 999_000);
             fake.ids()

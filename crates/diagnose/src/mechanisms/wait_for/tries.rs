@@ -1,6 +1,6 @@
-//! Somebody tries, is refused, pauses, and tries again: what for?
+//! A process tries something, fails, pauses, and tries again.
 //!
-//! The pause is what takes the time, and what was tried is why.
+//! The pause takes the time; the thing that was tried is the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,28 +22,28 @@ const EEXIST: i32 = 17;
 const ETXTBSY: i32 = 26;
 const ECONNREFUSED: i32 = 111;
 
-/// A program's start asks for the same path a few times; so many tries are a loop.
+/// A starting program looks up the same path a few times; this many attempts are a loop.
 const FEWEST_TRIES: u64 = 5;
-/// Nobody asks a server twice that refused but to try again.
+/// A second attempt to reach a server that refused can only be a retry.
 const FEWEST_REFUSALS: u64 = 2;
-/// Tries for each pause: one for two pauses at least, or they don't belong together.
+/// Attempts per pause: at least one for two pauses, or they don't belong together.
 const TRIES_FOR_A_PAUSE: f64 = 0.5;
-/// What isn't there is asked for by many for other reasons, and more often than they pause: SQLite
-/// looks for a journal at each step. Who waits for it asks once or twice a turn.
+/// Many programs look up missing files for other reasons, and more often than they pause: SQLite looks for a
+/// journal at each step. A program that waits for a file looks once or twice per iteration.
 const MOST_LOOKUPS_FOR_A_PAUSE: f64 = 2.0;
 
-/// What was not to be had.
+/// Why an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Failure {
-    /// Another one has locked the file.
+    /// Another process has locked the file.
     Locked,
     /// The lock file or folder exists already: another process holds the lock.
     Exists,
-    /// Another one uses it.
+    /// Another process uses it.
     Busy,
-    /// It isn't there yet.
+    /// The path does not exist yet.
     Missing,
-    /// Nobody listens there.
+    /// No process listens at the address.
     Refused,
 }
 
@@ -62,23 +62,23 @@ impl Failure {
     }
 }
 
-/// Tries of one thing, with the pauses between them.
+/// Attempts at one thing, with the pauses between them.
 #[derive(Debug, Clone)]
 pub(super) struct Tries {
     failure: Failure,
-    /// By which call.
+    /// The call that failed.
     call: String,
-    /// Of what: a path, or an address.
+    /// The target: a path or an address.
     object: Option<String>,
     fd: Option<i32>,
     tries: u64,
-    /// Who tried.
+    /// The processes that tried.
     pids: BTreeSet<u32>,
     pauses: u64,
 }
 
 impl Tries {
-    /// What each pause was for, as statements go on.
+    /// Describes what each pause was for, as the continuation of a statement.
     pub(super) fn in_words(&self) -> String {
         let object = self.object.as_deref();
         let object = object.map_or_else(|| "a file".to_owned(), |it| format!("`{it}`"));
@@ -92,22 +92,24 @@ impl Tries {
                 format!("{tries} to lock {object} (`{call}`), which another one had locked")
             }
             Failure::Exists => {
-                format!("{tries} to make {object} (`{call}`), which was there already")
+                format!("{tries} to create {object} (`{call}`), which already existed")
             }
             Failure::Busy => format!("{tries} to use {object} (`{call}`), which was busy"),
-            Failure::Missing => format!("{tries} to find {object} (`{call}`), which wasn't there"),
-            Failure::Refused => format!("{tries} to connect to {object}, where nobody listened"),
+            Failure::Missing => format!("{tries} to find {object} (`{call}`), which did not exist"),
+            Failure::Refused => format!("{tries} to connect to {object}, where no server listened"),
         }
     }
 
-    /// What to do about it, where it is no lock.
+    /// What to change if it is not a lock.
     pub(super) fn advice(&self) -> &'static str {
         match self.failure {
             Failure::Refused => {
-                "Let the server say that it is ready (a line on a pipe, a socket that is made before it starts) instead of trying again after a pause, and see why it is late."
+                "Let the server announce that it is ready (a line on a pipe, or a socket that is created before it \
+                 starts) instead of retrying after a pause, and find out why it is late."
             }
             Failure::Missing => {
-                "Let whoever makes it say so, through a pipe or a socket, or watch its folder (`inotify`), and see why it is late."
+                "Let its producer announce it, through a pipe or a socket, or watch its folder (`inotify`), and \
+                 find out why it is late."
             }
             _ => FOR_A_LOCK,
         }
@@ -118,9 +120,10 @@ impl Tries {
     }
 }
 
-const FOR_A_LOCK: &str = "Wait for the lock itself instead of for a time (`F_SETLKW`, `flock` without LOCK_NB, a busy time-out that sleeps less), hold it for less time, or give each of them a file of its own.";
+const FOR_A_LOCK: &str = "Wait for the lock itself instead of for a fixed time (`F_SETLKW`, `flock` without LOCK_NB, a busy timeout that \
+     sleeps less), hold it for less time, or give each process its own file.";
 
-/// Whose doing it is what a process does: a shell's, where it is a command of the shell's.
+/// Returns the process responsible for what `pid` does: the shell, if `pid` is a command run by a shell.
 pub(super) fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
     let runs_commands = |pid: u32| analysis.runtime(Some(pid)).has(Habit::RunsCommands);
     let process = analysis.process(pid);
@@ -131,7 +134,7 @@ pub(super) fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
     }
 }
 
-/// The pauses of each process: how many, and how long.
+/// The pauses of each process: their number and total length.
 fn pauses(analysis: &Analysis<'_>) -> BTreeMap<u32, (u64, u64)> {
     let mut pauses: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (at, row) in analysis.trace.off_cpu.iter().enumerate() {
@@ -145,7 +148,7 @@ fn pauses(analysis: &Analysis<'_>) -> BTreeMap<u32, (u64, u64)> {
     pauses
 }
 
-/// What most of the pauses are for; `None` where nothing was tried between them that failed.
+/// Returns what most of the pauses are for, or `None` if no failed attempt came between them.
 pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
     if !analysis.counts_waits() || analysis.by_stops() {
         return None;
@@ -157,7 +160,7 @@ pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
         .chain(refused(analysis, &pauses));
     let fits = |tries: &Tries| {
         let least = match tries.failure {
-            // The C library asks twice whether there is a cache of names, which has a socket of its own.
+            // The C library tries twice to reach a name cache, which has a socket of its own.
             Failure::Refused if !tries.object.as_deref().is_some_and(is_path) => FEWEST_REFUSALS,
             _ => FEWEST_TRIES,
         };
@@ -183,7 +186,7 @@ fn pauses_of(pids: &BTreeSet<u32>, pauses: &BTreeMap<u32, (u64, u64)>) -> u64 {
     own.map(|(count, _)| count).sum()
 }
 
-/// Locks on files that were not to be had at once.
+/// Locks on files that could not be taken at once.
 fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let mut by_file: BTreeMap<Option<String>, Tries> = BTreeMap::new();
     let rows = analysis.trace.syscalls.iter();
@@ -213,8 +216,8 @@ fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> 
     with_pauses.collect()
 }
 
-/// Whether it is missed at the starts of programs: at most of them, and not again and again by a process
-/// that is there all the time.
+/// Returns whether the path is missed at the starts of programs: at most of them, and not repeatedly by a
+/// long-running process.
 fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     let processes = || analysis.trace.processes.iter();
     let starts: usize = processes().map(|process| process.execs.len()).sum();
@@ -234,8 +237,8 @@ fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     is_at_most && staying.all(|process| errors(process.pid) < row.calls.min(FEWEST_TRIES))
 }
 
-/// Paths that were there, or not there, or busy, again and again. The trace adds them up for the whole
-/// tree: they are of the processes that pause and whose calls of this kind fail as often.
+/// Paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole tree: they
+/// are attributed to the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
     let is_meant = |row: &&LookupRow| row.errno != ENOENT || !is_missed_at_starts(analysis, row);
@@ -270,7 +273,7 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
     often.filter_map(of_row).collect()
 }
 
-/// Servers that weren't there, or whose queue was full.
+/// Servers that weren't there, or whose accept queue was full.
 fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.refused.iter();
     let meant = rows.filter(|row| [ECONNREFUSED, ENOENT, EAGAIN].contains(&row.errno));
@@ -297,12 +300,12 @@ fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<T
     of_address.collect()
 }
 
-/// What the pauses are for if it is a lock.
+/// Returns what the pauses are for, if it is a lock.
 pub(super) fn of_a_lock(analysis: &Analysis<'_>) -> Option<Tries> {
     tries(analysis).filter(|tries| tries.failure.is_lock())
 }
 
-/// Locks that are tried for again and again, with pauses.
+/// Reports locks that are tried repeatedly, with pauses.
 pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     let tries = of_a_lock(analysis)?;
     let slept = analysis.off(|row| row.cause == Cause::Asleep && tries.is_of(analysis, row.pid));
@@ -310,7 +313,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     let (who, holder) = match tries.pids.len() {
         1 => (
             "A process".to_owned(),
-            "whoever had it decides how long that takes".to_owned(),
+            "the holder decides how long that takes".to_owned(),
         ),
         many => (
             format!("{} processes", count(many as u64)),
@@ -339,7 +342,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// What those do who have the lock in turn.
+/// Describes what the processes that hold the lock in turn do.
 fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
     let own = analysis
         .threads
@@ -354,8 +357,8 @@ fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
     let (computed, waited) = (sum(&|times| times.on_cpu_ns), sum(&waited));
     let ran = time(analysis.untraced(computed));
     match waited > computed {
-        true => "who had it waited meanwhile for the disk or the network".to_owned(),
-        false => format!("who had it computed meanwhile ({ran} of CPU time in all)"),
+        true => "the holder meanwhile waited for the disk or the network".to_owned(),
+        false => format!("the holder meanwhile computed ({ran} of CPU time in all)"),
     }
 }
 
@@ -432,7 +435,7 @@ mod tests {
         }];
         let (id, statement) = first(&mut fake);
         assert_eq!(id, "sleeping");
-        let words = "between 9 tries to connect to `127.0.0.1:5432`, where nobody listened";
+        let words = "between 9 tries to connect to `127.0.0.1:5432`, where no server listened";
         assert!(statement.contains(words), "{statement}");
 
         let mut fake = pauses(20);
@@ -446,7 +449,7 @@ mod tests {
         );
     }
 
-    /// A shell that runs a command nine times whose call fails, each time with a pause after it.
+    /// A shell that runs nine commands whose call fails, each followed by a pause.
     fn turns_of_a_shell(call: &str, also_by_pauses: bool) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
@@ -466,7 +469,7 @@ mod tests {
         fake
     }
 
-    /// What is said of such a shell whose commands miss a path.
+    /// The statement about such a shell whose commands miss a path.
     fn missed(path: &str, also_by_pauses: bool) -> String {
         let mut fake = turns_of_a_shell("access", also_by_pauses);
         let missed_by = if also_by_pauses { 18 } else { 9 };

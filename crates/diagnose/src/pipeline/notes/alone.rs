@@ -1,18 +1,18 @@
-//! What a stage's time alone is worth, and how the stage is measured rightly.
+//! Notes on how meaningful a stage's standalone time is, and how to measure the stage correctly.
 
 use fathom_model::quantity::format_bytes;
 use fathom_model::{AloneRuns, InputFrom, PipeNote, PipeRecord, StagedInput};
 
 use super::{like_timed, name, say, time};
 
-/// A time alone that differs from that in the pipeline by more than this factor, and by more than
-/// this time, is that of other work or of other conditions.
+/// A standalone time that differs from the one in the pipeline by more than this factor, and by more than
+/// this duration, reflects other work or other conditions.
 const DIFFERS: f64 = 1.25;
 const DIFFERS_SECONDS: f64 = 0.02;
-/// A longer line to type is no help.
+/// A longer command line would not help the user.
 const MOST_TYPED: usize = 100;
 
-/// Of each stage: why it was not run alone, and where its time alone is another than in the
+/// For each stage: why it was not run alone, and whether its standalone time differs from that in the
 /// pipeline.
 pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     all
 }
 
-/// How the stage is measured rightly; `None` where alone it would do other work.
+/// How to measure the stage correctly; `None` if it would do other work alone.
 pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     let alone = record.alone.iter().find(|alone| alone.stage == stage);
     let skips = alone.is_some_and(|alone| reads_not(record, alone).is_some());
@@ -53,7 +53,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     })
 }
 
-/// What to type for the stages before this one; `None` where a shell could read it in another way.
+/// The command line of the stages before this one; `None` if a shell could parse it differently.
 fn typed(record: &PipeRecord, stage: usize) -> Option<String> {
     let before = record.stages[..stage].iter();
     let mut commands: Vec<String> = before.map(|stage| stage.command.clone()).collect();
@@ -76,14 +76,14 @@ fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     Some(say("not_alone", Some(alone.stage), text))
 }
 
-/// A stage that does not read a file as it reads a pipe.
+/// Notes a stage that reads a file differently from a pipe.
 fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let staged: &StagedInput = record
         .staged
         .iter()
         .find(|input| input.stage == alone.stage)?;
     let read = alone.read_bytes?;
-    // Below that the libraries that it loads are more than its input.
+    // Below this size the libraries that the stage loads outweigh its input.
     const SMALLEST: u64 = 1 << 20;
     let taken = record
         .observed()
@@ -93,8 +93,8 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
         return None;
     }
     let text = format!(
-        "Alone, {} read {} of its {}: from a file it can skip, map or ask for the size what it must read \
-         from a pipe. Its time alone says little about its work in the pipeline.",
+        "Alone, {} read {} of its {}: a file can be skipped, mapped, or asked for its size, but a pipe must be \
+         read. Its time alone says little about its work in the pipeline.",
         name(record, alone.stage),
         format_bytes(read as f64),
         format_bytes(taken as f64),
@@ -102,7 +102,7 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     Some(say("skips_file_input", Some(alone.stage), text))
 }
 
-/// A stage that takes another time alone than in the pipeline.
+/// Notes a stage whose standalone time differs from its time in the pipeline.
 fn differs(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let found = Difference::of(record, stage)?;
     let mut text = format!(
@@ -114,15 +114,15 @@ fn differs(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
         found.reason(stage),
     );
     if stage > 0 && found.cause == Cause::Work {
-        text.push_str(" `fathom bench --input FILE` would measure what it does with a file.");
+        text.push_str(" `fathom bench --input FILE` would measure it reading a file.");
     }
     Some(say("differs_alone", Some(stage), text))
 }
 
-/// What the larger of the two times is made of.
+/// What makes up the larger of the two times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cause {
-    /// Ready to run, without a CPU; so long.
+    /// Ready to run, but without a CPU; for this long.
     NoCpu(f64),
     /// Waits that are neither for a neighbour nor for a CPU.
     Waits,
@@ -130,7 +130,7 @@ enum Cause {
     Work,
 }
 
-/// A stage in the pipeline, without waiting for its neighbours, and alone; seconds.
+/// A stage's times in the pipeline, without waiting for its neighbours, and alone; seconds.
 struct Difference {
     here: f64,
     alone: f64,
@@ -138,17 +138,17 @@ struct Difference {
 }
 
 impl Difference {
-    /// `None` where the two are alike, or one is not known.
+    /// Returns `None` if the two times are alike, or one is unknown.
     fn of(record: &PipeRecord, stage: usize) -> Option<Difference> {
         let summary = &record.summary.stages[stage];
         let run = &record.observed()?.stages[stage];
         let wall = summary.wall.value;
-        // One that SIGPIPE ends does all its work only alone.
+        // A stage that SIGPIPE ends does all of its work only when run alone.
         if summary.sigpipes > 0 || !like_timed(record, run, wall) {
             return None;
         }
         let part = |ns: Option<u64>| ns.unwrap_or(0) as f64 / run.wall_ns().max(1) as f64 * wall;
-        // What it waited for may not be known.
+        // The cause of its waits may be unknown.
         let neighbours = part(Some(run.wait_input_ns?)) + part(Some(run.wait_output_ns?));
         let here = (wall - neighbours).max(0.0);
         let alone = summary.alone?.value;
@@ -173,13 +173,13 @@ impl Difference {
         Some(Difference { here, alone, cause })
     }
 
-    /// The likely one.
+    /// Returns the likely reason.
     fn reason(&self, stage: usize) -> String {
         let slower_here = self.here > self.alone;
         match self.cause {
             Cause::NoCpu(seconds) => format!(
-                "in the pipeline it was waiting for a CPU for {}; the CPUs did not suffice for the stages and for \
-                 what else runs here",
+                "in the pipeline it was waiting for a CPU for {}; there are too few CPUs for the stages and the \
+                 other programs here",
                 time(seconds)
             ),
             Cause::Waits if slower_here => {
@@ -191,10 +191,10 @@ impl Difference {
             Cause::Work if stage == 0 && slower_here => {
                 "likely because it shares CPUs and caches with the other stages".to_owned()
             }
-            Cause::Work if stage == 0 => "why is not known".to_owned(),
+            Cause::Work if stage == 0 => "the reason is not known".to_owned(),
             Cause::Work if slower_here => {
-                "likely it works differently on a file than on a pipe, or is slower beside stages that share \
-                 its CPUs and caches"
+                "likely it works differently on a file than on a pipe, or the stages that share its CPUs and caches \
+                 slow it down"
                     .to_owned()
             }
             Cause::Work => "likely it works differently on a file than on a pipe".to_owned(),
@@ -202,7 +202,7 @@ impl Difference {
     }
 }
 
-/// The median in seconds, of an even number the lower one.
+/// Returns the median in seconds, the lower one for an even number of values.
 fn middle(ns: &[u64]) -> f64 {
     let mut ns = ns.to_vec();
     ns.sort_unstable();

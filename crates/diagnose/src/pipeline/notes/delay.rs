@@ -1,11 +1,11 @@
-//! What a late start changes, and why.
+//! Notes on what a delayed start changes, and why.
 
 use fathom_model::quantity::format_bytes;
 use fathom_model::{DelayedRounds, PipeNote, PipeRecord};
 
 use super::{name, say, time};
 
-/// Changes of a wall time below this share are none, and below this time too.
+/// Changes of a wall time below this share, or below this duration, count as no change.
 const SAME: f64 = 0.05;
 const SAME_SECONDS: f64 = 0.000_5;
 
@@ -37,7 +37,7 @@ pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     all
 }
 
-/// The late stage's own wall time.
+/// Describes the late stage's own wall time.
 fn itself(record: &PipeRecord, delayed: &DelayedRounds, stage: usize, delay: u64) -> String {
     let before = record.summary.stages[stage].wall.value;
     let after = delayed.summary.stages[stage].wall.value;
@@ -55,17 +55,16 @@ fn itself(record: &PipeRecord, delayed: &DelayedRounds, stage: usize, delay: u64
         return format!("{start}.");
     }
     if stage == 0 {
-        return format!("{start}: it has no stage before it to wait for.");
+        return format!("{start}: no stage before it makes it wait.");
     }
     format!(
-        "{start}: {} had its head start, and what it wrote meanwhile was waiting in the pipe. {} itself is \
-         no faster.",
+        "{start}: {} had its head start, and its output was waiting in the pipe. {} itself is no faster.",
         name(record, stage - 1),
         name(record, stage),
     )
 }
 
-/// What became of the stage that writes to the late one.
+/// Describes the effect on the stage that writes to the late one.
 fn writer(record: &PipeRecord, delayed: &DelayedRounds, stage: usize) -> String {
     let writer = stage - 1;
     let before = record.summary.stages[writer].end.value;

@@ -1,4 +1,4 @@
-//! Does a stage hold back what it writes until its input ends, so that the next can't begin?
+//! Detects a stage that holds back its output until its input ends, so that the next can't start.
 
 use fathom_model::quantity::format_bytes;
 use fathom_model::{PipeNote, PipeRecord, PipeStage};
@@ -7,15 +7,14 @@ use super::{MISLEADS, name, say, time};
 use crate::file_name::file_name;
 use crate::runtimes::{Language, Runtime, Topic, is_shell};
 
-/// More than this would not have fitted into a buffer of a library, and some of it would have gone
-/// out sooner: 4 KiB of the C library for a pipe, 8 KiB of Python, Rust and Java, 64 KiB of what
-/// copies by blocks.
+/// More than this would not have fitted into a library's buffer, and part of it would have gone out sooner: 4
+/// KiB in the C library for a pipe, 8 KiB in Python, Rust and Java, 64 KiB in programs that copy by blocks.
 const MOST_HELD: u64 = 64 << 10;
-/// What the next stage does after its first byte, as a share of the pipeline's wall time: below
-/// that nothing would be gained by giving it the byte sooner.
+/// The next stage's work after its first byte, as a share of the pipeline's wall time: below this, delivering
+/// the byte sooner would gain nothing.
 const WORTH_SOONER: f64 = 0.1;
 
-/// A stage that had bytes long before it wrote any, and wrote all of them when no more came.
+/// Notes a stage that had bytes long before it wrote any, and wrote all of them at the end of its input.
 pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let round = record.observed()?;
     let run = round.stages.get(stage)?;
@@ -27,13 +26,13 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
         .filter(|bytes| (1..=MOST_HELD).contains(bytes))?;
     let held = first_out.saturating_sub(first_in);
     let wall = round.wall_ns as f64;
-    // One that computes meanwhile has a reason of its own.
+    // A stage that computes meanwhile has a reason to hold back.
     let waited = run.wait_input_ns? >= held / 2;
     if first_out < last_in || (held as f64) < MISLEADS * wall || !waited {
         return None;
     }
     let after = next.end_ns.saturating_sub(first_out);
-    // What comes from outside as it happens is wanted as it happens, whatever follows.
+    // Live input from outside is wanted as it happens, regardless of the stages after it.
     let outside = writer
         .other_wait_ns?
         .saturating_sub(writer.no_cpu_ns.unwrap_or(0));
@@ -43,9 +42,8 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
     }
     let change = change(record.stages.get(stage)?)?;
     let text = format!(
-        "{} holds back what it writes until its input ends: in the observed round its first byte came in \
-         after {}, its first went out after {}, all {} at the end. {} had none of it until then, and took \
-         {} more. {change}",
+        "{} holds back its output until its input ends: in the observed round its first byte came in after {}, its \
+         first went out after {}, all {} at the end. {} had no input until then, and took {} more. {change}",
         name(record, stage),
         time(first_in as f64 / 1e9),
         time(first_out as f64 / 1e9),
@@ -56,7 +54,7 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
     Some(say("holds_output", Some(stage), text))
 }
 
-/// What lets programs write each line at once.
+/// Options that make programs write each line at once.
 const OPTIONS: &[(&[&str], &str)] = &[
     (
         &["grep", "egrep", "fgrep", "rg", "ugrep"],
@@ -67,18 +65,19 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["tcpdump", "tshark"], "-l"),
 ];
 
-/// What is written in them to the same end.
+/// Statements in scripts with the same effect.
 const STATEMENTS: &[(&[&str], &str)] = &[(
     &["awk", "gawk", "mawk", "nawk"],
     "Call `fflush()` after each print (mawk: also `-W interactive`).",
 )];
 
-/// Those that leave the buffer to the C library.
+/// Programs that leave buffering to the C library.
 const BY_THE_LIBRARY: &[&str] = &[
     "cut", "tr", "uniq", "nl", "fold", "fmt", "expand", "unexpand", "paste", "rev", "join", "comm",
 ];
 
-/// Those that can't write before they have all, or so much that a line is nothing.
+/// Programs that can't write before they have all input, or that write so much that a single line doesn't
+/// matter.
 const NEED_ALL: &[&str] = &[
     "sort",
     "tac",
@@ -109,10 +108,10 @@ const NEED_ALL: &[&str] = &[
     "gpg",
 ];
 
-/// Options with which a line is not what is written.
+/// Options with which the output isn't lines.
 const COUNTS: &[&str] = &["-c", "--count", "-l", "-L", "-q", "-s", "--slurp"];
 
-/// What to change; `None` where the program can't write sooner.
+/// What to change; `None` if the program can't write sooner.
 fn change(stage: &PipeStage) -> Option<String> {
     let words = words(stage);
     let path = words.first()?;
@@ -131,7 +130,7 @@ fn change(stage: &PipeStage) -> Option<String> {
         return Some(format!("`{program} {option}` writes each line at once."));
     }
     if let Some((_, statement)) = STATEMENTS.iter().find(|(names, _)| is(names)) {
-        // What stands in END needs all of the input.
+        // An END block needs all of the input.
         return (!words.iter().any(|word| word.contains("END"))).then(|| (*statement).to_owned());
     }
     if is(BY_THE_LIBRARY) {
@@ -140,7 +139,7 @@ fn change(stage: &PipeStage) -> Option<String> {
     Some(runtime.advice(Topic::Flush).into_owned())
 }
 
-/// The stage's words; those of the command where a shell runs a single one.
+/// The stage's words; if a shell runs a single command, those of the command.
 fn words(stage: &PipeStage) -> Vec<String> {
     match &stage.arguments[..] {
         [shell, option, line]

@@ -1,4 +1,4 @@
-//! What must be said in words: what would mislead, how stages ended, what the model is worth.
+//! Remarks as sentences: what would mislead, how stages ended, how far to trust the model.
 
 mod alone;
 mod delay;
@@ -7,14 +7,14 @@ mod holds;
 use fathom_model::quantity::{counted, format_bytes, short_time};
 use fathom_model::{PipeNote, PipeRecord, StageRun, StopReason};
 
-/// From this share of a stage's wall time on, waiting for a neighbour makes its wall time a measure
-/// of the neighbour.
+/// From this share of a stage's wall time on, waiting for a neighbour makes the wall time a measure of the
+/// neighbour.
 const MISLEADS: f64 = 0.2;
-/// A stage of the observed round that took so much longer or shorter than in the timed ones is like
-/// them.
+/// If a stage's time in the observed round differs by less than this share from the timed rounds, the two are
+/// alike.
 const ALIKE: f64 = 0.1;
 
-/// The sentences, most important first. Texts from outside are in them as they are.
+/// Returns the sentences, most important first. They contain texts from outside unescaped.
 pub fn notes(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if record.stop == StopReason::Interrupted {
@@ -60,7 +60,7 @@ fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
     }
 }
 
-/// The stage's wall time is that of a neighbour.
+/// Notes a stage whose wall time is that of a neighbour.
 fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let Some(run) = record.observed().map(|round| &round.stages[stage]) else {
         return Vec::new();
@@ -102,8 +102,8 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// A part of a timed wall time, by the share that was observed: a time only where the observed
-/// stage took as long as the timed ones.
+/// Describes a part of a timed wall time by its observed share; as a duration only if the observed stage took
+/// as long as the timed ones.
 fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> String {
     match like_timed(record, run, wall_seconds) {
         true => time(share.min(1.0) * wall_seconds),
@@ -111,7 +111,7 @@ fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> S
     }
 }
 
-/// The artefact of the head start: a stage that was there long before its first byte.
+/// Notes the artefact of the head start: a stage that was running long before its first byte.
 fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     let round = record.observed()?;
     let waits = round
@@ -122,15 +122,15 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
         .filter_map(|(stage, run)| {
             let before = run.first_in_ns?.saturating_sub(run.start_ns);
             let share = before as f64 / run.wall_ns().max(1) as f64;
-            // Before its first byte it may as well have had no CPU.
+            // Before its first byte the stage may equally have lacked a CPU.
             let waited = run.wait_input_ns.is_none_or(|wait| wait >= before / 2);
             (share >= MISLEADS && waited).then_some((stage, before, share))
         });
     let (stage, before, _) = waits.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let text = format!(
-        "All stages of a pipeline start at once, so {}'s clock runs while nothing has come yet: in the \
-         observed round its first byte came after {}. A slower start of {} would hide that wait, and look \
-         like a faster program: see --delay {}={}ms.",
+        "All stages of a pipeline start at once, so {}'s clock runs while no data has arrived yet: in the observed \
+         round its first byte came after {}. A slower start of {} would hide that wait, and look like a faster \
+         program: see --delay {}={}ms.",
         name(record, stage),
         time(before as f64 / 1e9),
         name(record, stage),
@@ -140,15 +140,15 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     Some(say("head_start", Some(stage), text))
 }
 
-/// SIGPIPE, and failures that were let pass.
+/// Notes SIGPIPE, and failures that were allowed.
 fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let summary = &record.summary.stages[stage];
     let rounds = record.rounds.len();
     let mut all = Vec::new();
     if summary.sigpipes > 0 && stage + 1 < record.stages.len() {
         let text = format!(
-            "{} was ended by SIGPIPE in {} of {}: it wrote after {} had closed its input. That is how a \
-             pipeline ends early, and no failure.",
+            "{} was ended by SIGPIPE in {} of {}: it wrote after {} had closed its input. A pipeline that ends \
+             early works like this; it is not a failure.",
             name(record, stage),
             summary.sigpipes,
             counted(rounds as u64, "round", "rounds"),
@@ -168,7 +168,7 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// A stage that leaves input behind.
+/// Notes a stage that leaves input unread.
 fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let run = &record.observed()?.stages[stage];
     let writer = &record.observed()?.stages[stage.checked_sub(1)?];
@@ -188,7 +188,7 @@ fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     Some(say("input_left", Some(stage), text))
 }
 
-/// A machine that is busy with other things, or has too few CPUs.
+/// Notes a machine that is busy with other work, or has too few CPUs.
 fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
     let round = record.observed()?;
     let waits = round.stages.iter().enumerate().filter_map(|(stage, run)| {
@@ -197,8 +197,8 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
     });
     let (stage, share) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!(
-        "In the observed round {} was waiting for a CPU for {} of its time: {} did not suffice for \
-         the stages and for what else runs here. The model leaves such waits out.",
+        "In the observed round {} was waiting for a CPU for {} of its time: {} were too few for the stages and the \
+         other programs here. The model ignores such waits.",
         name(record, stage),
         share_text(share),
         counted(record.environment.cpus as u64, "CPU", "CPUs"),
@@ -212,15 +212,14 @@ fn model_is_off(record: &PipeRecord) -> Option<PipeNote> {
         return None;
     }
     let text = format!(
-        "For the pipeline as it is, the model gives {} where {} was measured: so the figures \
-         of stages that took no time are left out.",
+        "For the pipeline as it is, the model predicts {} where {} was measured, so the last column is empty.",
         time(model.as_is_seconds),
         time(record.summary.wall.value)
     );
     Some(say("model_inaccurate", None, text))
 }
 
-/// Whether parts of this observed stage's time are such parts of its time in the timed rounds.
+/// Returns whether shares of this observed stage's time also hold for the timed rounds.
 fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
     let explaining = record.explaining.as_ref();
     let quoted = explaining.is_some_and(|explaining| explaining.times_are_quoted);
@@ -232,7 +231,7 @@ fn name(record: &PipeRecord, stage: usize) -> &str {
     record.stages.get(stage).map_or("?", |stage| &stage.name)
 }
 
-/// Three digits; nothing is measured more finely than 0.1 µs.
+/// Formats three digits; no time is measured more finely than 0.1 µs.
 fn time(seconds: f64) -> String {
     match seconds {
         0.0 => "0".to_owned(),

@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs", "precision", "time"], help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
-    /// Make at least this many rounds (default: 10, unless --time is up)
+    /// Make at least this many rounds (default: 10, unless the limit of --time is reached)
     #[arg(short, long, value_name = "N", help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub min_runs: Option<u32>,
 
@@ -57,23 +57,24 @@ pub(crate) struct Arguments {
         help_heading = MEASURED, value_parser = quantities::whole::<u32>, allow_negative_numbers = true)]
     pub max_runs: Option<u32>,
 
-    /// Measure at most this long (default: 10s, but at least 10 rounds); what is undecided then takes
-    /// more, such as 5m
+    /// Measure at most this long (default: 10s, but at least 10 rounds); undecided comparisons then get a
+    /// longer limit, such as 5m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Option<Duration>,
 
-    /// Measure until all medians and ratios are known to this share (such as 1%), not until decided
+    /// Measure until all medians and ratios are known to within this share (such as 1%), instead of until
+    /// decided
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = quantities::share, help_heading = MEASURED)]
     pub precision: Option<f64>,
 
-    /// Don't check (0.3 s) whether the machine is as fast as when 'fathom machine' last measured it
+    /// Skip the check (0.3 s) whether the machine is as fast as when 'fathom machine' last measured it
     #[arg(long, help_heading = MEASURED)]
     pub no_canaries: bool,
 
     #[command(flatten)]
     pub rounds: Rounds,
 
-    /// Compare by this metric, such as peak_memory, instead of by time; its own margin stands behind it:
+    /// Compare by this metric, such as peak_memory, instead of by time; optionally with its own margin:
     /// peak_memory=5%. May be repeated
     #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, help_heading = MEASURED)]
     pub metric: Vec<MetricAndMargin>,
@@ -83,12 +84,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME|list", conflicts_with_all = ["reference", "command_name"], help_heading = MEASURED)]
     pub r#try: Option<String>,
 
-    /// Order of the commands in each round: at random, so that drift hits all alike, or as they are
-    /// given, for steps that need each other
+    /// Order of the commands in each round: random, so that drift affects all alike, or as given, for steps
+    /// that depend on each other
     #[arg(long, value_enum, default_value_t = Order::Random, help_heading = MEASURED)]
     pub order: Order,
 
-    /// Compare with this command instead of with the first; it is run as well
+    /// Compare with this command instead of with the first; it is measured as well
     #[arg(long, value_name = "COMMAND", help_heading = RUN)]
     pub reference: Option<OsString>,
 
@@ -123,7 +124,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'P', long, num_args = 3, value_names = ["VAR", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = RUN)]
     pub parameter_scan: Vec<String>,
 
-    /// Step of the scan before it
+    /// Step of the preceding scan
     #[arg(
         short = 'D',
         long,
@@ -141,8 +142,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub failures: Failures,
 
-    /// Keep processes that a command leaves running until the end, such as the daemon of a build tool
-    /// that its next run talks to; otherwise they are ended before the next run
+    /// Keep processes that a command leaves running until the end, such as the daemon of a build tool that
+    /// its next run uses; otherwise they are ended before the next run
     #[arg(long, help_heading = RUN)]
     pub keep_daemons: bool,
 
@@ -151,7 +152,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE|HASH", conflicts_with_all = ["output", "show_output"], help_heading = RUN)]
     pub expect_stdout: Vec<String>,
 
-    /// Leave the size of the environment as it is, instead of varying it from run to run
+    /// Keep the size of the environment as it is, instead of varying it from run to run
     #[arg(long, help_heading = RUN)]
     pub fixed_environment_size: bool,
 
@@ -164,7 +165,7 @@ pub(crate) struct Arguments {
     )]
     pub command_name: Vec<String>,
 
-    /// How to print
+    /// Output style
     #[arg(long, value_enum, default_value_t = Style::Auto, help_heading = SHOWN)]
     pub style: Style,
 
@@ -172,8 +173,8 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = SHOWN)]
     pub brief: bool,
 
-    /// Print all that is known: after the answer the figures of each metric, how it was compared and
-    /// measured, and what disturbed it
+    /// Print all details: after the answer the figures of each metric, how it was compared and measured, and
+    /// what disturbed it
     #[arg(
         short,
         long,
@@ -195,13 +196,13 @@ pub(crate) struct Arguments {
     )]
     pub time_unit: Option<TimeUnit>,
 
-    /// Write the complete record: every run with every metric. Whole after every run, even if
-    /// killed. '-' is standard output
+    /// Write the complete record: every run with every metric. Complete after every run, even if killed. '-'
+    /// is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 
-    /// Write one page, which needs no network: verdict, figures, how the runs are spread and in which
-    /// order they were made, every metric, and how it was measured. '-' is standard output
+    /// Write one HTML page that needs no network: verdict, figures, distribution and order of the runs, every
+    /// metric, and how it was measured. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 

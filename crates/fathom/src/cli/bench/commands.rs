@@ -1,4 +1,4 @@
-//! From arguments to benchmarks: commands times parameters, with what is run around them.
+//! Builds benchmarks from arguments: commands times parameters, with the commands run around them.
 
 use fathom_conduct::Target;
 use fathom_measure::{Hook, Hooks};
@@ -12,18 +12,19 @@ use crate::cli::run_options::for_command;
 use crate::cli::suite_name;
 use crate::cli::target::{self, Source, line, target};
 
-/// All benchmarks, and the index of the one that is compared with.
+/// Returns all benchmarks, and the index of the reference.
 ///
 /// # Errors
-/// Usage errors, and errors for programs and inputs that aren't there.
+/// Usage errors, and errors for missing programs and inputs.
 pub(super) fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
-    // First, or a command that was taken for a parameter's value is said to be missing.
+    // Must come first: otherwise a command that was parsed as a parameter's value would be reported as
+    // missing.
     let parameters = given_parameters(arguments)?;
     let (sources, reference) = sources(arguments)?;
     check_parameters_are_used(arguments)?;
     let assignments = parameters::combinations(&parameters).map_err(Failure::Usage)?;
     let mut all = Vec::new();
-    // All values of one command together, so that -n and the per-command options count commands.
+    // Keep all values of one command together, so that -n and the per-command options count commands.
     for (index, source) in sources.iter().enumerate() {
         for assignment in &assignments {
             let one = one(arguments, source, index, sources.len(), assignment);
@@ -60,7 +61,7 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     let scans = arguments.parameter_scan.chunks(3);
     let steps = &arguments.parameter_step_size;
     if steps.len() > scans.len() {
-        return usage("-D is the step of a -P scan, and there is none for it");
+        return usage("-D is the step of a -P scan, but there is no such scan");
     }
     let mut all = Vec::new();
     for (index, scan) in scans.enumerate() {
@@ -75,7 +76,7 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     Ok(all)
 }
 
-/// A parameter that stands nowhere would make benchmarks that differ in nothing.
+/// Refuses a parameter that isn't used, since its benchmarks would be identical.
 fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
     let options = &arguments.run_options;
     let given = &arguments.given;
@@ -107,7 +108,7 @@ fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
         let place = format!("{{{}}}", parameter.name);
         if !texts.iter().any(|text| text.contains(&place)) {
             return usage(format!(
-                "the parameter {0} is used nowhere: write {{{0}}} where its value belongs",
+                "the parameter {0} is never used: write {{{0}}} where its value belongs",
                 parameter.name
             ));
         }
@@ -153,8 +154,8 @@ fn one(
     Ok(target)
 }
 
-/// Gives every benchmark its name: from `-n`, else the command, with its parameters where the
-/// command alone doesn't distinguish them.
+/// Names every benchmark: by `-n`, else by its command, with its parameters if the command alone isn't
+/// unique.
 fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Result<(), Failure> {
     let names = &arguments.command_name;
     if names.len() > commands && names.len() > all.len() {

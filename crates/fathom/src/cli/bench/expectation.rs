@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use crate::cli::failure::Failure;
 
-/// Reads the file, or takes 64 hexadecimal digits (with or without `sha256:`) as a hash.
+/// Reads the file, or accepts 64 hexadecimal digits (with or without `sha256:`) as a hash.
 ///
 /// # Errors
-/// When it's neither a hash nor a readable file.
+/// If it is neither a hash nor a readable file.
 pub(super) fn read(given: &str) -> Result<Expectation, Failure> {
     if let Some(sha256) = hash(given) {
         return Ok(Expectation {

@@ -1,4 +1,4 @@
-//! This very command with more time, as a shell takes it.
+//! The current command line with more time, in shell syntax.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use clap::FromArgMatches;
 use super::Arguments;
 use crate::cli::{Cli, Verb, command, redacted};
 
-/// Options that say how much is measured; each takes a value.
+/// Options that determine how much is measured; each takes a value.
 const AMOUNT: [(&str, Option<&str>); 5] = [
     ("--time", None),
     ("--runs", Some("-r")),
@@ -16,13 +16,13 @@ const AMOUNT: [(&str, Option<&str>); 5] = [
     ("--precision", None),
 ];
 
-/// The words of `fathom bench` with this time instead of what was said of how much is measured.
-/// `None` where it can't be written so that a shell yields the same: it is parsed again to see.
+/// Returns the words of `fathom bench` with this time instead of the given amount options. `None` if the
+/// command line can't be written so that a shell yields the same words: it is parsed again to verify that.
 pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option<Vec<String>> {
     let given: Vec<String> = given
         .map(|word| word.into_string().ok())
         .collect::<Option<_>>()?;
-    // A terminal shows what could act on it in another form.
+    // A terminal would show control characters in another form.
     if given
         .iter()
         .any(|word| fathom_report::escape(word) != *word)
@@ -38,7 +38,7 @@ pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option
             longer.push(word.clone());
             longer.extend(rest.by_ref().cloned());
         } else if is_amount(word) {
-            // Its value stands in the same word, or is the next one.
+            // Its value is in the same word, or is the next word.
             if !word.contains('=') && !word.ends_with(|c: char| c.is_ascii_digit()) {
                 rest.next();
             }

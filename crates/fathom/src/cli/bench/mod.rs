@@ -20,10 +20,10 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::{path_conflicts, quantities, write};
 
-/// Measures, prints, writes. Returns the exit code.
+/// Measures, prints and writes. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Everything that prevents a result.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if arguments.r#try.as_deref() == Some("list") {
         return list();
@@ -60,11 +60,11 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     Ok(exit_code(measured.record.outcome.as_ref()))
 }
 
-/// What a command can be run without.
+/// Lists what a command can be run without.
 fn list() -> Result<i32, Failure> {
     let of = |one: &Intervention| {
         format!(
-            "{}\n    takes away {}\n    needs {}; can break: {}\n",
+            "{}\n    removes {}\n    needs {}; can break: {}\n",
             one.name, one.takes_away, one.needs, one.can_break
         )
     };
@@ -73,7 +73,7 @@ fn list() -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Makes two commands of one, if it is to be run without something.
+/// Turns one command into two, if it is to be compared with itself without something.
 fn without(arguments: &Arguments, plan: &mut BenchPlan) -> Result<Option<Arms>, Failure> {
     let Some(name) = &arguments.r#try else {
         return Ok(None);
@@ -145,7 +145,7 @@ fn plan(
     })
 }
 
-/// The metrics with their margins: what is counted has none, unless one is given.
+/// Returns the metrics with their margins: counts have none, unless one is given.
 fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
     quantities::each_once(&arguments.metric)?;
     let others = arguments.rounds.margin.margin;
@@ -155,7 +155,7 @@ fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
         .collect())
 }
 
-/// That so few rounds can show nothing, before any is made.
+/// Returns a warning, before any round is made, if the rounds are too few to show anything.
 fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     let (asked, fewest) = plan.too_few_rounds()?;
     let option = if arguments.runs.is_some() { "-r" } else { "-M" };
@@ -164,7 +164,7 @@ fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     })
 }
 
-/// How long it may take where no limit was given, and how to make it longer.
+/// Describes how long measuring may take if no limit was given, and how to extend it.
 fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let StopRule::Answer(limits) = plan.stop else {
         return None;

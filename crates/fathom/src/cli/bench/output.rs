@@ -1,4 +1,4 @@
-//! What is printed and written at the end.
+//! Output at the end of a run.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use super::longer;
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
-/// What is to be shown, from `--style` and the terminal.
+/// What to show, depending on `--style` and the terminal.
 pub(super) struct Shows {
-    /// Options of the report on standard output.
+    /// Options for the report on standard output.
     pub options: TerminalOptions,
-    /// Whether there is a progress line.
+    /// Whether to show a progress line.
     pub progress: bool,
 }
 
 impl Shows {
-    /// Resolves `auto`.
+    /// Resolves `auto` to concrete settings.
     pub(super) fn new(arguments: &Arguments) -> Shows {
         let colour_allowed = screen::stdout_has_colour();
         let (color, progress) = match arguments.style {
@@ -48,7 +48,7 @@ impl Shows {
     }
 }
 
-/// Every file that is to be written.
+/// Returns every file to be written.
 pub(super) fn targets(arguments: &Arguments) -> [&Option<PathBuf>; 7] {
     [
         &arguments.json,
@@ -72,7 +72,7 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let unit = shows.options.time_unit;
     let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
-    // A file was written run by run.
+    // Files were already written run by run.
     let json = arguments
         .json
         .as_deref()

@@ -11,16 +11,16 @@ use fathom_report::{Progress, progress_line};
 use crate::cli::screen;
 use crate::cli::status_line::{INTERVAL, StatusLine};
 
-/// From this limit on it is worth saying how to lower it.
+/// From this limit on a hint shows how to lower it.
 const LONG: Duration = Duration::from_secs(60);
-/// For so long at the beginning.
+/// How long the hint is shown at the start.
 const ADVISED_SECONDS: f64 = 10.0;
 
-/// Draws, if it may.
+/// The progress line, drawn only if enabled.
 pub(super) struct Line<'a> {
     plan: &'a Plan,
     line: StatusLine,
-    /// When the first round began.
+    /// When the first round started.
     began: Instant,
     round: u32,
     warmup: bool,
@@ -28,7 +28,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Draws nothing until the first run.
+    /// Creates the line; nothing is drawn until the first run.
     pub(super) fn new(plan: &'a Plan, draws: bool) -> Self {
         Line {
             plan,
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// How to make it shorter, while that is news.
+    /// Returns a hint on how to shorten the run, while it is new.
     fn advice(&self, elapsed: f64) -> &'static str {
         match self.plan.stop {
             StopRule::Answer(limits) if limits.soft >= LONG && elapsed < ADVISED_SECONDS => {
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// At most this long: it may be over sooner.
+    /// Returns the longest remaining time in seconds; it may end sooner.
     fn remaining(&self, elapsed: f64) -> Option<f64> {
         match self.plan.stop {
             StopRule::Runs(_) if self.round == 0 => None,

@@ -13,11 +13,12 @@ use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
-const CHOSEN: &str = "How revisions are built";
+const CHOSEN: &str = "How to build revisions";
 
 /// See the help texts.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Go on when a run fails: all failures, or only these exit codes. Else a revision whose first run fails is left out")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise a revision whose first run fails \
+     is omitted")))]
 #[command(after_help = "Examples:
   fathom bisect v1.0 HEAD --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom bisect HEAD~50 HEAD --metric peak_memory --build make -- ./tool '{repo}/big.txt'
@@ -29,11 +30,11 @@ is compared with its parent. A wrong revision is named in at most 5 % of searche
 Exit codes: 0 done, also if nothing was found, 2 wrong arguments, 3 GOOD or BAD can't be built or run, \
 4 the measurement can't be trusted, 130 interrupted.")]
 pub(crate) struct Arguments {
-    /// The older end
+    /// The older revision
     #[arg(value_name = "GOOD")]
     pub good: Option<String>,
 
-    /// The newer end, which descends from it
+    /// The newer revision, a descendant of GOOD
     #[arg(value_name = "BAD")]
     pub bad: Option<String>,
 
@@ -50,12 +51,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub failures: Failures,
 
-    /// Search what changed this metric, such as peak_memory (default: the clock that carries
-    /// verdicts)
+    /// Search for the change of this metric, such as peak_memory (default: the clock used for verdicts)
     #[arg(long, value_name = "METRIC", value_parser = quantities::metric, help_heading = MEASURED)]
     pub metric: Option<Metric>,
 
-    /// Measure at most this long in all, builds not counted (default: 5m for each revision)
+    /// Measure at most this long in total, not counting builds (default: 5m for each revision)
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED, allow_hyphen_values = true)]
     pub time: Option<Duration>,
 
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub saving: SaveOptions,
 
-    /// Show the whole end of what failing builds wrote
+    /// Show the complete last output of failing builds
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 

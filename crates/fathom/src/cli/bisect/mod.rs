@@ -1,4 +1,4 @@
-//! `fathom bisect`: the revision that changed a metric.
+//! `fathom bisect`: finds the revision that changed a metric.
 
 mod arguments;
 
@@ -15,10 +15,10 @@ use crate::cli::{differs, screen, write};
 
 const EXAMPLE: &str = "fathom bisect v1.0 HEAD --build 'make' -- ./tool FILE";
 
-/// Searches, prints. Returns the exit code.
+/// Searches and prints. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Everything that prevents a result.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(&[&arguments.json])?;
     let plan = plan(arguments)?;

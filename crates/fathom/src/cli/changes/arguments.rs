@@ -21,30 +21,30 @@ lie far off are spikes and change nothing. docs/changes.md says how they are fou
 
 Exit codes: 0 done, whether something changed or not, 2 wrong arguments or nothing to read.")]
 pub(crate) struct Arguments {
-    /// Benchmarks: names, or parts of names; * stands for any letters
+    /// Benchmarks: names, or parts of names; * matches any letters
     #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
-    /// Read the series from this file: a line for each point, with the columns series, index and value, or a line
-    /// for each measurement with a column for each series, as Otava has it. Commas, semicolons or tabulators
-    /// stand between
+    /// Read the series from this file: a line for each point, with the columns series, index and value, or a
+    /// line for each measurement with a column for each series, in Otava's format. Columns are separated by
+    /// commas, semicolons or tabs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["series", "metric", "store"])]
     pub csv: Option<PathBuf>,
 
-    /// Of a file with a column branch only the lines of this one; else each branch is a series of its own
+    /// In a file with a branch column, only read the lines of this branch; otherwise each branch is a series
+    /// of its own
     #[arg(long, value_name = "NAME", requires = "csv")]
     pub branch: Option<String>,
 
-    /// This metric, such as peak_memory, in place of the main one of each benchmark; * stands for any
-    /// letters
+    /// Use this metric, such as peak_memory, instead of the main one of each benchmark; * matches any letters
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
     #[command(flatten)]
     pub read: ReadStore,
 
-    /// An earlier --json of the same series: change points keep their id, and those that moved or were
-    /// withdrawn since are said
+    /// An earlier --json of the same series: change points keep their ids, and those that were moved or
+    /// withdrawn since are reported
     #[arg(long, value_name = "FILE")]
     pub previous: Option<PathBuf>,
 
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub all: bool,
 
-    /// Write the complete result as JSON; '-' for standard output, in place of the text
+    /// Write the complete result as JSON; '-' is standard output, instead of the text
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

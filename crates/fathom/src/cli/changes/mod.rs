@@ -1,4 +1,4 @@
-//! `fathom changes`: where series of measurements changed their level.
+//! `fathom changes`: finds where series of measurements changed their level.
 
 mod arguments;
 
@@ -12,10 +12,10 @@ use fathom_report::{ChangesOptions, changes_terminal};
 use crate::cli::failure::Failure;
 use crate::cli::write;
 
-/// Reads, finds and prints. Returns the exit code.
+/// Reads, analyses and prints. Returns the exit code.
 ///
 /// # Errors
-/// When there is nothing to read.
+/// If there is nothing to read.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     write::check(&[&arguments.json])?;
     let previous = arguments
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
 fn read_previous(path: &Path) -> Result<ChangesRecord, Failure> {
     let usage = |why: String| {
         Failure::Usage(format!(
-            "--previous {}: {why}; it takes what `fathom changes --json FILE` wrote",
+            "--previous {}: {why}; it takes a file written by `fathom changes --json FILE`",
             path.display()
         ))
     };

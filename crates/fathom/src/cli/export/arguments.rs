@@ -20,12 +20,12 @@ github-action-benchmark (customSmallerIsBetter), openmetrics, csv (as import rea
 
 Exit codes: 0 done, 2 wrong arguments, or a source that can't be read.")]
 pub(crate) struct Arguments {
-    /// Record files, of Fathom or of another tool; records of the store (@-1, a label, the beginning
-    /// of an id or of a revision); or benchmarks whose series are meant
+    /// Record files of Fathom or of another tool; records of the store (@-1, a label, the beginning of an id
+    /// or of a revision); or benchmarks, for their series
     #[arg(value_name = "RECORD|SERIES", required = true)]
     pub sources: Vec<String>,
 
-    /// The form: hyperfine, bencher, gobench, github-action-benchmark, openmetrics, csv or jsonl
+    /// The format: hyperfine, bencher, gobench, github-action-benchmark, openmetrics, csv or jsonl
     #[arg(long, value_name = "FORMAT")]
     pub format: String,
 
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub read: ReadStore,
 
-    /// Write it into this file ('-' is standard output, the default)
+    /// Write to this file ('-' is standard output, the default)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

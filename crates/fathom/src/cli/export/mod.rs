@@ -12,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::out::say;
 use crate::cli::write;
 
-/// Writes. Returns the exit code.
+/// Exports. Returns the exit code.
 ///
 /// # Errors
 /// A source that can't be read, a file that can't be written.

@@ -1,4 +1,4 @@
-//! Jobs that have ended: what they printed is shown, their records are written and saved, once.
+//! Handles finished jobs: prints their output, writes their records and saves them, once.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::cli::out::{say, say_lines};
 use crate::cli::saving::shown;
 use crate::cli::{gate, gate_of, write};
 
-/// Exit code of what the user ended.
+/// Exit code after an interrupt by the user.
 const INTERRUPTED: i32 = 130;
 
-/// A job for people.
+/// Returns the title of a job for display.
 pub(super) fn title(group: &Group, job: usize) -> String {
     let part = &group.asked.jobs[job];
     let mut title = group.asked.engine.name.clone();
@@ -40,7 +40,7 @@ pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<
     let json = group.asked.json.as_deref();
     let json = json.filter(|path| prints || !write::is_stdout(path));
     let prints = prints && !json.is_some_and(write::is_stdout);
-    // A gate that was spread is judged when all of it is there.
+    // A gate spread over several jobs is judged once all of them have finished.
     let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
     let mut suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
     let several = progress.len() > 1 && suite.is_none() && prints;
@@ -186,7 +186,7 @@ fn copy_files(group: &Group, job: usize, attempt: &Attempt) -> Result<(), Failur
     Ok(())
 }
 
-/// One record as it is; of several a list.
+/// Returns a single record unchanged, and several as a list.
 fn joined(mut records: Vec<String>) -> String {
     match records.len() {
         1 => records.remove(0) + "\n",
@@ -194,7 +194,7 @@ fn joined(mut records: Vec<String>) -> String {
     }
 }
 
-/// Saves what an attempt has; yields its record, if there is one.
+/// Saves the result of an attempt; returns its record, if there is one.
 fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>, Failure> {
     let text = |name: &str| std::fs::read_to_string(attempt.folder.join(name)).unwrap_or_default();
     let said = text("stderr");
@@ -205,7 +205,7 @@ fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>,
     if prints {
         write::print(&text("stdout"))?;
     }
-    // Absent where the verb failed before it had one.
+    // Absent if the verb failed before writing one.
     let record = Some(text(RECORD).trim_end().to_owned()).filter(|text| !text.is_empty());
     if !asked.saves {
         return Ok(record);
@@ -215,10 +215,7 @@ fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>,
     let mut waits = false;
     let saved = fleet::save(attempt, &location, |why| {
         if !std::mem::replace(&mut waits, true) {
-            say!(
-                "the store doesn't answer and is asked again: {}",
-                escape(why)
-            );
+            say!("the store doesn't answer; trying again: {}", escape(why));
         }
     });
     let saved = saved.inspect_err(|_| {

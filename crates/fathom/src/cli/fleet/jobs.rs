@@ -1,4 +1,4 @@
-//! `fathom jobs`: what became of jobs.
+//! `fathom jobs`: shows the state of jobs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,9 +13,9 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::{redacted, write};
 
-/// Up to this number of jobs that were handed over together, each has a line.
+/// Up to this many jobs of one submission are listed individually.
 const EACH: usize = 8;
-/// Columns for the command.
+/// Width of the command column.
 const COMMAND: usize = 60;
 
 /// See the help texts.
@@ -36,25 +36,25 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// End a job
+    /// Cancel a job
     Cancel {
-        /// Its id, as the engine calls it; of an array the whole one or one of its jobs
+        /// The engine's id of the job; for an array, that of the whole array or of one of its jobs
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Run an attempt of a job: what its script calls on the node
+    /// Run an attempt of a job; called by its script on the node
     #[command(hide = true)]
     Step {
         /// The folder of the job's group
         group: PathBuf,
-        /// The number of the job in it
+        /// The number of the job in the group
         job: usize,
         /// The number of the submission
         token: u32,
     },
 }
 
-/// Lists jobs and collects what has ended, ends one, or runs an attempt. Returns the exit code.
+/// Lists jobs and collects finished ones, cancels one, or runs an attempt. Returns the exit code.
 ///
 /// # Errors
 /// A folder that can't be read, an engine that refuses, an unknown job.
@@ -178,9 +178,9 @@ fn cancelled(all: &Path, asked: &str) -> Result<i32, Failure> {
         }
     }
     match followed {
-        0 => usage(format!("there is no job {asked:?}; fathom jobs lists them")),
+        0 => usage(format!("no job {asked:?}; fathom jobs lists them")),
         _ => usage(format!(
-            "there is no job {asked:?} but those that other processes follow: interrupt these"
+            "no job {asked:?} except jobs that other processes follow: interrupt those processes"
         )),
     }
 }

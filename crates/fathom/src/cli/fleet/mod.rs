@@ -1,4 +1,4 @@
-//! `--on`: the same verb as a job on another machine. And `fathom jobs`.
+//! `--on`: runs a verb as a job on another machine. Also `fathom jobs`.
 
 mod collect;
 mod jobs;
@@ -23,10 +23,10 @@ use crate::cli::out::say;
 use crate::cli::status_line::StatusLine;
 use crate::cli::{redacted, screen, write};
 
-/// Notes it if this is what a job runs on its node.
+/// Records whether this process is a job on its node.
 ///
 /// # Errors
-/// The attempt's folder can't be read.
+/// If the attempt's folder can't be read.
 pub(super) fn within() -> Result<(), Failure> {
     match fathom_store::variables::get(fathom_fleet::ATTEMPT) {
         Some(folder) => Ok(fathom_fleet::within(folder.into()).map_err(ConductError::from)?),
@@ -34,11 +34,11 @@ pub(super) fn within() -> Result<(), Failure> {
     }
 }
 
-/// Hands the verb over where `--on` asks for it and returns the exit code; `None` if it is to be done here.
-/// In a job it is done here, and its record goes into the attempt's folder.
+/// Submits the verb if `--on` is given, and returns the exit code; `None` if it must run here. Inside a job
+/// it runs here, and its record goes to the attempt's folder.
 ///
 /// # Errors
-/// Everything that keeps the jobs from having a result.
+/// Everything that prevents the jobs from having a result.
 pub(super) fn elsewhere(remote: Remote) -> Result<Option<i32>, Failure> {
     if let Some(attempt) = fathom_fleet::attempt() {
         // Whoever collects them puts them where they are wanted: a job that was given up writes nothing there.
@@ -70,7 +70,7 @@ pub(super) fn elsewhere(remote: Remote) -> Result<Option<i32>, Failure> {
             more => format!(" and {more} more"),
         };
         say!(
-            "handed over to {} as {}{more}; fathom jobs shows what becomes of it",
+            "handed over to {} as {}{more}; fathom jobs shows its progress",
             escape(&group.asked.engine.name),
             escape(&ids.join(", "))
         );
@@ -91,7 +91,7 @@ fn asked(named: &str, remote: &Remote) -> Result<Asked, Failure> {
     let words = std::env::args_os().skip(1).map(OsString::into_string);
     let Ok(arguments) = words.collect::<Result<Vec<String>, _>>() else {
         return usage(
-            "--on takes arguments that are UTF-8: they are written into the job's folder",
+            "--on needs arguments in UTF-8, because they are written into the job's folder",
         );
     };
     let program = std::env::current_exe().map_err(failed)?;
@@ -143,7 +143,7 @@ fn asked(named: &str, remote: &Remote) -> Result<Asked, Failure> {
     })
 }
 
-/// Prints scripts and commands; nothing is handed over.
+/// Prints scripts and commands without submitting anything.
 fn shown(asked: &Asked, folder: &std::path::Path) -> Result<i32, Failure> {
     let mut text = String::new();
     for one in fathom_fleet::submissions(asked, folder).map_err(ConductError::from)? {
@@ -158,7 +158,7 @@ fn shown(asked: &Asked, folder: &std::path::Path) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Follows jobs with a line of progress, then shows what each printed; yields the gravest exit code.
+/// Follows jobs with a progress line, then prints the output of each; returns the most severe exit code.
 fn followed(mut group: Group) -> Result<i32, Failure> {
     let mut line = StatusLine::on_terminal(Duration::ZERO);
     let mut last: Vec<Progress> = Vec::new();
@@ -183,7 +183,7 @@ fn followed(mut group: Group) -> Result<i32, Failure> {
     collect::all(&group, &ended?, true)
 }
 
-/// Where all jobs stand.
+/// Summarizes the state of all jobs.
 fn in_a_line(group: &Group, now: &[Progress]) -> String {
     if let [progress] = now {
         let state = in_words(progress).unwrap_or_default();
@@ -204,7 +204,7 @@ fn in_a_line(group: &Group, now: &[Progress]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What is said while a job goes on; nothing of its end.
+/// Describes a running job; `None` if it has ended.
 fn in_words(progress: &Progress) -> Option<String> {
     match progress {
         Progress::Known(state, Some(node)) => Some(format!("{state}, node {node}")),

@@ -1,4 +1,4 @@
-//! The options of every verb that can be a job on another machine.
+//! The options of every verb that can run as a job on another machine.
 
 use std::path::PathBuf;
 
@@ -13,41 +13,42 @@ const HEADING: &str = "On another machine";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct OnOptions {
-    /// Measure in a job of this engine, such as slurm or slurm:PARTITION; all that is compared runs in the
+    /// Measure in a job of this engine, such as slurm or slurm:PARTITION; everything that is compared runs in
     /// one job. See docs/fleet.md
     #[arg(long, value_name = "ENGINE")]
     pub on: Option<String>,
 
-    /// What the machine must have, in the engine's words. Once for each kind of machine: each has a job
+    /// A feature that the machine must have, as named by the engine. Repeat for several kinds of machine:
+    /// each gets a job
     #[arg(long, value_name = "NAME", requires = "on", value_parser = NonEmptyStringValueParser::new())]
     pub constraint: Vec<String>,
 
-    /// Hand the job over and end; fathom jobs shows what came of it
+    /// Submit the job and exit; fathom jobs shows the result
     #[arg(long, requires = "on")]
     pub detach: bool,
 }
 
-/// `--plan` of verbs that have no plan of their own.
+/// `--plan` for verbs without a plan of their own.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct PlanOption {
-    /// Show the job's script and the command that hands it over, and run nothing
+    /// Show the job's script and the command that submits it, without running anything
     #[arg(long, requires = "on")]
     pub plan: bool,
 }
 
-/// What is asked of a verb that may be a job.
+/// A request to run a verb, possibly as a job.
 pub(crate) struct Remote<'a> {
     /// The options.
     pub on: &'a OnOptions,
     /// Whether only the plan is shown.
     pub plan: bool,
-    /// `--json`.
+    /// The value of `--json`.
     pub json: &'a mut Option<PathBuf>,
     /// The other files that it writes.
     pub files: Vec<&'a mut Option<PathBuf>>,
-    /// Where the record is saved.
+    /// Where to save the record.
     pub saving: &'a SaveOptions,
-    /// What is independent of each other and may be spread over jobs.
+    /// Independent parts that may be spread over jobs.
     pub parts: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What a job's script calls on the node: one attempt.
+//! The command that a job's script calls on the node: one attempt.
 
 use std::fs::File;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::cli::failure::Failure;
 use crate::cli::machine;
 use crate::cli::out::say;
 
-/// One attempt. The exit code is the engine's concern only: the result is in the job's folder.
+/// Runs one attempt. The exit code is only for the engine: the result is in the job's folder.
 ///
 /// # Errors
-/// What keeps the attempt from having a result. Another one may follow.
+/// Everything that prevents the attempt from having a result. Another attempt may follow.
 pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> {
     let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    // Slurm's words; an engine without them sets its own.
+    // Slurm's variables; an engine without them sets its own.
     let of_array = of("SLURM_ARRAY_JOB_ID").zip(of("SLURM_ARRAY_TASK_ID"));
     let id = of_array.map(|(id, number)| format!("{id}_{number}"));
     let id = id
@@ -31,7 +31,7 @@ pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> 
     let node = node.unwrap_or_default().trim().to_owned();
     let step = Step::begin(group, job, token, &id.unwrap_or_default(), &node);
     let Some(step) = step.map_err(ConductError::from)? else {
-        say!("this job was given up, or has its result: nothing is done");
+        say!("this job was given up, or already has its result: nothing to do");
         return Ok(0);
     };
     let checks = step.asked.engine.check;
@@ -51,7 +51,7 @@ pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> 
     Ok(0)
 }
 
-/// What `fathom machine --check` says against the node.
+/// Returns the objections of `fathom machine --check` to the node.
 fn unfit() -> Result<Option<String>, Failure> {
     let plan = CheckPlan {
         directory: None,
@@ -70,14 +70,14 @@ fn unfit() -> Result<Option<String>, Failure> {
         .collect();
     Ok(Some(match bad.is_empty() {
         true => format!(
-            "{:.1} % of a spinning core went to others",
+            "other programs took {:.1} % of a spinning core",
             report.noise.gaps.lost.percent()
         ),
         false => bad.join("; "),
     }))
 }
 
-/// What the canaries said while it was measured, if the node is not as its profile has it.
+/// Returns the report of the canaries during the measurement, if the node differs from its profile.
 fn changed(record: &Path) -> Option<String> {
     let text = std::fs::read(record).ok()?;
     let record: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -93,7 +93,7 @@ fn changed(record: &Path) -> Option<String> {
     })
 }
 
-/// Runs the verb; its output goes into the attempt's folder.
+/// Runs the verb; its output goes to the attempt's folder.
 fn measured(step: &Step) -> Result<i32, Failure> {
     let file = |name: &str| {
         let path = step.folder.join(name);
@@ -108,7 +108,7 @@ fn measured(step: &Step) -> Result<i32, Failure> {
         .stderr(file("stderr")?)
         .status()
         .map_err(|error| Failure::Failed(error.to_string()))?;
-    // Without a code a signal ended it: the attempt was cut short. Interrupted is not a result either.
+    // Without a code a signal ended it: the attempt was cut short. An interrupt isn't a result either.
     match status.code() {
         Some(code) if code != 130 => Ok(code),
         _ => Err(Failure::Failed(format!(

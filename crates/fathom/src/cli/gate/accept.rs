@@ -1,4 +1,4 @@
-//! `fathom gate accept`: a known change is let pass until a day.
+//! `fathom gate accept`: accepts a known change until a given day.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::cli::write;
 /// Adds a waiver at the end of the project's file. Returns the exit code.
 ///
 /// # Errors
-/// When the day has passed, or there is no such benchmark.
+/// If the day has passed, or the benchmark doesn't exist.
 pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
     check(accept)?;
     let file = suite_file()?;
@@ -32,12 +32,12 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
     };
     let before = std::fs::read_to_string(&file).map_err(failed)?;
     let after = match known {
-        // One change has one waiver: the newest.
+        // Each change has one waiver: the newest.
         true => without(&before, &accept.name, &accept.metric),
         false => before,
     };
     let after = format!("{}\n\n{}", after.trim_end(), waiver(accept));
-    // What a link leads to is written, not the link.
+    // Write the target of a link, not the link itself.
     let target = file.canonicalize().map_err(failed)?;
     write::export(&target, after.into_bytes())?;
     let by = match &accept.at_most {
@@ -45,12 +45,13 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         None => String::new(),
     };
     let instead = if known {
-        ", instead of the one that was there"
+        ", instead of the previous one"
     } else {
         ""
     };
     write::print(&format!(
-        "{} may be worse{by} until {}: the waiver is in {}{instead}. It applies once it is in base; commit it.\n",
+        "{} may be worse{by} until {}: the waiver is in {}{instead}. It takes effect once it is in base; commit \
+         it.\n",
         fathom_report::escape(&accept.name),
         accept.until,
         file.display()
@@ -58,7 +59,7 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Refuses a day that has passed, and a waiver that says nothing.
+/// Refuses a day that has passed, and a waiver without a reason.
 fn check(accept: &Accept) -> Result<(), Failure> {
     let (until, today) = (&accept.until, today());
     if !is_date(until) {
@@ -77,14 +78,14 @@ fn check(accept: &Accept) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The suite of the project here.
+/// Returns the suite file of the current project.
 fn suite_file() -> Result<PathBuf, Failure> {
     let here = here()?;
     let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
     gate::project_file(&here, &root).map_or_else(
         || {
             usage(format!(
-                "there is no fathom.toml in {} or above; fathom init writes one",
+                "no fathom.toml in {} or above; fathom init writes one",
                 here.display()
             ))
         },
@@ -92,7 +93,7 @@ fn suite_file() -> Result<PathBuf, Failure> {
     )
 }
 
-/// Refuses a benchmark that the suite doesn't have.
+/// Refuses a benchmark that isn't in the suite.
 fn is_in(accept: &Accept, experiment: &Experiment, file: &Path) -> Result<(), Failure> {
     let subject = accept.name.split('[').next().unwrap_or(&accept.name);
     let subjects = experiment.subjects.iter();
@@ -112,7 +113,7 @@ fn is_in(accept: &Accept, experiment: &Experiment, file: &Path) -> Result<(), Fa
     ))
 }
 
-/// The waiver as it stands in the file.
+/// Formats the waiver as written in the file.
 fn waiver(accept: &Accept) -> String {
     let ceiling = match &accept.at_most {
         Some(share) => format!("at_most = {}\n", toml_text(share)),
@@ -127,7 +128,7 @@ fn waiver(accept: &Accept) -> String {
     )
 }
 
-/// A basic string of TOML.
+/// Formats a text as a TOML basic string.
 fn toml_text(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {

@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub action: Option<Action>,
 
-    /// Compare with where head left this branch or revision (default: gate.base of fathom.toml, else main)
+    /// Compare with the point where head branched off this branch or revision (default: gate.base of
+    /// fathom.toml, else main)
     #[arg(long, value_name = "REV", help_heading = COMPARED)]
     pub base: Option<String>,
 
@@ -45,15 +46,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "REV", help_heading = COMPARED)]
     pub head: Option<String>,
 
-    /// Compare two commands instead of a suite: the one that is compared with
+    /// Compare two commands instead of a suite: the command to compare with
     #[arg(long, value_name = "COMMAND", requires = "head_cmd", conflicts_with_all = ["base", "head", "only", "stored"], help_heading = COMPARED)]
     pub base_cmd: Option<String>,
 
-    /// The one that is judged
+    /// The command to judge
     #[arg(long, value_name = "COMMAND", requires = "base_cmd", help_heading = COMPARED)]
     pub head_cmd: Option<String>,
 
-    /// Judge what was measured before, as `fathom compare` takes it; nothing is measured
+    /// Judge earlier measurements, given as for `fathom compare`; nothing is measured
     #[arg(long, value_names = ["BASE", "HEAD"], num_args = 2, conflicts_with_all = ["base", "head", "time", "save", "no_save", "label", "on"], help_heading = COMPARED)]
     pub stored: Vec<String>,
 
@@ -65,35 +66,35 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, help_heading = RULE)]
     pub margin: Option<f64>,
 
-    /// Judge this metric, such as peak_memory, instead of time; its own margin stands behind it:
-    /// peak_memory=5%. What is counted, such as read_calls, may not be more than at base. May be repeated
-    /// (default: gate.metrics at base, else time)
+    /// Judge this metric, such as peak_memory, instead of time; optionally with its own margin:
+    /// peak_memory=5%. Counts, such as read_calls, must not exceed those at base. May be repeated (default:
+    /// gate.metrics at base, else time)
     #[arg(long, value_name = "METRIC[=SHARE]", value_parser = quantities::asked_metric, conflicts_with = "max_regression", help_heading = RULE)]
     pub metric: Vec<MetricAndMargin>,
 
-    /// Whether a suite passes that can't be decided (default: gate.undecided at base, else pass)
+    /// Whether an undecided suite passes (default: gate.undecided at base, else pass)
     #[arg(long, value_name = "pass|fail", help_heading = RULE)]
     pub undecided: Option<Undecided>,
 
-    /// Judge by the fastest of --best-of runs instead: fail a benchmark that takes more than so much
-    /// longer. How often this rule fails identical code here is printed
+    /// Judge by the fastest of --best-of runs instead: fail a benchmark that takes longer by more than this
+    /// share. Also prints how often this rule fails identical code here
     #[arg(long, value_name = "SHARE", value_parser = quantities::share, allow_hyphen_values = true, conflicts_with_all = ["margin", "stored"], help_heading = RULE)]
     pub max_regression: Option<f64>,
 
-    /// With --max-regression: fail if the geometric mean takes more than so much longer
+    /// With --max-regression: fail if the geometric mean takes longer by more than this share
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = quantities::share, allow_hyphen_values = true, requires = "max_regression", help_heading = RULE)]
     pub max_geomean: f64,
 
-    /// With --max-regression: of so many runs of either side the fastest counts
+    /// With --max-regression: use the fastest of this many runs of either side
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = quantities::at_least_one, allow_negative_numbers = true, requires = "max_regression", help_heading = RULE)]
     pub best_of: u32,
 
-    /// With --max-regression: this benchmark can't fail alone, only count in the geometric mean.
-    /// May be given several times
+    /// With --max-regression: this benchmark can't fail on its own, it only counts in the geometric mean. May
+    /// be repeated
     #[arg(long, value_name = "NAME", requires = "max_regression", help_heading = RULE)]
     pub protect: Vec<String>,
 
-    /// Measure at most this long, builds not counted
+    /// Measure at most this long, not counting builds
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = quantities::duration, allow_hyphen_values = true, help_heading = MEASURED)]
     pub time: Duration,
 
@@ -122,7 +123,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub plan: PlanOption,
 
-    /// A job for each benchmark of the suite; together they err as often as one job
+    /// Run a job for each benchmark of the suite; together they are wrong no more often than one job
     #[arg(long, requires = "on", conflicts_with_all = ["base_cmd", "max_regression"], help_heading = "On another machine")]
     pub spread: bool,
 
@@ -142,10 +143,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The metrics that were given, with their margins.
+    /// Returns the given metrics, with their margins.
     ///
     /// # Errors
-    /// One that is given twice.
+    /// If one is given twice.
     pub(super) fn metrics(&self) -> Result<Vec<(Metric, Option<f64>)>, Failure> {
         quantities::each_once(&self.metric)?;
         let all = self.metric.iter();
@@ -153,15 +154,15 @@ impl Arguments {
     }
 }
 
-/// Forms other than JSON.
+/// Output formats other than JSON.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = SHOWN)]
 pub(crate) struct Forms {
-    /// Write a comment in Markdown: only what changed, and an empty file when nothing did
+    /// Write a comment in Markdown: only what changed, and an empty file if nothing changed
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
 
-    /// Write a test report, JUnit XML
+    /// Write a test report as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
@@ -174,7 +175,7 @@ pub(crate) struct Forms {
     pub gitlab: Option<PathBuf>,
 }
 
-/// What `cannot tell` is to the exit code.
+/// The exit code for `cannot tell`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
     /// 0
@@ -183,12 +184,12 @@ pub(crate) enum Undecided {
     Fail,
 }
 
-/// What doesn't measure.
+/// Subcommands that don't measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Write a waiver into fathom.toml, so that a known change passes until a day
+    /// Add a waiver to fathom.toml, so that a known change passes until a given day
     Accept(Accept),
-    /// Write a gate's JSON in other forms: what a second job does, which measures nothing
+    /// Write a gate's JSON in other formats, for example in a second job that doesn't measure
     Render(Render),
 }
 
@@ -199,15 +200,15 @@ pub(crate) struct Accept {
     #[arg(value_name = "NAME")]
     pub name: String,
 
-    /// The last day on which it is let pass, such as 2027-01-31
+    /// The last day of the waiver, such as 2027-01-31
     #[arg(long, value_name = "DATE")]
     pub until: String,
 
-    /// Why
+    /// The reason
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
-    /// The largest change that is let pass, such as 15% (default: any)
+    /// The largest change that is accepted, such as 15% (default: any)
     #[arg(long, value_name = "SHARE", value_parser = ceiling)]
     pub at_most: Option<String>,
 
@@ -219,7 +220,7 @@ pub(crate) struct Accept {
 /// See the help texts.
 #[derive(Debug, Args)]
 pub(crate) struct Render {
-    /// What `fathom gate --json` wrote; one that isn't such a record is refused
+    /// The output of `fathom gate --json`; other files are refused
     #[arg(value_name = "FILE")]
     pub record: PathBuf,
 

@@ -1,4 +1,4 @@
-//! Two commands instead of a suite.
+//! Judges two commands instead of a suite.
 
 use fathom_conduct::gate::{GatePlan, GateTarget, MARGIN, asked};
 use fathom_model::GateSide;
@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::suite_name;
 use crate::cli::target::{self, Source};
 
-/// One benchmark: both commands.
+/// Plans a single benchmark of both commands.
 ///
 /// # Errors
 /// A command that can't be run.

@@ -1,4 +1,4 @@
-//! `fathom gate`: is the suite worse than before?
+//! `fathom gate`: checks whether the suite has become worse.
 
 mod accept;
 mod arguments;
@@ -24,15 +24,15 @@ use crate::cli::revision_progress::RevisionProgress;
 use crate::cli::saving::Saver;
 use crate::cli::versions::here;
 
-/// Exit code when the suite is worse.
+/// Exit code if the suite is worse.
 const WORSE: i32 = 1;
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Measures, judges, prints, writes. Returns the exit code.
+/// Measures, judges, prints and writes. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a verdict from being printed.
+/// Everything that prevents a verdict.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     match &arguments.action {
         Some(Action::Accept(accept)) => return accept::accept(accept),
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
             let plan = commands::plan(&arguments, base, head)?;
             measured(&arguments, &plan, &mut saver)
         }
-        // Held while it is measured: nobody removes what was built.
+        // Held while measuring, so that no other process removes the builds.
         _ => match suite::plan(&arguments)? {
             suite::Planned::Both(built) => measured(&arguments, &built.plan, &mut saver),
             suite::Planned::HeadAlone(alone) => since_last::gate(&arguments, &alone, &mut saver),
@@ -60,10 +60,11 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     }
 }
 
-/// What `--spread` makes jobs of. In such a job it is its benchmark, and what is shown is shown of all of them.
+/// Returns the benchmarks that `--spread` turns into jobs. Inside such a job, restricts the arguments to its
+/// benchmark; the other output formats are written once for all jobs.
 ///
 /// # Errors
-/// There is no suite, or it can't be read.
+/// If there is no suite, or it can't be read.
 pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
     if let Some(attempt) = fathom_fleet::attempt() {
         if let Some(part) = &attempt.part.part {
@@ -94,10 +95,10 @@ impl Arguments {
     }
 }
 
-/// Shows what jobs measured of a suite; `prints` also on standard output. Returns the exit code.
+/// Shows what jobs measured of a suite; with `prints` also on standard output. Returns the exit code.
 ///
 /// # Errors
-/// When something can't be written.
+/// If something can't be written.
 pub(super) fn collected(
     arguments: &Arguments,
     record: &GateRecord,
@@ -149,7 +150,7 @@ fn exit_code(record: &GateRecord) -> i32 {
     }
 }
 
-/// The rule that was asked for.
+/// Returns the requested rule.
 fn rule(arguments: &Arguments, undecided_passes: bool) -> Rule {
     match arguments.max_regression {
         Some(max_regression) => Rule::BestOf {
@@ -168,18 +169,18 @@ fn rule(arguments: &Arguments, undecided_passes: bool) -> Rule {
     }
 }
 
-/// The store with earlier gates, also where this one isn't saved.
+/// Returns the store with earlier gates, even if this one isn't saved.
 fn history(arguments: &Arguments) -> Result<Option<Location>, Failure> {
     let place = stores::place(arguments.saving.store.as_deref(), &here()?);
     match place {
         Ok(place) => Ok(Some(place)),
-        // Nobody asked for one, and there is no place for it.
+        // A store wasn't requested, and there is no place for one.
         Err(_) if arguments.saving.store.is_none() => Ok(None),
         Err(error) => usage(error.to_string()),
     }
 }
 
-/// Today in UTC, `2026-11-26`.
+/// Returns today's date in UTC, such as `2026-11-26`.
 fn today() -> String {
     fathom_measure::now_rfc3339().chars().take(10).collect()
 }

@@ -1,4 +1,4 @@
-//! The record in every form that was asked for.
+//! Writes the record in every requested format.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn paths(forms: &Forms) -> [&Option<PathBuf>; 4] {
     [&forms.markdown, &forms.junit, &forms.github, &forms.gitlab]
 }
 
-/// Says before measuring that a file can't be written after it.
+/// Checks before measuring that all files can be written.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
@@ -24,20 +24,20 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
     write::check(&[markdown, junit, github, gitlab, &arguments.json])
 }
 
-/// Prints and writes.
+/// Prints the record and writes it.
 ///
 /// # Errors
-/// When something can't be written.
+/// If something can't be written.
 pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Failure> {
     let screen = screen::of_stdout(arguments.verbose);
     let text = || report::gate_terminal(record, &screen);
     written(text, arguments.json.as_deref(), &arguments.forms, record)
 }
 
-/// The same of what jobs measured, but for its JSON.
+/// The same for records of jobs, without the JSON.
 ///
 /// # Errors
-/// When something can't be written.
+/// If something can't be written.
 pub(super) fn collected(
     arguments: &Arguments,
     record: &GateRecord,
@@ -69,10 +69,10 @@ fn written(
     )
 }
 
-/// Writes what another job measured.
+/// Writes the record of another job.
 ///
 /// # Errors
-/// When the file is not a record of a gate.
+/// If the file is not the record of a gate.
 pub(super) fn render(render: &Render) -> Result<i32, Failure> {
     let record = read(&render.record)?;
     write::check(&paths(&render.forms))?;
@@ -80,7 +80,7 @@ pub(super) fn render(render: &Render) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// It comes from a job that ran foreign code: nothing but a record of the right form is taken.
+/// Reads a record. It may come from a job that ran untrusted code, so only well-formed records are accepted.
 fn read(path: &Path) -> Result<GateRecord, Failure> {
     const LARGEST: u64 = 16 << 20;
     let refuse = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
@@ -90,7 +90,7 @@ fn read(path: &Path) -> Result<GateRecord, Failure> {
         .map_err(|error| refuse(error.to_string()))?;
     if text.len() as u64 > LARGEST {
         return Err(refuse(
-            "it is longer than 16 MiB: a record of a gate is not".to_owned(),
+            "it is longer than 16 MiB, so it is not a record of a gate".to_owned(),
         ));
     }
     let record: GateRecord = serde_json::from_slice(&text).map_err(|error| {

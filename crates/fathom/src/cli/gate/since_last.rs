@@ -1,4 +1,4 @@
-//! Without a base: the suite of the working tree is measured and judged against its last stored run.
+//! Without a base: measures the suite of the working tree and judges it against its last stored run.
 
 use fathom_experiment::session::{self, Options};
 use fathom_measure::interrupt;
@@ -10,10 +10,10 @@ use crate::cli::out::say;
 use crate::cli::saving::Saver;
 use crate::cli::screen;
 
-/// Measures, saves, judges, prints. Returns the exit code.
+/// Measures, saves, judges and prints. Returns the exit code.
 ///
 /// # Errors
-/// When the suite can't be run, or nothing is to be saved: what is judged is what was stored.
+/// If the suite can't be run, or nothing is to be saved: only stored measurements are judged.
 pub(super) fn gate(
     arguments: &Arguments,
     alone: &HeadAlone,
@@ -46,12 +46,12 @@ pub(super) fn gate(
     }
     let Some(saved) = saver.last().map(str::to_owned) else {
         return usage(format!(
-            "{}; the suite can be judged against {}, which needs the new run to be saved, too: --save",
+            "{}; the suite can be compared with {}, but only if the new run is saved, too: --save",
             alone.why, alone.last.called
         ));
     };
     let mut record = stored::judge(arguments, &alone.last.id, &saved)?;
-    // Such as its number of failures, which is 0 and has no ratio.
+    // For example its number of failures, which is 0 and has no ratio.
     let judged = |name: &String| record.benchmarks.iter().any(|row| row.name == *name);
     record.left_out.retain(|one| !judged(&one.name));
     record.base.name.clone_from(&alone.last.called);

@@ -1,4 +1,4 @@
-//! What was measured before, judged by the rule of `compare`.
+//! Earlier measurements, judged by the rule of `compare`.
 
 use fathom_conduct::compare::{ComparePlan, compare};
 use fathom_conduct::fingerprint;
@@ -15,10 +15,10 @@ use super::{Arguments, Undecided};
 use crate::cli::failure::Failure;
 use crate::cli::versions::here;
 
-/// Level of the interval of one measurement.
+/// Confidence level of the interval of one measurement.
 const LEVEL: f64 = 0.95;
 
-/// `compare`'s verdicts as a gate's.
+/// Converts `compare`'s verdicts to a gate's.
 ///
 /// # Errors
 /// Those of [`compare`].
@@ -34,7 +34,7 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         dirty: false,
         across: false,
     };
-    // The main metric of each benchmark, or those that are asked for, one after the other.
+    // The main metric of each benchmark, or the requested metrics one after the other.
     let asked = arguments.metrics()?.into_iter();
     let asked: Vec<_> = asked.map(|(metric, own)| (Some(metric), own)).collect();
     let plans = match asked.is_empty() {
@@ -102,13 +102,13 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
     })
 }
 
-/// Failed requests first: they are what a change did.
+/// Failed requests come first: the change caused them.
 fn notes(all: &[CompareRecord]) -> Vec<String> {
     let failed = all.iter().flat_map(failed_requests);
     let warnings = all.iter().flat_map(|compared| compared.warnings.clone());
     let mut notes: Vec<String> = Vec::new();
     for note in failed.chain(warnings) {
-        // Each metric's comparison says the same of both sides.
+        // The comparison of each metric gives the same notes about both sides.
         if !notes.contains(&note) {
             notes.push(note);
         }
@@ -116,7 +116,7 @@ fn notes(all: &[CompareRecord]) -> Vec<String> {
     notes
 }
 
-/// A value of several measurements has the ends of all: of no level that anybody knows.
+/// The interval of a value from several measurements spans all of theirs, and has no known confidence level.
 fn estimate(of: &StoredValue) -> Estimate {
     Estimate {
         value: of.value,
@@ -131,7 +131,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     let fails = one.head.is_of_failures() && !one.base.is_of_failures();
     let verdict = match one.verdict {
         _ if fails => GateVerdict::Worse,
-        // Of a score that nobody explains more may be better.
+        // For an undocumented score, higher may be better.
         Verdict::Slower | Verdict::Faster if one.higher_is_better.is_none() => {
             GateVerdict::CannotTell
         }
@@ -143,25 +143,25 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     };
     let mut why = Vec::new();
     if fails {
-        why.push("its requests fail, those of base don't".to_owned());
+        why.push("its requests fail, but those of base succeed".to_owned());
     }
     if verdict == GateVerdict::CannotTell {
         let share = format!("{:.0} %", 100.0 * one.drift.share);
         why.push(match one.drift.source {
             _ if one.base.is_of_failures() || one.head.is_of_failures() => {
-                "requests failed: how fast errors come decides nothing".to_owned()
+                "requests failed: the speed of errors decides nothing".to_owned()
             }
             _ if one.higher_is_better.is_none() => {
-                "whether more of it is better is not known".to_owned()
+                "it is not known whether higher is better".to_owned()
             }
             DriftSource::Assumed => format!(
-                "with so few earlier measurements of it, {share} between separate ones is not a difference"
+                "with so few earlier measurements, a difference of {share} between separate ones is not significant"
             ),
-            DriftSource::Waits => format!("its runs waited for a CPU: {share} of difference may be that"),
+            DriftSource::Waits => format!("its runs waited for a CPU, which may explain a difference of {share}"),
             _ => format!("separate measurements of it differ by up to {share} here"),
         });
         let together = one.together.iter();
-        why.extend(together.map(|command| format!("this would settle it: {command}")));
+        why.extend(together.map(|command| format!("this would decide it: {command}")));
     }
     GateBenchmark {
         name: with_parameters(&one.benchmark, listed(&one.parameters)),

@@ -1,4 +1,4 @@
-//! The suite of a project at base and at head, built.
+//! Builds the suite of a project at base and at head.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,15 @@ use crate::cli::last_run::{self, LastRun};
 use crate::cli::screen;
 use crate::cli::versions::here;
 
-/// The benchmarks of the suite, of those that were asked for if any were.
+/// Returns the benchmarks of the suite, restricted to the requested ones if any.
 ///
 /// # Errors
-/// There is no suite, or it can't be read.
+/// If there is no suite, or it can't be read.
 pub(super) fn names(only: &[String]) -> Result<Vec<String>, Failure> {
     let here = here()?;
     let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
     let Some(file) = project_file(&here, &root) else {
-        return usage(format!(
-            "there is no fathom.toml in {} or above",
-            here.display()
-        ));
+        return usage(format!("no fathom.toml in {} or above", here.display()));
     };
     let mut names = benchmarks(&file).map_err(|error| Failure::Usage(error.to_string()))?;
     names.retain(|name| only.is_empty() || only.contains(name));
@@ -41,22 +38,22 @@ pub(super) fn names(only: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// What is to be measured, with what must stay until it is.
+/// What to measure, with the locks that must be held until then.
 pub(super) struct Built {
     pub(super) plan: GatePlan,
     _suites: [Suite; 3],
     _worktrees: Vec<Worktree>,
 }
 
-/// What can be done with the suite.
+/// How the suite can be judged.
 pub(super) enum Planned {
     /// Base and head are measured together.
     Both(Box<Built>),
-    /// There is no base yet, but a run of the suite was stored.
+    /// There is no base yet, but a stored run of the suite.
     HeadAlone(Box<HeadAlone>),
 }
 
-/// The suite of the working tree, which no base has.
+/// The suite of the working tree, which base doesn't have.
 pub(super) struct HeadAlone {
     pub(super) experiment: Experiment,
     pub(super) last: LastRun,
@@ -64,11 +61,11 @@ pub(super) struct HeadAlone {
     pub(super) why: String,
 }
 
-/// Checks out, builds and pairs both sides; or finds the last stored run where nothing was said of a base
-/// and there is none.
+/// Checks out, builds and pairs both sides; or finds the last stored run if no base was given and none
+/// exists.
 ///
 /// # Errors
-/// When there is no suite, no base, or nothing that both have in common.
+/// If there is no suite, no base, or no benchmark in common.
 pub(super) fn plan(arguments: &Arguments) -> Result<Planned, Failure> {
     let here = here()?;
     let refused = match both(arguments, &here) {
@@ -128,12 +125,12 @@ fn usage_error(text: String) -> NoPlan {
 /// Checks out, builds and pairs both sides.
 ///
 /// # Errors
-/// When there is no suite, no base, or nothing that both have in common.
+/// If there is no suite, no base, or no benchmark in common.
 fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     let repository = Repository::of(here).map_err(NoPlan::no_base)?;
     let Some(file) = project_file(here, &repository.root) else {
         return Err(usage_error(format!(
-            "there is no fathom.toml in {} or above; fathom init writes one with an example suite, and --base-cmd A \
+            "no fathom.toml in {} or above; fathom init writes one with an example suite, and --base-cmd A \
              --head-cmd B compares two commands without one",
             here.display()
         )));
@@ -149,7 +146,7 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     let base_tree = checkouts.tree(&ends.base_id, "base", Copy::First)?;
     if !base_tree.file.is_file() {
         return Err(NoPlan::NoBase(Failure::Usage(format!(
-            "base ({} of {}) has no {}: there is nothing to compare with until it is merged",
+            "base ({} of {}) has no {}: until it is merged, there is nothing to compare with",
             short(&ends.base_id),
             ends.base_name,
             checkouts.within.display()
@@ -166,7 +163,7 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
             keep_builds: false,
         },
     };
-    // The null arm has what head has: files of its own and a build of its own.
+    // The null arm gets the same as head: files of its own and a build of its own.
     let twin_tree = checkouts.tree(&ends.base_id, "base", Copy::Second)?;
     let worktrees = checkouts.worktrees;
     let mut folders: Vec<_> = worktrees.iter().map(|one| one.folder.clone()).collect();
@@ -183,7 +180,7 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     })
 }
 
-/// The revisions that are compared.
+/// The revisions to compare.
 struct Ends {
     base_name: String,
     base_id: String,
@@ -191,7 +188,7 @@ struct Ends {
 }
 
 impl Ends {
-    /// Base is where head left what was asked for.
+    /// Uses the point where head branched off the requested base.
     fn of(
         arguments: &Arguments,
         repository: &Repository,
@@ -206,7 +203,8 @@ impl Ends {
         let head_id = repository.resolve(head_name)?;
         if arguments.head.is_some() && base_id == head_id {
             return Err(usage_error(format!(
-                "{head_name} is where it left {base_name}: there is nothing to judge; name another --head or --base"
+                "{head_name} is the revision where it left {base_name}, so there is nothing to judge; choose \
+                 another --head or --base"
             )));
         }
         Ok(Ends {
@@ -217,16 +215,16 @@ impl Ends {
     }
 }
 
-/// The beginning of a revision's id.
+/// Returns the abbreviated id of a revision.
 fn short(id: &str) -> &str {
     &id[..10.min(id.len())]
 }
 
-/// Revisions in folders of their own.
+/// Revisions checked out into separate folders.
 struct Checkouts<'r> {
     cache: Worktrees,
     repository: &'r Repository,
-    /// The suite's file, from the root of the repository.
+    /// The suite's file, relative to the root of the repository.
     within: &'r Path,
     worktrees: Vec<Worktree>,
 }
@@ -249,7 +247,7 @@ impl Checkouts<'_> {
         };
         let mut waits = || {
             say(&format!(
-                "{what} is checked out by another Fathom, waiting ..."
+                "another Fathom is checking out {what}, waiting ..."
             ));
         };
         let worktree = match self.cache.prepare(&wanted, &mut waits)? {
@@ -266,7 +264,8 @@ impl Checkouts<'_> {
     }
 }
 
-/// What both sides have in common, as it is measured; `suites` are those of base, of its twin and of head.
+/// Returns the benchmarks that both sides have, ready to measure; `suites` are those of base, of its twin and
+/// of head.
 fn paired(
     arguments: &Arguments,
     ends: Ends,

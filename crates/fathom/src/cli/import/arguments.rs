@@ -22,11 +22,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE|DIR", required = true)]
     pub sources: Vec<PathBuf>,
 
-    /// The format of all files, such as gobench or csv, where it can't be seen from the content
+    /// The format of all files, such as gobench or csv, if it can't be recognized from the content
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
 
-    /// Import the other files where one can't be read; without it, all or none
+    /// Import the other files if one can't be read; by default, all or none
     #[arg(long)]
     pub keep_going: bool,
 
@@ -39,11 +39,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH|URL")]
     pub store: Option<String>,
 
-    /// Save them under this name, such as a version. May be repeated
+    /// Save them with this label, such as a version. May be repeated
     #[arg(long, value_name = "NAME")]
     pub label: Vec<String>,
 
-    /// Show every series and every reason for what was left out
+    /// Show every series and every reason for omitting something
     #[arg(short, long)]
     pub verbose: bool,
 

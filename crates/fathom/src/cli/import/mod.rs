@@ -1,4 +1,4 @@
-//! `fathom import`: what other tools measured.
+//! `fathom import`: reads results of other tools.
 
 mod arguments;
 
@@ -12,10 +12,10 @@ use crate::cli::failure::{Failure, USAGE, usage};
 use crate::cli::out::say;
 use crate::cli::{saving, screen, write};
 
-/// Reads, prints. Returns the exit code.
+/// Reads and prints. Returns the exit code.
 ///
 /// # Errors
-/// A file that can't be read, or written.
+/// A file that can't be read or written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     check(arguments)?;
     let plan = ImportPlan {
@@ -45,18 +45,18 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
         .iter()
         .filter(|source| write::is_stdout(source));
     if inputs.count() > 1 {
-        return usage("standard input can be read once: give '-' once");
+        return usage("standard input can be read only once: give '-' once");
     }
     if let Some(name) = &arguments.format
         && !fathom_exchange::names().contains(&name.as_str())
     {
         let names = fathom_exchange::names().join(", ");
-        return usage(format!("no format is called {name:?}; there are {names}"));
+        return usage(format!("unknown format {name:?}; the formats are {names}"));
     }
     write::check(&[&arguments.json])
 }
 
-/// Who saves the records; nobody unless it is asked for.
+/// Returns the keeper that saves the records; `None` unless saving is requested.
 fn keeper(arguments: &Arguments) -> Result<Option<Keeper>, Failure> {
     let plan = KeepPlan {
         save: match is_saved(arguments) {
@@ -75,7 +75,7 @@ fn is_saved(arguments: &Arguments) -> bool {
     arguments.save || arguments.store.is_some() || !arguments.label.is_empty()
 }
 
-/// All or none; the files are there for another try.
+/// Saves all records or none; the files are still there for another attempt.
 fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
     let saved = keeper.keep_all(&imports.records);
     let ids = saved.map_err(|error| Failure::Usage(format!("not saved: {error}")))?;

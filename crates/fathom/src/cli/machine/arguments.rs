@@ -21,29 +21,31 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["full", "check"])]
     pub quick: bool,
 
-    /// Try again, up to four times, what other programs disturbed (at most 90 s; default: under 30 s)
+    /// Repeat, up to four times, measurements that other programs disturbed (at most 90 s; default: under 30
+    /// s)
     #[arg(long, conflicts_with = "check")]
     pub full: bool,
 
-    /// Measure only these figures, by their ids in --json; the others of their group are measured as
-    /// well and not shown. 'list' lists them
+    /// Measure only these figures, by their ids in --json; the other figures of their group are also measured
+    /// but not shown. 'list' lists them
     #[arg(long, value_name = "ID,...", value_delimiter = ',', conflicts_with_all = ["quick", "check", "fix", "restore"])]
     pub only: Vec<String>,
 
-    /// Is it fit to measure on, and what to do? Then what disturbs, what that does, what mends it
+    /// Check whether the machine is fit for measuring, and what to do; then list what disturbs, its effect,
+    /// and its remedy
     #[arg(long)]
     pub check: bool,
 
-    /// With --check: show all checks, also those that are ok
+    /// With --check: show all checks, including those that are ok
     #[arg(short, long, requires = "check")]
     pub verbose: bool,
 
-    /// Change the settings that widen results (governor, turbo and others), as root: each change is
-    /// shown, and what was there is kept for --restore
+    /// Change the settings that widen results (governor, turbo and others), as root: each change is shown,
+    /// and the previous settings are stored for --restore
     #[arg(long, conflicts_with_all = ["quick", "full", "check", "restore", "html"])]
     pub fix: bool,
 
-    /// Put back what --fix changed, as root; also after a crash
+    /// Restore the settings that --fix changed, as root; also after a crash
     #[arg(long, conflicts_with_all = ["quick", "full", "check", "html"])]
     pub restore: bool,
 
@@ -51,11 +53,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["check", "fix", "restore"])]
     pub methods: bool,
 
-    /// Draw the curves
+    /// Draw the curves in the terminal
     #[arg(long, conflicts_with_all = ["check", "fix", "restore"])]
     pub curves: bool,
 
-    /// Folder on the disk that is to be measured
+    /// Folder on the disk to measure
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
 
@@ -70,7 +72,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub saving: SaveOptions,
 
-    /// Does fixed work and ends: what --check runs against itself
+    /// Do fixed work and exit: --check compares this program with itself
     #[arg(long, hide = true, value_name = "TURNS")]
     pub work: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `fathom machine`: what this machine can do at most, and whether it is quiet enough.
+//! `fathom machine`: measures what this machine can do at most, and whether it is quiet enough.
 
 mod arguments;
 mod tuning;
@@ -21,13 +21,13 @@ use crate::cli::{screen, write};
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Time of one run of the work that `--check` runs against itself, without its start.
+/// Duration of the work that `--check` compares with itself, without its start.
 const WORK: Duration = Duration::from_millis(5);
 
-/// Measures, checks or mends, and prints. Returns the exit code.
+/// Measures, checks or repairs, and prints. Returns the exit code.
 ///
 /// # Errors
-/// When a file can't be written, or a setting can't be changed.
+/// If a file can't be written, or a setting can't be changed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if let Some(turns) = arguments.work {
         fathom_machine::work(turns);
@@ -64,7 +64,7 @@ fn check_directory(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// All that `--only` can name.
+/// Lists everything that `--only` can name.
 fn list() -> Result<i32, Failure> {
     let mut text = String::new();
     for heading in fathom_machine::headings() {
@@ -84,7 +84,7 @@ fn known(ids: &[String]) -> Result<(), Failure> {
                 || "fathom machine --only list names them".to_owned(),
                 |meant| format!("did you mean {meant}?"),
             );
-            usage(format!("--only: there is no figure {unknown}; {meant}"))
+            usage(format!("--only: no figure {unknown}; {meant}"))
         }
     }
 }
@@ -124,7 +124,7 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let text = fathom_report::machine_terminal(&record.results, shown, &screen::of_stdout(false));
     finish(arguments, saver, &record, text, &page, record.complete)?;
     if !record.complete {
-        say!("interrupted: what had ended is there; the rest has no figure or is missing");
+        say!("interrupted: finished figures are shown; the others are missing");
         return Ok(INTERRUPTED);
     }
     Ok(0)
@@ -157,16 +157,18 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         record.complete,
     )?;
     if !record.complete {
-        say!("interrupted: no program was run against itself for as long as it takes");
+        say!("interrupted: no program was run against itself long enough");
         return Ok(INTERRUPTED);
     }
     Ok(i32::from(record.report.fitness == Fitness::Unfit))
 }
 
-/// This program, doing nothing but fixed work.
+/// Returns the command line with which this program only does fixed work.
 pub(super) fn own_work() -> Result<CommandLine, Failure> {
     let own = std::env::current_exe().map_err(|error| {
-        Failure::Untrusted(format!("the program can't find itself to run it: {error}"))
+        Failure::Untrusted(format!(
+            "the program can't find its own file to run it: {error}"
+        ))
     })?;
     let turns = fathom_machine::work_turns(WORK);
     let words = ["machine", "--work", &turns.to_string()].map(OsString::from);
@@ -184,7 +186,7 @@ pub(super) fn own_work() -> Result<CommandLine, Failure> {
     })
 }
 
-/// Prints the record, writes and saves it.
+/// Prints, writes and saves the record.
 fn finish(
     arguments: &Arguments,
     mut saver: Saver,

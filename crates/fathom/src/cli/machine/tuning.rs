@@ -1,4 +1,4 @@
-//! `--fix` and `--restore`: settings of the system, and back again.
+//! `--fix` and `--restore`: change settings of the system, and restore them.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use fathom_machine::tune::{self, Setting, TuneError};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
-/// Where what was there before is kept until it is put back: a place that survives a crash and a
-/// restart, and that only root writes to.
+/// The file that stores the previous settings until they are restored: it survives a crash and a restart, and
+/// only root can write to it.
 const STATE: &str = "/var/lib/fathom/settings-before-fix.json";
 
-/// Shows what is to be changed, then changes it.
+/// Shows the changes, then makes them.
 ///
 /// # Errors
-/// Without root, when an earlier `--fix` was not put back yet, and when a setting refuses.
+/// Without root, if an earlier `--fix` was not restored yet, or if a setting can't be changed.
 pub(super) fn fix() -> Result<i32, Failure> {
     let planned = tune::plan(Path::new("/"));
     if planned.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn fix() -> Result<i32, Failure> {
             false => "",
         };
         let text = format!(
-            "nothing to change: what this system offers to set is as it should be{earlier}\n"
+            "nothing to change: all settings that this system offers are as they should be{earlier}\n"
         );
         write::print(&text)?;
         return Ok(0);
@@ -46,22 +46,22 @@ pub(super) fn fix() -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Puts everything back and shows it.
+/// Restores all settings and shows them.
 ///
 /// # Errors
-/// Without root, when it is not known whether there is something to put back, and when a setting
-/// refuses; the others are put back all the same.
+/// Without root, if it is unknown whether there is something to restore, or if a setting can't be changed;
+/// the others are restored anyway.
 pub(super) fn restore() -> Result<i32, Failure> {
     let is_there = Path::new(STATE).try_exists();
     let is_there = is_there.map_err(|error| {
         Failure::Usage(format!(
-            "can't see whether there is something to put back: {STATE}: {error}; run it as root"
+            "can't check whether there is something to restore: {STATE}: {error}; run it as root"
         ))
     })?;
     if !is_there {
         let text = format!(
-            "nothing to put back: --fix keeps what it changes in {STATE}, which is not there: \
-             nothing was changed, or all was put back already\n"
+            "nothing to restore: --fix keeps its changes in {STATE}, which does not exist: nothing was changed, or \
+             everything was already restored\n"
         );
         write::print(&text)?;
         return Ok(0);
@@ -75,7 +75,7 @@ pub(super) fn restore() -> Result<i32, Failure> {
 fn refused(error: TuneError) -> Failure {
     match error {
         TuneError::NotRestored(_) => Failure::Usage(
-            "an earlier --fix was not put back yet: run 'fathom machine --restore' first".into(),
+            "an earlier --fix is still in effect: run 'fathom machine --restore' first".into(),
         ),
         other => Failure::Untrusted(other.to_string()),
     }
@@ -87,7 +87,7 @@ fn needs_root(option: &str) -> Result<(), Failure> {
         return Ok(());
     }
     usage(format!(
-        "{option} changes settings of the system: run it as root, such as with sudo"
+        "{option} changes system settings: run it as root, for example with sudo"
     ))
 }
 
@@ -95,7 +95,7 @@ fn settings(count: usize) -> String {
     format!("{count} setting{}", if count == 1 { "" } else { "s" })
 }
 
-/// One line a setting, as it changes.
+/// Formats one line for each setting and its change.
 fn listing(title: &str, settings: &[Setting], back: bool) -> String {
     let mut text = format!("{title}\n");
     for setting in settings {

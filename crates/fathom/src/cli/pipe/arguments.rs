@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "STAGE=TIME", help_heading = MEASURED)]
     pub delay: Vec<String>,
 
-    /// Don't keep what goes between the stages, and don't run stages alone
+    /// Don't keep the data between the stages, and don't run stages alone
     #[arg(
         long,
         conflicts_with = "keep_staged",
@@ -90,11 +90,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub seed: Seed,
 
-    /// Count failing stages instead of ending
+    /// Count failing stages instead of exiting
     #[arg(short, long, help_heading = MEASURED)]
     pub ignore_failure: bool,
 
-    /// Show all: bytes, first and last bytes, how it was observed and modelled, what to know
+    /// Show all details: bytes, first and last bytes, how it was observed and modelled, and all notes
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
@@ -102,8 +102,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
-    /// output
+    /// Write the complete record as JSON. Complete after every run, even if killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }

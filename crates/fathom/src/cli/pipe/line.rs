@@ -1,10 +1,10 @@
 //! `A | B | C` in quotes, split into its stages.
 
-/// The stages of `text`, as they stand between unquoted `|`.
+/// Returns the stages of `text`, as they are between unquoted `|`.
 ///
 /// # Errors
-/// A sentence that says what to type: for an empty stage, and for anything else of the shell's that
-/// belongs to the whole pipeline or hides in one stage.
+/// A message that tells what to type: for an empty stage, and for any other shell syntax that belongs to the
+/// whole pipeline or to a single stage.
 pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     let mut stages = Vec::new();
     let mut stage = String::new();
@@ -54,8 +54,8 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// What to type for a stage that holds something only a shell can do; `None` if it holds nothing of
-/// the kind. `place` says which stage it is.
+/// Returns what to type for a stage that contains shell syntax; `None` if it contains none. `number` is that
+/// of the stage.
 pub(super) fn shell_syntax(stage: &str, number: usize, last: bool) -> Option<String> {
     let mut quote = None;
     let mut word_start = true;
@@ -108,13 +108,14 @@ fn advice(found: &str, stage: &str, number: usize, last: bool) -> String {
     };
     let quoted = shell_words::quote(stage);
     format!(
-        "`{found}` in stage {number}, {stage:?}, needs a shell: {instead}write the stage as sh -c {quoted}, or run every stage by a shell with -S"
+        "`{found}` in stage {number}, {stage:?}, needs a shell: {instead}write the stage as sh -c {quoted}, or run \
+         every stage through a shell with -S"
     )
 }
 
 fn needs_shell(found: &str, text: &str) -> String {
     format!(
-        "`{found}` in {text:?} is not a pipe but a choice, which needs a shell: write that stage as sh -c '...'"
+        "`{found}` in {text:?} is not a pipe but a conditional, which needs a shell: write that stage as sh -c '...'"
     )
 }
 

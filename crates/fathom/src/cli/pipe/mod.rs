@@ -1,4 +1,4 @@
-//! `fathom pipe`: who waits for whom in a pipeline.
+//! `fathom pipe`: shows which stage of a pipeline waits for which.
 
 mod arguments;
 mod line;
@@ -18,10 +18,10 @@ use progress::Progress;
 use crate::cli::failure::{Failure, usage};
 use crate::cli::{path_conflicts, rights, screen, write};
 
-/// Measures, observes, prints. Returns the exit code.
+/// Measures, observes and prints. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Everything that prevents a result.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     if arguments.rounds == Some(0) {
         return usage("zero rounds measure nothing; give at least 1");

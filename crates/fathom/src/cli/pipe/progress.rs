@@ -1,4 +1,4 @@
-//! One line on standard error that says what is run; drawn between runs only.
+//! A line on standard error with the current run; drawn between runs only.
 
 use fathom_conduct::{Event, Observer};
 use fathom_measure::pipeline::Kind;
@@ -7,7 +7,7 @@ use fathom_model::PipeStage;
 use crate::cli::machine_changed;
 use crate::cli::status_line::{INTERVAL, StatusLine};
 
-/// Draws, if standard error is a terminal.
+/// The progress line, drawn only if standard error is a terminal.
 pub(super) struct Progress {
     names: Vec<String>,
     line: StatusLine,
@@ -15,7 +15,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Draws nothing until the first run.
+    /// Creates the line; nothing is drawn until the first run.
     pub(super) fn new(stages: &[PipeStage], verbose: bool) -> Progress {
         Progress {
             verbose,
@@ -29,7 +29,7 @@ impl Progress {
         self.line.clear();
     }
 
-    /// Says which run starts.
+    /// Shows which run starts.
     fn starts(&mut self, round: u32, kind: Kind) {
         let what = match kind {
             Kind::First => "a warm-up run".to_string(),

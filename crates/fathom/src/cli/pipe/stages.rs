@@ -1,4 +1,4 @@
-//! What the user typed, as stages that can be run.
+//! Turns the user's input into runnable stages.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::target::{self, Source};
 
-/// Splits, finds the programs, names them.
+/// Splits the pipeline, finds the programs and names them.
 ///
 /// # Errors
-/// Usage errors that say what to type; programs and files that are not there.
+/// Usage errors that tell what to type; programs and files that don't exist.
 pub(super) fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
     let texts = texts(arguments)?;
     once(&arguments.run_options)?;
@@ -58,13 +58,13 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     };
     let texts = match (&arguments.stages[..], &arguments.line[..]) {
         ([], []) => {
-            return usage("there is no pipeline; try: fathom pipe 'cat FILE' 'wc -l'");
+            return usage("no pipeline; try: fathom pipe 'cat FILE' 'wc -l'");
         }
         ([], [line]) => line::split(&text_of(line)?).map_err(Failure::Usage)?,
         ([], words) => {
             let words: Vec<String> = words.iter().map(text_of).collect::<Result<_, _>>()?;
             return usage(format!(
-                "after -- comes the whole pipeline in one pair of quotes: fathom pipe -- {}",
+                "after --, write the whole pipeline in one pair of quotes: fathom pipe -- {}",
                 shell_words::quote(&words.join(" "))
             ));
         }
@@ -77,7 +77,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     };
     match &texts[..] {
         [only] if line::split(only).is_ok_and(|stages| stages.len() > 1) => usage(format!(
-            "one command was given that is a whole pipeline; write: fathom pipe -- {}",
+            "the only command is a whole pipeline; write: fathom pipe -- {}",
             shell_words::quote(only)
         )),
         [only] => usage(format!(
@@ -85,14 +85,14 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
             shell_words::quote(only)
         )),
         many if many.len() > MOST_STAGES => usage(format!(
-            "{} stages are more than the {MOST_STAGES} that can be run; put some into one with sh -c 'A | B'",
+            "{} stages are more than {MOST_STAGES}, the most that can be run; combine some with sh -c 'A | B'",
             many.len()
         )),
         _ => Ok(texts),
     }
 }
 
-/// What belongs to the pipeline and not to a stage may be given once.
+/// Refuses options of the whole pipeline that are given more than once.
 fn once(options: &RunOptions) -> Result<(), Failure> {
     for (name, values) in [
         ("--input", &options.input),
@@ -101,7 +101,7 @@ fn once(options: &RunOptions) -> Result<(), Failure> {
     ] {
         if values.len() > 1 {
             return usage(format!(
-                "{name} was given {} times; it is the pipeline's: give it once",
+                "{name} was given {} times; it belongs to the pipeline: give it once",
                 values.len()
             ));
         }
@@ -109,7 +109,7 @@ fn once(options: &RunOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The options of one stage: input, output and preparation are the pipeline's.
+/// Returns the options of one stage: input, output and preparation belong to the pipeline.
 fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
     let mut own = options.clone();
     if index != 0 {
@@ -123,10 +123,10 @@ fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
     own
 }
 
-/// The delay of each stage; `None` if none was given.
+/// Returns the delay of each stage; `None` if none was given.
 ///
 /// # Errors
-/// When a stage or a time is not understood.
+/// If a stage or a time can't be parsed.
 pub(super) fn delays(
     given: &[String],
     stages: &[PipeStage],
@@ -149,7 +149,7 @@ pub(super) fn delays(
     Ok(Some(delays))
 }
 
-/// A stage by its number from 1, or by its name.
+/// Finds a stage by its number from 1, or by its name.
 fn stage_named(text: &str, stages: &[PipeStage]) -> Result<usize, Failure> {
     if let Some(found) = stages.iter().position(|stage| stage.name == text) {
         return Ok(found);
@@ -163,7 +163,7 @@ fn stage_named(text: &str, stages: &[PipeStage]) -> Result<usize, Failure> {
                 .map(|(stage, number)| format!("{number} {}", stage.name))
                 .collect();
             usage(format!(
-                "--delay: there is no stage {text:?}; the stages are {}",
+                "--delay: no stage {text:?}; the stages are {}",
                 known.join(", ")
             ))
         }

@@ -21,23 +21,24 @@ only the files that change. docs/report.md says what is on a page.
 
 Exit codes: 0 done, 2 wrong arguments, or nothing to read.")]
 pub(crate) struct Arguments {
-    /// Benchmarks: names, or parts of names; or record files. Everything in the store if none
+    /// Benchmarks: names, or parts of names; or record files (default: everything in the store)
     #[arg(value_name = "SERIES|RECORD")]
     pub asked: Vec<String>,
 
-    /// Write one page; '-' is standard output
+    /// Write a single page; '-' is standard output
     #[arg(long, value_name = "FILE", required_unless_present = "site")]
     pub html: Option<PathBuf>,
 
-    /// Write an index and a page for each benchmark into this folder, which is made if it isn't there
+    /// Write an index and a page for each benchmark into this folder, which is created if it doesn't exist
     #[arg(long, value_name = "DIR")]
     pub site: Option<PathBuf>,
 
-    /// This metric stands for each benchmark, such as peak_memory; * stands for any letters
+    /// Use this metric for each benchmark, such as peak_memory; * matches any letters
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
 
-    /// Compare with what has this label or revision (default: the newest with a label, else the first)
+    /// Compare with the measurement of this label or revision (default: the newest with a label, else the
+    /// first)
     #[arg(long, value_name = "REV|LABEL")]
     pub base: Option<String>,
 

@@ -1,4 +1,4 @@
-//! `fathom report`: what was measured, as a page or a site.
+//! `fathom report`: shows measurements as a page or a site.
 
 mod arguments;
 
@@ -14,7 +14,7 @@ use crate::cli::write;
 /// Reads and writes. Returns the exit code.
 ///
 /// # Errors
-/// Nothing to read, a file or a folder that can't be written.
+/// If there is nothing to read, or a file or folder can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(&[&arguments.html])?;
     if let Some(folder) = arguments.site.as_deref()
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         && !folder.is_dir()
     {
         return usage(format!(
-            "--site {}: it is a file; name a folder",
+            "--site {} is a file; choose a folder",
             folder.display()
         ));
     }
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes those files that differ; yields how many there are, and how many differed.
+/// Writes the files that differ; returns the number of all files, and of those that differed.
 fn site(folder: &Path, pages: &[(String, String)]) -> Result<(usize, usize), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::Write {
         path: folder.to_path_buf(),

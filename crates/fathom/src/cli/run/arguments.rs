@@ -29,15 +29,15 @@ pub(crate) struct Arguments {
     #[arg(value_name = "FILE|DIR")]
     pub experiments: Vec<PathBuf>,
 
-    /// Show every command that would be run, in order, and run none
+    /// Show every command that would be run, in order, without running any
     #[arg(long)]
     pub plan: bool,
 
-    /// List the catalogue, or that of the folders named: what can run here first
+    /// List the catalogue, or that of the given folders: experiments that can run here come first
     #[arg(long, conflicts_with_all = ["plan", "all", "resume", "install"])]
     pub list: bool,
 
-    /// With --list: also run the checks of the tools, commands that the files name
+    /// With --list: also run the checks of the tools, which are commands defined by the files
     #[arg(long, requires = "list")]
     pub check: bool,
 
@@ -45,61 +45,61 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["experiments", "only"])]
     pub all: bool,
 
-    /// Folder of the catalogue: `experiments` of Fathom's sources
+    /// Folder of the catalogue: `experiments` in Fathom's sources
     #[arg(long, value_name = "DIR", default_value = "experiments")]
     pub catalogue: PathBuf,
 
-    /// The small set: fewer rounds, smaller inputs, fewer parameter values, a limit on the time
+    /// Use the quick set: fewer rounds, smaller inputs, fewer parameter values, a limit on the time
     #[arg(long)]
     pub quick: bool,
 
-    /// Only these measures, subjects and claims; * and ? stand for characters
+    /// Only these measures, subjects and claims; * and ? match characters
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub only: Vec<String>,
 
-    /// Install missing tools by package name, into the experiment's own folder where the package
-    /// manager can
+    /// Install missing tools by package name, into the experiment's own folder if the package manager
+    /// supports that
     #[arg(long)]
     pub install: bool,
 
-    /// Go on where an interrupted run stopped
+    /// Continue an interrupted run
     #[arg(long)]
     pub resume: bool,
 
-    /// Measure each experiment at most this long; builds don't count (default: what the file says,
-    /// else 30s with --quick)
+    /// Measure each experiment at most this long, not counting builds (default: the limit in the file, else
+    /// 30s with --quick)
     #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
     pub time: Option<Duration>,
 
-    /// End all experiments within this time, builds included: each gets its share, and what would
-    /// begin later is left out (default: 8min with --all --quick)
+    /// End all experiments within this time, including builds: each gets its share, and anything that would
+    /// start later is skipped (default: 8min with --all --quick)
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, conflicts_with = "install")]
     pub within: Option<Duration>,
 
-    /// Folder for builds, inputs and records, of several experiments one for each in it (default:
-    /// .fathom beside the file)
+    /// Folder for builds, inputs and records; with several experiments, each gets a folder in it (default:
+    /// .fathom next to the file)
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
 
-    /// Measure the suite on past commits from A to B, both included, each saved under its revision;
-    /// without B up to HEAD: tags, or where there are none twelve revisions at even distances
+    /// Measure the suite on past commits from A to B, inclusive, each saved under its revision; without B up
+    /// to HEAD: at tags, or if there are none at twelve evenly spaced revisions
     #[arg(long, value_name = "A..B", conflicts_with_all = ["plan", "list", "all", "install", "resume", "work", "readme", "export_markdown", "html", "json"])]
     pub revisions: Option<String>,
 
-    /// With --revisions: every N-th revision instead of tags; of merges, the side that was merged into
+    /// With --revisions: every N-th revision instead of tags; for merges, follow the first parent
     #[arg(long, value_name = "N", value_parser = quantities::at_least_one, requires = "revisions", allow_negative_numbers = true)]
     pub every: Option<u32>,
 
-    /// With --revisions: keep at most so much of what was checked out and built
+    /// With --revisions: keep at most this much of the checkouts and builds
     #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = quantities::size, requires = "revisions")]
     pub cache_size: u64,
 
-    /// Write the figures into README.md beside each file, between its marks, and into figures.svg and
+    /// Write the figures into README.md next to each file, between its markers, and into figures.svg and
     /// figures.md
     #[arg(long, conflicts_with_all = ["only", "plan", "list"])]
     pub readme: bool,
 
-    /// With --list: also the published results that each covers, and what it lacks here
+    /// With --list: also show the published results that each experiment covers, and what it lacks here
     #[arg(short, long, requires = "list")]
     pub verbose: bool,
 

@@ -1,5 +1,5 @@
-//! `fathom run --list`: the catalogue, and what can run here. Nothing of a file is run but, with `--check`, the checks of
-//! its tools.
+//! `fathom run --list`: prints the catalogue and what can run here. Experiments are not run; with `--check`,
+//! only the checks of their tools are.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ use super::{Arguments, catalogue_files, name_of, read, work_of};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
-/// What to type before the folder of a catalogue.
+/// The command that precedes the folder of a catalogue in hints.
 const HOW: &str = "fathom run --list";
 
 /// Prints the list. Returns the exit code.
 ///
 /// # Errors
-/// When the catalogue or a file in it can't be used.
+/// If the catalogue or a file in it can't be used.
 pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
     interrupt::catch();
     let files: Vec<PathBuf> = match arguments.experiments.as_slice() {
@@ -65,7 +65,7 @@ pub(super) fn list(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Which tools are there.
+/// Returns the available tools.
 fn tools(
     arguments: &Arguments,
     experiment: &Experiment,
@@ -78,11 +78,11 @@ fn tools(
         folders: &folders,
         quick: arguments.quick,
     };
-    // A list leaves nothing behind in the catalogue: what the checks print goes elsewhere.
+    // A list leaves nothing behind in the catalogue: the output of the checks goes elsewhere.
     let logs = std::env::temp_dir().join(format!("fathom-list-{}", std::process::id()));
     let tools = at_a_glance(&scope, arguments.check.then_some(logs.as_path()), known);
     if arguments.check {
-        // Nothing else is in it.
+        // The folder holds only the logs.
         let _ = std::fs::remove_dir_all(&logs);
     }
     match interrupt::received() {

@@ -23,13 +23,13 @@ use progress::Line;
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED, usage};
 use crate::cli::{last_run, screen, write};
 
-/// Exit code when a claim that is a budget does not hold.
+/// Exit code when a claim that is a budget doesn't hold.
 const BUDGET_FAILED: i32 = 1;
-/// The quick set of a whole catalogue is to fit into 10 minutes, builds included; looking for tools
-/// and writing records come on top.
+/// The quick set of a whole catalogue must fit into 10 minutes, builds included. Finding tools and writing
+/// records come on top.
 const QUICK_SET: Duration = Duration::from_secs(8 * 60);
-/// What an experiment may take for builds beyond its share: the Go and Rust programs of
-/// `startup-showdown` take some 10 s on a machine that is busy.
+/// Time that an experiment may spend on builds beyond its share: the Go and Rust programs of
+/// `startup-showdown` take about 10 s on a busy machine.
 const FOR_BUILDS: Duration = Duration::from_secs(15);
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
@@ -37,7 +37,7 @@ const INTERRUPTED: i32 = 130;
 /// Runs, plans or lists. Returns the exit code.
 ///
 /// # Errors
-/// Files that can't be used, arguments that contradict each other, results that can't be written.
+/// Files that can't be used, conflicting arguments, or results that can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let reports = [&arguments.json, &arguments.html, &arguments.export_markdown];
     write::check(&reports)?;
@@ -103,8 +103,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(code)
 }
 
-/// What `--on` may spread: each experiment is independent of the others. In a job it is the one of that job,
-/// in a folder of the job's node.
+/// Returns the experiments that `--on` may spread; they are independent of each other. Within a job, returns
+/// the job's own experiment, in a folder of the job's node.
 ///
 /// # Errors
 /// A catalogue that can't be read.
@@ -140,7 +140,7 @@ pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The files that are meant.
+/// Returns the selected files.
 fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     if arguments.all {
         return catalogue_files(&arguments.catalogue, "fathom run --all --catalogue");
@@ -151,20 +151,20 @@ fn files(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
             return Ok(vec![suite]);
         }
         return usage(
-            "there is no experiment; try: fathom run experiments/NAME, fathom run --list, or fathom init",
+            "no experiment; try: fathom run experiments/NAME, fathom run --list, or fathom init",
         );
     }
     Ok(arguments.experiments.clone())
 }
 
-/// The experiments of a folder: a catalogue, the clone that has one, or a single experiment. `how`
-/// is what to type with the folder behind it.
+/// Returns the experiments of a folder: a catalogue, a clone that contains one, or a single experiment. `how`
+/// is the command that a hint shows before the folder.
 fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
     if folder.join("experiment.toml").is_file() {
         return Ok(vec![folder.join("experiment.toml")]);
     }
     let mut files = catalogue::files(folder).map_err(|error| {
-        // The catalogue comes with the sources, and `cargo install` brings the program alone.
+        // The catalogue comes with the sources; `cargo install` installs only the program.
         let way_out = match error.kind() {
             std::io::ErrorKind::NotFound => format!(
                 "\nthe catalogue is the folder `experiments` of Fathom's sources; name it: \
@@ -181,22 +181,19 @@ fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
         files = catalogue::files(&folder.join("experiments")).unwrap_or_default();
     }
     if files.is_empty() {
-        return usage(format!(
-            "there is no NAME/experiment.toml in {}",
-            folder.display()
-        ));
+        return usage(format!("no NAME/experiment.toml in {}", folder.display()));
     }
     Ok(files)
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
     fathom_experiment::read(path).map_err(|error| match error {
-        ReadError::File(error) => Failure::Usage(format!("the file can't be used\n{error}")),
+        ReadError::File(error) => Failure::Usage(format!("the file is invalid\n{error}")),
         other @ ReadError::Io { .. } => Failure::Usage(other.to_string()),
     })
 }
 
-/// The name under which an experiment is listed: its folder, or its file.
+/// Returns the name under which an experiment is listed: its folder, or its file.
 fn name_of(path: &Path) -> String {
     let folder = path.parent().and_then(Path::file_name);
     let is_folder = path
@@ -209,7 +206,7 @@ fn name_of(path: &Path) -> String {
     name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// `--work` is the folder of one experiment, and of several the folder that has one for each.
+/// Returns the work folder: `--work` itself for one experiment, or a subfolder of it for each of several.
 fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
     match &arguments.work {
         None => session::default_work(&experiment.path),
@@ -227,7 +224,7 @@ fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), F
         let work = work_of(arguments, experiment);
         if arguments.work.is_some() && !taken.insert(work.clone()) {
             return usage(format!(
-                "two experiments would share the folder {}; run them one by one, each with its --work",
+                "two experiments would share the folder {}; run them one by one, each with its own --work",
                 work.display()
             ));
         }
@@ -274,20 +271,20 @@ fn json_to_stdout(arguments: &Arguments) -> bool {
     arguments.json.as_deref().is_some_and(write::is_stdout)
 }
 
-/// How long an experiment may take.
+/// The time limits of an experiment.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
-    /// For measuring.
+    /// Limit for measuring.
     time: Option<Duration>,
-    /// For all of it, builds included.
+    /// Limit for everything, builds included.
     deadline: Option<Instant>,
 }
 
 impl Limits {
-    /// What the next of `left` experiments may take: its share of the time that is left. Those that
-    /// need little leave more to the others.
+    /// Returns the limits of the next of `left` experiments: its share of the remaining time. Experiments
+    /// that need little leave more to the others.
     fn of(arguments: &Arguments, began: Instant, left: usize) -> Limits {
-        // Packages come as fast as the network brings them: nothing promises when they end.
+        // Package downloads depend on the network, so no end time can be promised.
         let is_set = arguments.all && arguments.quick && !arguments.install;
         let Some(whole) = arguments.within.or(is_set.then_some(QUICK_SET)) else {
             return Limits {
@@ -300,8 +297,8 @@ impl Limits {
         if arguments.quick {
             share = share.min(session::QUICK_TIME);
         }
-        // The share is for measuring. Builds may take as much again, and not the time of all the
-        // others.
+        // The share is for measuring. Builds may take the same time again, but not the time of all the other
+        // experiments.
         let most = (share * 2 + FOR_BUILDS).min(rest);
         Limits {
             time: Some(arguments.time.map_or(share, |own| own.min(share))),
@@ -310,7 +307,7 @@ impl Limits {
     }
 }
 
-/// One experiment, in this folder; `name` is what it is called while it runs.
+/// Runs one experiment in this folder; `name` is shown while it runs.
 fn measured(
     arguments: &Arguments,
     experiment: &Experiment,
@@ -349,7 +346,8 @@ fn exit_code(end: &End) -> i32 {
     }
 }
 
-/// Of several experiments the gravest: interrupted, then a failed program, then a failed budget.
+/// Returns the worst exit code of several experiments: interrupted, then a failed program, then a failed
+/// budget.
 fn worse(one: i32, other: i32) -> i32 {
     one.max(other)
 }

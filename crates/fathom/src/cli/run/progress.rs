@@ -1,4 +1,4 @@
-//! The line that says what is being done.
+//! The line that shows the current step.
 
 use fathom_experiment::prepare::StepKind;
 use fathom_experiment::session::Event;
@@ -7,7 +7,7 @@ use fathom_report::{escape, shorten};
 use crate::cli::out;
 use crate::cli::{machine_changed, screen};
 
-/// One line on standard error, redrawn; where it can't be drawn, a line for each step.
+/// A line on standard error that is redrawn; if it can't be drawn, a line is printed for each step.
 pub(super) struct Line {
     name: String,
     draws: bool,
@@ -15,7 +15,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Nothing is drawn yet.
+    /// Creates the line without drawing it.
     pub(super) fn new(name: &str, verbose: bool) -> Line {
         Line {
             verbose,
@@ -24,7 +24,7 @@ impl Line {
         }
     }
 
-    /// Shows what begins now.
+    /// Shows the step that begins now.
     pub(super) fn show(&mut self, event: &Event<'_>) {
         let text = match event {
             Event::MachineChanged(changes) => return machine_changed::note(changes, self.verbose),
@@ -55,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Takes it away.
+    /// Clears the line.
     pub(super) fn clear(&self) {
         if self.draws {
             out::redraw("");

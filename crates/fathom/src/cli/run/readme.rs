@@ -1,4 +1,4 @@
-//! `fathom run --readme`: the figures of a run between the marks of the page beside the file.
+//! `fathom run --readme`: writes the figures of a run between the markers of the page next to the file.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,13 @@ fn read(experiment: &Experiment) -> Result<(PathBuf, String), Failure> {
 }
 
 fn refused(path: &std::path::Path, error: &report::FiguresError) -> Failure {
-    Failure::Usage(format!("{} can't take figures: {error}", path.display()))
+    Failure::Usage(format!(
+        "{} can't be updated with figures: {error}",
+        path.display()
+    ))
 }
 
-/// Says before measuring that a page has no place for figures.
+/// Reports before measuring if a page has no place for figures.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the page.
@@ -38,10 +41,10 @@ pub(super) fn check(experiments: &[Experiment]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the check of the machine says before an experiment is run; `None` where nothing is measured.
+/// Returns the result of the machine check before an experiment; `None` if nothing is measured.
 ///
 /// # Errors
-/// When the program that is run against itself isn't there.
+/// If the program that is run against itself is missing.
 pub(super) fn check_of_machine(experiment: &Experiment) -> Result<Option<String>, Failure> {
     if experiment.measures.is_empty() {
         return Ok(None);
@@ -55,10 +58,10 @@ pub(super) fn check_of_machine(experiment: &Experiment) -> Result<Option<String>
     Ok(Some(sentence))
 }
 
-/// Writes the figures into the page, which was checked, and the picture and the tables beside it.
+/// Writes the figures into the page, which was checked before, and the picture and the tables next to it.
 ///
 /// # Errors
-/// When the page was changed meanwhile, or a file can't be written.
+/// If the page has changed in the meantime, or a file can't be written.
 pub(super) fn write(
     experiment: &Experiment,
     record: &ExperimentRecord,
@@ -75,7 +78,7 @@ pub(super) fn write(
         let file = path.with_file_name(name);
         match text {
             Some(text) => write::export(&file, text)?,
-            // One of an earlier run would say what the page doesn't.
+            // A picture from an earlier run would contradict the page.
             None => drop(std::fs::remove_file(&file)),
         }
     }

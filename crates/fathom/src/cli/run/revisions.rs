@@ -17,8 +17,8 @@ use crate::cli::out::say;
 use crate::cli::versions::{here, range_of};
 use crate::cli::write;
 
-/// Measures each revision in files of its own, and saves it under its revision. One that can't be built or
-/// measured is said and left out. Returns the exit code.
+/// Measures each revision in its own files and saves it under its revision. A revision that can't be built or
+/// measured is reported and skipped. Returns the exit code.
 ///
 /// # Errors
 /// No suite in a repository, no such range, or no revision that can be measured.
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         .or_else(|error| usage(format!("{}: {error}", experiment.path.display())))?;
     let Ok(within) = file.strip_prefix(&repository.root) else {
         return usage(format!(
-            "{} is not in the repository {}: its revisions have no folder for it",
+            "{} is not in the repository {}, so its revisions don't have it",
             file.display(),
             repository.root.display()
         ));
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     interrupt::catch();
     if repository.dirty {
         say!(
-            "note: changes that are not committed are not measured, but the suite is that of the working tree"
+            "note: uncommitted changes are not measured, but the suite is taken from the working tree"
         );
     }
     let began = Instant::now();
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         let record = match past.measured(&name, id, limits)? {
             Ended::Interrupted => return Ok(INTERRUPTED),
             Ended::LeftOut(why) => {
-                say!("{name} is left out: {}", escape(&why));
+                say!("{name} is omitted: {}", escape(&why));
                 continue;
             }
             Ended::Whole(record) => record,
@@ -86,14 +86,14 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
-        Some(_) => "; they are in the order of their commits in: fathom history",
+        Some(_) => "; fathom history lists them in the order of their commits",
         None => "",
     };
     write::print(&format!("{count} of {of} revisions measured{next}\n"))?;
     Ok(0)
 }
 
-/// Names and ids of the revisions, oldest first.
+/// Returns the names and ids of the revisions, oldest first.
 fn line(
     arguments: &Arguments,
     repository: &Repository,
@@ -106,23 +106,23 @@ fn line(
     Ok(repository.line(&from, &to, every)?.revisions)
 }
 
-/// Today's suite, for revisions of its repository.
+/// Today's suite, applied to revisions of its repository.
 struct Past<'a> {
     arguments: &'a Arguments,
     cache: Worktrees,
     repository: &'a Repository,
     experiment: &'a Experiment,
-    /// The suite's file, from the root of the repository.
+    /// The suite's file, relative to the root of the repository.
     within: &'a Path,
-    /// What the suite is called.
+    /// The name of the suite.
     name: String,
     here: &'a Path,
 }
 
-/// What came of a revision.
+/// The outcome of a revision.
 enum Ended {
     Whole(Box<ExperimentRecord>),
-    /// Why.
+    /// The revision was skipped, for this reason.
     LeftOut(String),
     Interrupted,
 }
@@ -136,8 +136,8 @@ impl Past<'_> {
             again: false,
             twin: false,
         };
-        let mut waits = || say!("{name} is checked out by another Fathom, waiting ...");
-        // Held until it is measured: nobody removes its files.
+        let mut waits = || say!("another Fathom is checking out {name}, waiting ...");
+        // Held until it is measured, so that no other process removes its files.
         let worktree = match self.cache.prepare(&wanted, &mut waits)? {
             Prepared::Built(worktree) => worktree,
             Prepared::Failed(error) => return Ok(Ended::LeftOut(error)),
@@ -146,7 +146,7 @@ impl Past<'_> {
             path: worktree.folder.join(self.within),
             ..self.experiment.clone()
         };
-        // Apart from what a gate builds there.
+        // Kept separate from what a gate builds there.
         let work = worktree.folder.join(".fathom/run").join(&self.name);
         let mut end = measured(self.arguments, &at, name, work, limits, None)?;
         if end.interrupted {
@@ -159,7 +159,7 @@ impl Past<'_> {
         Ok(Ended::Whole(Box::new(end.record)))
     }
 
-    /// Prints what it takes, and what changed since the revision before.
+    /// Prints the results of a revision and the changes since the previous one.
     fn print(
         &self,
         name: &str,
@@ -180,7 +180,7 @@ impl Past<'_> {
     }
 }
 
-/// The selected experiment, as it is in the working tree.
+/// Returns the selected experiment as it is in the working tree.
 fn suite(arguments: &Arguments) -> Result<Experiment, Failure> {
     match &files(arguments)?[..] {
         [file] => read(file),
@@ -188,7 +188,7 @@ fn suite(arguments: &Arguments) -> Result<Experiment, Failure> {
     }
 }
 
-/// Why a revision has no results.
+/// Returns why a revision has no results.
 fn why_nothing(end: &End) -> String {
     let notes = end.record.measures.iter().flat_map(|one| &one.notes);
     let reason = end.record.warnings.iter().chain(notes).next();

@@ -13,8 +13,8 @@ use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 use fathom_conduct::serve::{Limit, Ramp};
 
-const ASKED: &str = "What is asked, and what is a good answer";
-const STARTED: &str = "How servers are started";
+const ASKED: &str = "Requests, and what counts as a good answer";
+const STARTED: &str = "How to start servers";
 
 /// See the help texts.
 #[derive(Debug, Args)]
@@ -49,57 +49,56 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub saving: SaveOptions,
 
-    /// Measure a server that runs already: http://localhost:8080/path or unix:/run/x.sock. May be
-    /// given several times
+    /// Measure a running server: http://localhost:8080/path or unix:/run/x.sock. May be given several times
     #[arg(long, value_name = "URL", help_heading = STARTED)]
     pub url: Vec<String>,
 
-    /// Measure other machines too: only with the consent of who owns them
+    /// Measure other machines too: only with the consent of their owners
     #[arg(long, help_heading = STARTED)]
     pub allow_remote: bool,
 
-    /// The servers that are started speak TLS; those of --url say it by https://
+    /// The servers that are started speak TLS; for --url, use https://
     #[arg(long, conflicts_with_all = ["url", "websocket"], help_heading = STARTED)]
     pub tls: bool,
 
-    /// Take any certificate
+    /// Accept any certificate
     #[arg(long, conflicts_with = "cacert", help_heading = STARTED)]
     pub insecure: bool,
 
-    /// Take certificates that are in this PEM file, or that one of them signed (default: those that this
+    /// Accept certificates that are in this PEM file or signed by one of them (default: those that this
     /// machine trusts)
     #[arg(long, value_name = "FILE", help_heading = STARTED)]
     pub cacert: Option<PathBuf>,
 
-    /// The servers listen at this port (default: a free one, as {port} and as the variable PORT)
+    /// The servers listen on this port (default: a free one, as {port} and as the variable PORT)
     #[arg(long, value_name = "N", help_heading = STARTED)]
     pub port: Option<u16>,
 
-    /// Ask this of a server that has been started until it gives a good answer (default: the first path)
+    /// Request this path from a started server until the response is good (default: the first path)
     #[arg(long, value_name = "PATH", help_heading = STARTED)]
     pub ready_path: Option<String>,
 
-    /// Good answers to that have one of these status codes
+    /// Good responses to that request have one of these status codes
     #[arg(long, value_name = "CODES", value_parser = values::status, help_heading = STARTED)]
     pub ready_status: Option<values::Status>,
 
-    /// Don't ask before the server has written this text
+    /// Don't send a request before the server has written this text
     #[arg(long, value_name = "TEXT", help_heading = STARTED)]
     pub ready_line: Option<String>,
 
-    /// Time that a server has to end by itself before it is killed
+    /// Time for a server to exit before it is killed
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = quantities::duration, help_heading = STARTED)]
     pub stop_timeout: Duration,
 
-    /// Launch each server this often; 0 for no cold start
+    /// Number of launches of each server; 0 for no cold start
     #[arg(long, value_name = "N", default_value_t = fathom_conduct::serve::LAUNCHES, value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
     pub launches: u32,
 
-    /// Also launch with the server's own files out of memory. Needs no privilege
+    /// Also launch with the server's own files evicted from memory. Needs no privilege
     #[arg(long, help_heading = MEASURED)]
     pub cold: bool,
 
-    /// Connections of the closed loops (default: 1,16,64); 0 for no closed loop. In an open loop, the most
+    /// Connections of the closed loops (default: 1,16,64); 0 for no closed loop. In an open loop, the maximum
     #[arg(short, long, value_name = "N,...", value_parser = values::connections, help_heading = MEASURED)]
     pub connections: Option<values::Connections>,
 
@@ -108,49 +107,49 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "R,...", value_parser = values::rates, help_heading = MEASURED)]
     pub rate: Option<values::Rates>,
 
-    /// Moments of the open loop as from many independent clients, not at equal distances
+    /// Send the requests of the open loop at random times, as from many independent clients, not at equal
+    /// intervals
     #[arg(long, help_heading = MEASURED)]
     pub poisson: bool,
 
-    /// Find the highest rate that keeps this, such as 'p99<5ms', without errors
+    /// Find the highest rate that keeps this limit without errors, such as 'p99<5ms'
     #[arg(long, value_name = "LIMIT", value_parser = values::response_limit, help_heading = MEASURED)]
     pub find_rate: Option<Limit>,
 
-    /// Let the rate of an open loop grow from A to B requests per second over TIME, and say up to which
-    /// rate the budget is kept, or without one where response times begin to grow: 100..5000/30s.
+    /// Let the rate of an open loop grow from A to B requests per second over TIME, and report up to which
+    /// rate the budget is kept or, without a budget, where response times begin to grow: 100..5000/30s.
     /// Without -c and --rate there is no other load
     #[arg(long, value_name = "A..B/TIME", value_parser = values::ramp, help_heading = MEASURED)]
     pub ramp: Option<Ramp>,
 
-    /// Length of one step of a round
+    /// Duration of one step of a round
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Duration,
 
-    /// Rounds of load over all servers (default: 5; 8 to compare several; 3 of a ramp alone); 0 for no load
+    /// Rounds of load over all servers (default: 5; 8 to compare several; 3 for a ramp alone); 0 for no load
     #[arg(short, long, value_name = "N", value_parser = quantities::whole::<u32>, help_heading = MEASURED)]
     pub rounds: Option<u32>,
 
-    /// Load each server once more, and show where its own time goes meanwhile: what it waits for, its calls,
-    /// its functions
+    /// Load each server once more and show where its own time goes: waits, system calls, functions
     #[arg(long, conflicts_with_all = ["url", "websocket"], help_heading = MEASURED)]
     pub why: bool,
 
     #[command(flatten, next_help_heading = MEASURED)]
     pub margin: Margin,
 
-    /// Threads of the generator, each on a CPU that no server gets: for where one is the limit
+    /// Threads of the load generator, each on a CPU that no server uses: for when one thread is the limit
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "websocket", value_parser = values::threads, help_heading = MEASURED)]
     pub generator_threads: u32,
 
     #[command(flatten)]
     pub seed: Seed,
 
-    /// Two WebSocket clients send each other messages through the server, one at a time, by clients that
-    /// sleep and by clients that spin
+    /// Two WebSocket clients send each other messages through the server, one at a time, with clients that
+    /// sleep and with clients that spin
     #[arg(long, conflicts_with_all = ["connections", "rate", "ramp", "poisson", "find_rate", "body", "paths_file", "no_keep_alive", "status", "body_contains"], help_heading = ASKED)]
     pub websocket: bool,
 
-    /// Offer permessage-deflate: it is never offered unless asked for
+    /// Offer permessage-deflate (never offered by default)
     #[arg(long, requires = "websocket", help_heading = ASKED)]
     pub deflate: bool,
 
@@ -158,11 +157,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 9, requires = "websocket", value_parser = values::message_bytes, help_heading = ASKED)]
     pub message_bytes: usize,
 
-    /// Ask by HTTP/2: agreed on by TLS, or, without TLS, taken for granted
+    /// Use HTTP/2: negotiated by TLS or, without TLS, assumed
     #[arg(long, conflicts_with_all = ["websocket", "no_keep_alive"], help_heading = ASKED)]
     pub http2: bool,
 
-    /// Requests under way at a time on each connection of HTTP/2
+    /// Concurrent requests on each HTTP/2 connection
     #[arg(long, value_name = "N", default_value_t = 1, requires = "http2", value_parser = values::streams, help_heading = ASKED)]
     pub streams: u32,
 
@@ -174,45 +173,45 @@ pub(crate) struct Arguments {
     #[arg(short = 'H', long = "header", value_name = "LINE", help_heading = ASKED)]
     pub headers: Vec<String>,
 
-    /// What is sent with each request; @FILE sends a file
+    /// Body of each request; @FILE sends a file
     #[arg(short = 'd', long, value_name = "TEXT|@FILE", help_heading = ASKED)]
     pub body: Option<String>,
 
-    /// What is asked for (default: /). Several are asked in turn
+    /// Path to request (default: /). Several are requested in turn
     #[arg(long = "path", value_name = "PATH", help_heading = ASKED)]
     pub paths: Vec<String>,
 
-    /// The same from a file, a path a line
+    /// Read the paths from a file, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "paths", help_heading = ASKED)]
     pub paths_file: Option<PathBuf>,
 
-    /// Good answers have one of these status codes (default: any below 400)
+    /// Good responses have one of these status codes (default: any below 400)
     #[arg(long, value_name = "CODES", value_parser = values::status, help_heading = ASKED)]
     pub status: Option<values::Status>,
 
-    /// Good answers have this text in their body
+    /// Good responses have this text in their body
     #[arg(long, value_name = "TEXT", help_heading = ASKED)]
     pub body_contains: Option<String>,
 
-    /// A connection for each request
+    /// Open a new connection for each request
     #[arg(long, help_heading = ASKED)]
     pub no_keep_alive: bool,
 
-    /// A request without its whole answer after this time has failed
+    /// A request without a complete response after this long has failed
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = quantities::duration, help_heading = ASKED)]
     pub request_timeout: Duration,
 
-    /// Exit with 1 if a server is over one of these, with 4 if one can't be judged: p50, p90, p95, p99, p99.9
-    /// or max of the response time, errors, ready (p90 of the time to the first answer), cpu (for each
-    /// request): 'p99=2ms,errors=0'; may be given several times
+    /// Exit with 1 if a server exceeds one of these, with 4 if one can't be judged: p50, p90, p95, p99, p99.9
+    /// or max of the response time, errors, ready (p90 of the time to the first response), cpu (per request):
+    /// 'p99=2ms,errors=0'. May be given several times
     #[arg(long, value_name = "LIMITS", value_parser = values::budget, help_heading = SHOWN)]
     pub budget: Vec<values::Budget>,
 
-    /// Show all: how requests were sent, Little's law, memory, verdicts with their intervals
+    /// Show everything: how requests were sent, Little's law, memory, verdicts with their intervals
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
-    /// Write an HTML page: the start rung by rung, latency by percentile and over time, all tables
+    /// Write an HTML page: the startup step by step, latency by percentile and over time, all tables
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 

@@ -20,15 +20,15 @@ use crate::cli::{path_conflicts, screen, write};
 
 /// Exit code when a budget is exceeded.
 const OVER_BUDGET: i32 = 1;
-/// The status of a server that speaks WebSocket from there on.
+/// The status with which a server switches to WebSocket.
 const SWITCHING: u16 = 101;
-/// A launch that takes longer has failed, unless something else is said.
+/// The default timeout of a launch; a launch that takes longer has failed.
 const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Measures, prints, writes. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Any error that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let plan = plan(arguments)?;
     let files = [&arguments.html, &arguments.json];
@@ -57,7 +57,7 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     let servers = servers::prepare(arguments)?;
     let several = servers.len() > 1;
     let are_running = !arguments.url.is_empty();
-    // A ramp alone: no other load was asked for.
+    // A ramp alone: no other load was requested.
     let ramp_alone = arguments.ramp.is_some()
         && arguments.connections.is_none()
         && arguments.rate.is_none()
@@ -70,7 +70,7 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     let rounds = arguments.rounds.unwrap_or(rounds);
     let launches = if are_running { 0 } else { arguments.launches };
     if rounds == 0 && launches == 0 {
-        return usage("neither launches nor rounds are asked for: nothing would be measured");
+        return usage("zero launches and zero rounds would measure nothing");
     }
     let connections = match &arguments.connections {
         Some(given) => given.0.clone(),
@@ -129,10 +129,10 @@ fn plan(arguments: &Arguments) -> Result<ServePlan, Failure> {
     })
 }
 
-/// To standard output, and into the file that was asked for.
+/// Prints the record and writes it to the requested file.
 ///
 /// # Errors
-/// When one can't be written.
+/// If either can't be written.
 fn show(arguments: &Arguments, record: &ServeRecord) -> Result<(), Failure> {
     let screen = screen::of_stdout(arguments.verbose);
     write::results(
@@ -160,7 +160,7 @@ fn exit_code(record: &ServeRecord) -> i32 {
     } else if loads().count() > 0 && loads().all(|load| load.errors == load.completed) {
         COMMAND_FAILED
     } else if broken().next().is_some() {
-        // What can't be judged neither holds nor is over.
+        // A limit that can't be judged is neither kept nor exceeded.
         UNTRUSTED
     } else if loads().any(|load| load.verdicts.iter().any(|one| one.is_grave()))
         || ramps().any(|ramp| ramp.verdicts.iter().any(|one| one.is_grave()))

@@ -1,4 +1,4 @@
-//! The line that is drawn while servers are launched and loaded.
+//! The status line shown while servers are launched and loaded.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use fathom_report::{ServeProgress, serve_progress};
 use crate::cli::machine_changed;
 use crate::cli::status_line::StatusLine;
 
-/// Launches are drawn this often at most: drawing takes CPU time from the next one.
+/// Minimum interval between two drawings of launches: drawing takes CPU time from the next launch.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Draws, if it may.
+/// Draws the line, if allowed.
 pub(super) struct Line<'l> {
     plan: &'l ServePlan,
     line: StatusLine,

@@ -1,4 +1,4 @@
-//! From arguments to the servers, and to what is asked of them.
+//! Turns arguments into servers and requests.
 
 use fathom_conduct::redaction;
 use fathom_conduct::serve::Served;
@@ -8,15 +8,15 @@ use super::Arguments;
 use crate::cli::failure::{Failure, usage};
 use crate::cli::target::target;
 
-/// All servers: programs found, addresses known.
+/// Returns all servers, with programs found and addresses resolved.
 ///
 /// # Errors
-/// Usage errors, and errors for programs and inputs that aren't there.
+/// Usage errors, and errors for programs and inputs that don't exist.
 pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
     if !arguments.url.is_empty() {
         let given = &arguments.given;
         if !given.commands.is_empty() || !given.words.is_empty() {
-            return usage("--url measures what runs already: leave the command away, or --url");
+            return usage("--url measures a running server: remove the command, or --url");
         }
         return arguments
             .url
@@ -26,7 +26,7 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
     }
     let options = &arguments.run_options;
     if !options.prepare.is_empty() {
-        return usage("serve has no --prepare: start what the server needs before");
+        return usage("serve has no --prepare: start everything that the server needs beforehand");
     }
     let sources = arguments
         .given
@@ -47,16 +47,16 @@ fn running(text: &str, arguments: &Arguments) -> Result<Served, Failure> {
     if url.tls && arguments.websocket {
         let text = redaction::text(text);
         return usage(format!(
-            "{text}: WebSocket is spoken without TLS only; measure it over http"
+            "{text}: Fathom supports WebSocket only without TLS; measure it over http"
         ));
     }
     Ok(Served::running(url))
 }
 
-/// How TLS is spoken, if it is.
+/// Returns the TLS settings, if TLS is used.
 ///
 /// # Errors
-/// Usage errors, and files of certificates that can't be read.
+/// Usage errors, and certificate files that can't be read.
 pub(super) fn tls(arguments: &Arguments, servers: &[Served]) -> Result<Option<Tls>, Failure> {
     let says_so = |served: &Served| matches!(served, Served::Running(url) if url.tls);
     if !arguments.tls && !servers.iter().any(says_so) {
@@ -76,7 +76,7 @@ pub(super) fn tls(arguments: &Arguments, servers: &[Served]) -> Result<Option<Tl
     Ok(Some(tls))
 }
 
-/// The requests.
+/// Returns the requests to send.
 ///
 /// # Errors
 /// Usage errors, and files that can't be read.
@@ -100,7 +100,7 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
     let mut headers = Vec::new();
     for (number, line) in (1..).zip(&arguments.headers) {
         let Some((name, value)) = line.split_once(':') else {
-            // It may be a secret whole.
+            // The whole text may be a secret.
             return usage(format!(
                 "-H number {number} is not a header; write 'Name: value'"
             ));

@@ -1,4 +1,4 @@
-//! Lists and limits as people type them.
+//! Parses lists and limits as typed on the command line.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ pub(crate) struct Status(pub Vec<u16>);
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(pub Vec<Limit>);
 
-/// More than this many connections are more than the ports of an address.
+/// An address doesn't have enough ports for more connections.
 const MOST_CONNECTIONS: u32 = 28_000;
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim)
 }
 
-/// `1,16,64`; 0 is none.
+/// Parses `1,16,64`; 0 means no connections.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -37,7 +37,7 @@ pub(super) fn connections(text: &str) -> Result<Connections, String> {
         all.map_err(|_| "write numbers of connections such as 64, or 1,16,64".to_string())?;
     if let Some(many) = all.iter().find(|number| **number > MOST_CONNECTIONS) {
         return Err(format!(
-            "{many} connections are more than an address has ports for: at most {MOST_CONNECTIONS}"
+            "{many} connections are more than an address has ports: at most {MOST_CONNECTIONS}"
         ));
     }
     all.retain(|number| *number > 0);
@@ -45,7 +45,7 @@ pub(super) fn connections(text: &str) -> Result<Connections, String> {
     Ok(Connections(all))
 }
 
-/// Threads of the generator.
+/// Parses the number of threads of the generator.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -53,7 +53,7 @@ pub(super) fn threads(text: &str) -> Result<u32, String> {
     let threads: u32 = quantities::whole(text)?;
     let cpus = fathom_trace::allowed_cpus().len() as u32;
     match threads {
-        0 => Err("the generator has at least one thread".to_string()),
+        0 => Err("the generator needs at least one thread".to_string()),
         1 => Ok(1),
         many if many < cpus => Ok(many),
         many => Err(format!(
@@ -63,7 +63,7 @@ pub(super) fn threads(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Requests at a time on a connection of HTTP/2.
+/// Parses the number of concurrent requests on an HTTP/2 connection.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -71,11 +71,11 @@ pub(super) fn streams(text: &str) -> Result<u32, String> {
     let streams: u32 = quantities::whole(text)?;
     match streams {
         1..=1000 => Ok(streams),
-        _ => Err("a connection has 1 to 1000 requests at a time".to_string()),
+        _ => Err("a connection can have 1 to 1000 requests at a time".to_string()),
     }
 }
 
-/// Length of a message, which has a number in it.
+/// Parses the length of a message, which must have room for a number.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -83,11 +83,11 @@ pub(super) fn message_bytes(text: &str) -> Result<usize, String> {
     let bytes: u32 = quantities::whole(text)?;
     match bytes {
         9..=1_048_576 => Ok(bytes as usize),
-        _ => Err("a message has 9 bytes to 1 MiB (1048576)".to_string()),
+        _ => Err("a message can have 9 bytes to 1 MiB (1048576)".to_string()),
     }
 }
 
-/// `1000`, `500,1000`; 0 is none.
+/// Parses `1000` or `500,1000`; 0 means no rates.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -107,14 +107,14 @@ pub(super) fn rates(text: &str) -> Result<Rates, String> {
     Ok(Rates(all))
 }
 
-/// `100..5000/30s`: from a rate to a higher one, over a time.
+/// Parses `100..5000/30s`: from a rate to a higher one, over a duration.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
 pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
     const SHORTEST: Duration = Duration::from_secs(3);
     let wrong =
-        || format!("{text:?} is not a ramp; write two rates and a time, such as 100..5000/30s");
+        || format!("{text:?} is not a ramp; write two rates and a duration, such as 100..5000/30s");
     let (range, time) = text.rsplit_once('/').ok_or_else(wrong)?;
     let (from, to) = range.split_once("..").ok_or_else(wrong)?;
     let rate = |text: &str| {
@@ -134,11 +134,11 @@ pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
     let length = quantities::duration(time)?;
     match length >= SHORTEST {
         true => Ok(Ramp { rate, length }),
-        false => Err("a ramp takes at least 3 s: it is judged second by second".to_owned()),
+        false => Err("a ramp must last at least 3 s: it is evaluated second by second".to_owned()),
     }
 }
 
-/// `200`, `200,204`.
+/// Parses `200` or `200,204`.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -152,7 +152,7 @@ pub(super) fn status(text: &str) -> Result<Status, String> {
     all.map(Status)
 }
 
-/// `p99<5ms`: a percentile of the response time.
+/// Parses `p99<5ms`: a percentile of the response time.
 ///
 /// # Errors
 /// A sentence that says what is accepted.
@@ -166,7 +166,7 @@ pub(super) fn response_limit(text: &str) -> Result<Limit, String> {
     }
 }
 
-/// `p99=2ms,errors=0`.
+/// Parses `p99=2ms,errors=0`.
 ///
 /// # Errors
 /// A sentence that says what is accepted.

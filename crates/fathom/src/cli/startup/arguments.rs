@@ -43,11 +43,11 @@ pub(crate) struct Arguments {
     #[arg(short, long, visible_alias = "runs", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED, allow_negative_numbers = true)]
     pub rounds: Option<u32>,
 
-    /// Begin no further round after this time (default: 10s), but make 20
+    /// Start no further round after this long (default: 10s), but make at least 20
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED)]
     pub time: Option<Duration>,
 
-    /// Make this many warm-up rounds, which do not count
+    /// Make this many warm-up rounds, which don't count
     #[arg(
         short,
         long,
@@ -65,12 +65,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub failures: Failures,
 
-    /// Also start each program with its own files out of memory. Needs no privilege
+    /// Also start each program with its own files evicted from memory. Needs no privilege
     #[arg(long, help_heading = MEASURED)]
     pub cold: bool,
 
-    /// The same by dropping the whole machine's caches; needs root, and slows down everything else
-    /// on the machine for a while
+    /// Also start each program after dropping the whole machine's caches; needs root, and slows down
+    /// everything else on the machine for a while
     #[arg(long, help_heading = MEASURED)]
     pub drop_caches: bool,
 
@@ -90,7 +90,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "QUANTILE", value_enum, default_value_t = Quantile::P90, help_heading = SHOWN)]
     pub budget_quantile: Quantile,
 
-    /// Show all: the time to the exit, each program's files, what stayed cached, and why
+    /// Show everything: the time to the exit, each program's files, what stayed cached, and why
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 
@@ -98,8 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub html: Option<PathBuf>,
 
-    /// Write the complete record as JSON. Whole after every run, even if killed. '-' is standard
-    /// output
+    /// Write the complete record as JSON. Complete after every run, even if killed. '-' is standard output
     #[arg(long, value_name = "FILE", help_heading = SHOWN)]
     pub json: Option<PathBuf>,
 }
@@ -128,7 +127,7 @@ pub(crate) enum Quantile {
 }
 
 impl Quantile {
-    /// As it stands in the record.
+    /// Returns the name used in the record.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Quantile::P50 => "p50",

@@ -19,7 +19,7 @@ const OVER_BUDGET: i32 = 1;
 /// Measures, observes, prints, writes. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Any error that keeps a result from being printed.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let plan = plan(&arguments)?;
     let files = [&arguments.html, &arguments.json];
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let text = || report::json(record);
     let json: write::Form = (write::not_grown(arguments.json.as_deref()), &text);
     if let Some(error) = measured.failure {
-        // What was measured before is kept.
+        // Results measured before the error are kept.
         write::results(String::new, &[json])?;
         return Err(error.into());
     }
@@ -84,7 +84,7 @@ fn exit_code(record: &StartupRecord) -> i32 {
     match &record.budget {
         _ if record.stop == StopReason::Interrupted || interrupt::received().is_some() => 130,
         Some(budget) if !budget.held => OVER_BUDGET,
-        // Failures were to be let pass, but nothing else came.
+        // Failures were to be ignored, but every run failed.
         Some(_) if failed => COMMAND_FAILED,
         _ => {
             let traces = record.traces.iter();

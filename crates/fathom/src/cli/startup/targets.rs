@@ -1,4 +1,4 @@
-//! From arguments to the programs that are started.
+//! Turns arguments into the programs to start.
 
 use fathom_conduct::Target;
 use fathom_measure::Output;
@@ -7,16 +7,15 @@ use super::Arguments;
 use crate::cli::failure::{Failure, usage};
 use crate::cli::target::target;
 
-/// All programs, found and with their files there.
+/// Returns all programs, found and with their files present.
 ///
 /// # Errors
-/// Usage errors, and errors for programs and inputs that aren't there.
+/// Usage errors, and errors for programs and inputs that don't exist.
 pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     let options = &arguments.run_options;
     if options.show_output || options.output.iter().any(|output| output != "pipe") {
         return usage(
-            "startup reads standard output through a pipe, to see its first byte: leave --output \
-             and --show-output away",
+            "startup reads standard output through a pipe to see its first byte: remove --output and --show-output",
         );
     }
     let sources = arguments

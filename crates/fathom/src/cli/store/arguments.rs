@@ -23,22 +23,22 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
 
-    /// This store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the
-    /// project's .fathom/, else your own)
+    /// Use this store: a file, or postgres://USER@HOST/DATABASE (default: FATHOM_STORE, else the project's
+    /// .fathom/, else your personal store)
     #[arg(long, value_name = "PATH|URL", global = true)]
     pub store: Option<String>,
 }
 
-/// What is to be done.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// What is in the store, and how large it is
+    /// Show the contents and the size of the store
     Info {
         /// Write it as JSON; '-' is standard output
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
     },
-    /// The records with their times, revisions, labels and benchmarks, the newest commit first
+    /// List the records with their times, revisions, labels and benchmarks, the newest commit first
     List {
         /// Only those with this label
         #[arg(long, value_name = "LABEL")]
@@ -52,44 +52,44 @@ pub(crate) enum Verb {
         /// The name
         #[arg(value_name = "LABEL")]
         label: String,
-        /// Take the name away
+        /// Remove the label
         #[arg(long)]
         remove: bool,
     },
-    /// Rename a benchmark: its history goes on under the new name
+    /// Rename a benchmark: its history continues under the new name
     Rename {
-        /// The name that it has
+        /// The current name
         #[arg(value_name = "OLD")]
         old: String,
-        /// The name that it gets
+        /// The new name
         #[arg(value_name = "NEW")]
         new: String,
     },
-    /// Take the single runs of old records away; their figures stay. Lists unless --yes
+    /// Remove the individual runs of old records; their figures stay. Only lists them without --yes
     Prune {
-        /// Records that were measured before: a date, or an age (90d, 12w, 1y)
+        /// Records measured before this: a date, or an age (90d, 12w, 1y)
         #[arg(long, value_name = "DATE|AGE", required_unless_present = "keep")]
         before: Option<String>,
-        /// All but so many newest ones of the same commands
+        /// All but the newest N records of the same commands
         #[arg(long, value_name = "N")]
         keep: Option<u32>,
-        /// Also those with a label
+        /// Include records with a label
         #[arg(long)]
         labelled: bool,
-        /// Do it
+        /// Remove the runs
         #[arg(long)]
         yes: bool,
     },
     /// Write records into one file, to move them to another machine or store
     Bundle {
-        /// The new file
+        /// The file to create
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// The records; all if none is named
+        /// The records (default: all)
         #[arg(value_name = "RECORD")]
         records: Vec<String>,
     },
-    /// Load records from bundles; the store is made if it isn't there
+    /// Load records from bundles; creates the store if it doesn't exist
     Load {
         /// The bundles
         #[arg(value_name = "FILE", required = true)]

@@ -1,12 +1,12 @@
-//! Records as lines: what `list` shows, `tag` names and `prune` takes the runs of.
+//! Records as lines, for `list`, `tag` and `prune`.
 
 use fathom_report as report;
 use fathom_store::{Head, date};
 
-/// Columns of the names where the terminal says no width, and at least.
+/// Minimum width of the names column, and its width if the terminal's width is unknown.
 const NAMES: usize = 40;
 
-/// A line for each record, under a head. `width` is that of the terminal.
+/// Returns a line for each record, under a heading. `width` is the width of the terminal.
 pub(super) fn lines(heads: &[Head], width: usize) -> String {
     let columns = [
         "id",

@@ -1,4 +1,4 @@
-//! `fathom store`: what is kept, its names, its size, and moving it.
+//! `fathom store`: shows the records, their labels and sizes, and moves them.
 
 mod arguments;
 mod list;
@@ -16,13 +16,13 @@ use crate::cli::failure::Failure;
 use crate::cli::out::say;
 use crate::cli::{screen, write};
 
-/// Records that a list shows.
+/// Maximum number of records that a list shows.
 const LISTED: usize = 20;
 
 /// Runs the subcommand and reports the result. Returns the exit code.
 ///
 /// # Errors
-/// When the store can't be used, or lacks what was asked for.
+/// If the store can't be used, or lacks what was requested.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let asked = arguments.store.as_deref();
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Rename { old, new } => {
             let renamed = open()?.rename(old, new)?;
             format!(
-                "{} of {} now belong to {}; what is measured under the old name joins them",
+                "{} of {} now belong to {}; measurements under the old name are added to it",
                 counted(renamed as u64, "series", "series"),
                 report::escape(old),
                 report::escape(new)
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Bundle { file, records } => {
             let count = stores::bundle(&mut open()?, &here, records, file)?;
             format!(
-                "{} in {}; elsewhere: fathom store load FILE",
+                "{} in {}; to load it elsewhere: fathom store load FILE",
                 counted_records(count),
                 report::escape(&file.display().to_string())
             )
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// The records, or those with a label.
+/// Lists the records, or those with a label.
 fn listed(store: &mut Store, label: Option<&str>) -> Result<String, Failure> {
     let which = label.map_or(Selector::All, |label| Selector::Label(label.to_owned()));
     let found = store.records(&which)?;
@@ -86,12 +86,12 @@ fn listed(store: &mut Store, label: Option<&str>) -> Result<String, Failure> {
         (false, _) => list::lines(&found, screen::stdout_width())
             .trim_end()
             .to_owned(),
-        (true, None) => "no record is kept yet".to_owned(),
-        (true, Some(label)) => format!("no record is called {}", report::escape(label)),
+        (true, None) => "no record is stored yet".to_owned(),
+        (true, Some(label)) => format!("no record is named {}", report::escape(label)),
     })
 }
 
-/// Which records got a label or lost it.
+/// Reports which records got or lost a label.
 fn tagged(found: &[Head], changed: usize, label: &str, remove: bool) -> String {
     let what = match (remove, changed) {
         (true, 0) => "are not called",
@@ -107,7 +107,7 @@ fn tagged(found: &[Head], changed: usize, label: &str, remove: bool) -> String {
     )
 }
 
-/// What came out of bundles.
+/// Reports what was loaded from bundles.
 fn loaded(store: &str, loaded: &Loaded) -> String {
     for (old, new) in &loaded.not_renamed {
         say!(
@@ -117,7 +117,7 @@ fn loaded(store: &str, loaded: &Loaded) -> String {
         );
     }
     format!(
-        "{} new in {}, {} there already",
+        "{} new in {}, {} already there",
         counted_records(loaded.new),
         report::escape(store),
         loaded.known
@@ -147,7 +147,8 @@ fn counted_records(count: usize) -> String {
 
 fn pruned(found: &[Head], done: bool) -> String {
     if found.is_empty() {
-        return "no record fits; records with a label are kept without --labelled".to_owned();
+        return "no record matches; labelled records are kept unless --labelled is given"
+            .to_owned();
     }
     let listed = &found[..found.len().min(LISTED)];
     let mut text = list::lines(listed, screen::stdout_width());
@@ -156,7 +157,9 @@ fn pruned(found: &[Head], done: bool) -> String {
     }
     let count = counted_records(found.len());
     text + &match done {
-        true => format!("the runs of {count} are gone; their figures stay in the history"),
-        false => format!("{count} would lose their runs, not their figures; do it with --yes"),
+        true => format!("the runs of {count} were deleted; their figures stay in the history"),
+        false => {
+            format!("{count} would lose their runs, but not their figures; confirm with --yes")
+        }
     }
 }

@@ -20,7 +20,7 @@ Ctrl-C ends it.
 
 Exit codes: 0 ended by Ctrl-C, 2 wrong arguments, or the store can't be read.")]
 pub(crate) struct Arguments {
-    /// Benchmarks: names, or parts of names; * stands for any letters. All if none
+    /// Benchmarks: names, or parts of names; * stands for any characters. All if none is given
     #[arg(value_name = "SERIES", add = ArgValueCandidates::new(benchmarks))]
     pub series: Vec<String>,
 
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub port: u16,
 
-    /// Open no browser
+    /// Don't open a browser
     #[arg(long)]
     pub no_open: bool,
 

@@ -17,15 +17,16 @@ use crate::cli::failure::Failure;
 use crate::cli::out::{self, say};
 use crate::cli::write;
 
-/// How long a page waits for a change before it asks again: less than browsers and proxies do.
+/// How long a page waits for a change before it sends a new request: less than the timeouts of browsers and
+/// proxies.
 const WAIT: Duration = Duration::from_secs(20);
-/// How often the store is asked meanwhile.
+/// How often the store is polled in the meantime.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Answers until Ctrl-C. Returns the exit code.
+/// Serves requests until Ctrl-C. Returns the exit code.
 ///
 /// # Errors
-/// A store that can't be read, a name that nothing has, a port that can't be had.
+/// A store that can't be read, a name that matches no benchmark, or a port that isn't available.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let stored = Stored {
@@ -34,7 +35,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         here,
         live: Mutex::new(None),
     };
-    // What is wrong is said here, not in the browser.
+    // Report errors here, not in the browser.
     let name = stored.with(|live| {
         live.overview()?;
         Ok(live.name().to_owned())
@@ -51,7 +52,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     let opened = Arc::new(Mutex::new(opened));
     let used = Arc::clone(&opened);
     ui.run(move |asked| {
-        // It asks: the file that led here has been read.
+        // The browser has sent a request, so it has read the file that led here.
         drop(used.lock().unwrap_or_else(PoisonError::into_inner).take());
         stored.answer(asked)
     });
@@ -59,20 +60,20 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Asks the desktop for a browser, by a file that leads to the address; the address was printed, so that
-/// it doesn't matter if there is none.
+/// Asks the desktop to open a browser with a file that redirects to the address. The address was printed, so
+/// it doesn't matter if there is no browser.
 fn open(address: &str) -> Option<Redirect> {
     let redirect = Redirect::to(address).ok()?;
     let mut command = Command::new("xdg-open");
     command.arg(redirect.path()).stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // Where there can be no thread, it is left to the end of this process.
+    // If no thread can be started, the child is reaped when this process ends.
     let _ = std::thread::Builder::new().spawn(move || child.wait());
     Some(redirect)
 }
 
-/// A store that is opened again once it failed, as a server does that was restarted.
+/// A store that is reopened after a failure, such as a restart of its server.
 struct Stored {
     store: Option<String>,
     names: Vec<String>,
@@ -103,7 +104,7 @@ impl Stored {
             "part" => self.part(asked),
             "versions" => self.with(|live| Ok(html(pages::report_versions(&live.versions()?)))),
             "changes" => self.changes(asked.value("since").unwrap_or("")),
-            _ => return Answer::text(404, "there is no such page"),
+            _ => return Answer::text(404, "no such page"),
         };
         answer.unwrap_or_else(|error| Answer::text(503, &error.to_string()))
     }
@@ -144,7 +145,7 @@ impl Stored {
         })
     }
 
-    /// Answers once the mark of the store is another one.
+    /// Answers once the store's mark differs from `since`.
     fn changes(&self, since: &str) -> Result<Answer, ConductError> {
         let begin = Instant::now();
         loop {
@@ -158,7 +159,7 @@ impl Stored {
     }
 }
 
-/// A number of a query; a browser writes 1e9 for one.
+/// Returns a number from a query; browsers may write 1e9 for large numbers.
 fn number(asked: &Asked, name: &str, default: usize) -> usize {
     let value = asked.value(name).and_then(|text| text.parse::<f64>().ok());
     value.map_or(default, |value| value as usize)

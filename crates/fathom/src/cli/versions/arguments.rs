@@ -13,11 +13,12 @@ use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
-const CHOSEN: &str = "Which versions, and how they are built";
+const CHOSEN: &str = "Which versions, and how to build them";
 
 /// See the help texts.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Go on when a run fails: all failures, or only these exit codes. Else a version whose first run fails is left out")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise a version whose first run fails \
+     is omitted")))]
 #[command(after_help = "Examples:
   fathom versions v1.0..v2.0 --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom versions v1.0.. --every 10 --build make -- ./tool '{repo}/big.txt'
@@ -30,12 +31,12 @@ branches and worktrees are not touched. The command runs in that folder: {repo} 
 Exit codes: 0 done, 2 wrong arguments, 3 no version builds and runs, 4 the measurement can't be trusted, \
 130 interrupted.")]
 pub(crate) struct Arguments {
-    /// Tags from FROM to TO, both included; without TO up to HEAD. Where there are no tags, twelve
-    /// revisions at even distances
+    /// Tags from FROM to TO, both included; without TO, up to HEAD. If there are no tags, twelve evenly
+    /// spaced revisions
     #[arg(value_name = "FROM..TO")]
     pub range: Option<String>,
 
-    /// The command, word by word
+    /// The command, as separate words
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<OsString>,
 
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "VERSIONS", conflicts_with_all = ["range", "build", "every", "rebuild", "cache_size"], help_heading = CHOSEN)]
     pub of: Option<String>,
 
-    /// Every N-th revision instead of tags; of merges, the side that was merged into
+    /// Every N-th revision instead of tags; at merges, follows the side that was merged into
     #[arg(long, value_name = "N", value_parser = quantities::at_least_one, help_heading = CHOSEN, allow_negative_numbers = true)]
     pub every: Option<u32>,
 
@@ -60,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, visible_alias = "rounds", value_name = "N", conflicts_with = "time", value_parser = quantities::at_least_one, help_heading = MEASURED, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
-    /// Measure at most this long, builds not counted (default: 5m)
+    /// Measure for at most this long, not counting builds (default: 5m)
     #[arg(long, value_name = "TIME", value_parser = quantities::duration, help_heading = MEASURED, allow_hyphen_values = true)]
     pub time: Option<Duration>,
 
@@ -71,8 +72,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub rounds: Rounds,
 
-    /// Save it under this name (default: that of the suite's benchmark with this command, else the
-    /// command as it is written)
+    /// Save it under this name (default: the name of the suite's benchmark with this command, else the
+    /// command as written)
     #[arg(short = 'n', long, value_name = "NAME", help_heading = "What is kept")]
     pub command_name: Option<String>,
 
@@ -82,15 +83,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub plan: PlanOption,
 
-    /// A job for each N versions; the last of a job is the first of the next. Together they err as often as
-    /// one job
+    /// One job for each N versions; the last version of a job is the first of the next. Together, the jobs
+    /// have the error rate of a single job
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(2..), help_heading = "On another machine")]
     pub spread: Option<u32>,
 
     #[command(flatten)]
     pub saving: SaveOptions,
 
-    /// Show all versions and steps, and the whole end of what failing builds wrote
+    /// Show all versions and steps, and the complete tail of the output of failed builds
     #[arg(short, long, help_heading = SHOWN)]
     pub verbose: bool,
 

@@ -1,4 +1,4 @@
-//! `fathom versions`: a command over the versions of a program.
+//! `fathom versions`: measures a command over the versions of a program.
 
 mod arguments;
 
@@ -20,10 +20,10 @@ use crate::cli::{path_conflicts, screen, suite_name, write};
 
 const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
 
-/// measures, prints. Returns the exit code.
+/// Measures and prints. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps a result from being printed.
+/// Any error that keeps a result from being printed.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     write::check(&[&arguments.json])?;
     let plan = plan(arguments)?;
@@ -54,10 +54,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     })
 }
 
-/// What `--spread` makes jobs of: the names of some versions. In a job only those are measured.
+/// Returns the parts that `--spread` turns into jobs: the names of some versions. A job measures only its own
+/// versions.
 ///
 /// # Errors
-/// Usage errors, and a range that is not there.
+/// Usage errors, and a range that doesn't exist.
 pub(super) fn parts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     match (arguments.spread, fathom_fleet::attempt()) {
         (Some(most), None) => {
@@ -68,7 +69,7 @@ pub(super) fn parts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The versions that this job measures, of those that are meant.
+/// Returns the versions that this job measures.
 fn only() -> Vec<String> {
     let part = fathom_fleet::attempt().and_then(|attempt| attempt.part.part.as_deref());
     let names = part.unwrap_or_default().split_whitespace();
@@ -113,7 +114,7 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
     }
     let Some(range) = &arguments.range else {
         return usage(format!(
-            "there is no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed ones"
+            "no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed ones"
         ));
     };
     let (from, to) = range_of(range)?;
@@ -126,7 +127,7 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
     })
 }
 
-/// Both ends of FROM..TO; TO is HEAD where it isn't named.
+/// Returns both ends of FROM..TO; TO defaults to HEAD.
 ///
 /// # Errors
 /// The error for a text that is not a range.
@@ -142,16 +143,16 @@ pub(super) fn range_of(range: &str) -> Result<(String, String), Failure> {
     Ok((from.to_owned(), to.to_owned()))
 }
 
-/// The folder whose repository is meant.
+/// Returns the folder whose repository is used.
 ///
 /// # Errors
-/// When it is gone.
+/// If it no longer exists.
 pub(super) fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir()
         .map_err(|error| Failure::Usage(format!("the current folder can't be used: {error}")))
 }
 
-/// The command with the places that are filled in for each version.
+/// Returns the command with the placeholders to fill in for each version.
 ///
 /// # Errors
 /// Usage errors.
@@ -162,7 +163,7 @@ pub(super) fn template(
     example: &str,
 ) -> Result<Template, Failure> {
     if words.is_empty() {
-        return usage(format!("there is no command; it comes after --: {example}"));
+        return usage(format!("no command; it follows --: {example}"));
     }
     let source = Source::Words(words.to_vec());
     let command = target::plan(options, None, &source, 0, 1, &Vec::new())?;
@@ -192,7 +193,7 @@ pub(super) fn template(
     })
 }
 
-/// Versions that are the same command can't differ.
+/// Checks that the command depends on the version: identical commands can't differ.
 fn varies(template: &Template) -> Result<(), Failure> {
     let place = "{version}";
     let words = template.command.words.iter();

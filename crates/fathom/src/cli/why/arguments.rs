@@ -10,7 +10,7 @@ use crate::cli::options::Failures;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
-/// What says how a command is run and timed says nothing of one that runs already.
+/// Options that define how a command is run and timed don't apply to a running process.
 const NOT_WITH_PID: [&str; 17] = [
     "commands",
     "words",
@@ -33,7 +33,8 @@ const NOT_WITH_PID: [&str; 17] = [
 
 /// See the help texts.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Go on when a timed run fails, and count it: all failures, or only these exit codes. A run that is ended by --timeout is always explained, up to there")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue when a timed run fails, and count it: all failures, or only these exit codes. A run that is ended by \
+     --timeout is always explained, up to that moment")))]
 #[command(after_help = "Examples:
   fathom why -- python3 report.py
   fathom why --input big.txt --html why.html -- ./count-lines
@@ -57,8 +58,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub run_options: RunOptions,
 
-    /// Time exactly this many runs (default: until the median is known well, 3 to 30; of two
-    /// commands 10 to 40 rounds)
+    /// Time exactly this many runs (default: until the median is precise enough, 3 to 30; for two commands 10
+    /// to 40 rounds)
     #[arg(short, long, value_name = "N", value_parser = crate::cli::quantities::at_least_one, allow_negative_numbers = true)]
     pub runs: Option<u32>,
 
@@ -69,12 +70,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     pub tier: Option<Tier>,
 
-    /// Observe this process, which runs already, with its threads and children; it is not stopped
+    /// Observe this running process with its threads and children; it is not stopped
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = NOT_WITH_PID)]
     pub pid: Option<u32>,
 
-    /// Run the command again with and without each cause that can be taken away from it: is it one?
-    /// '=all': also without fsync of files that lie in no folder for temporary files
+    /// Run the command again with and without each cause that can be removed, to prove it. '=all': also
+    /// without fsync of files outside folders for temporary files
     #[arg(long, value_name = "all", num_args = 0..=1, require_equals = true, default_missing_value = "safe", hide_possible_values = true)]
     pub(crate) prove: Option<Prove>,
 
@@ -82,17 +83,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = quantities::duration)]
     pub time: Option<Duration>,
 
-    /// Show which ways to observe this machine allows you, and what would allow the others
+    /// Show which ways of observing are allowed on this machine, and what would allow the others
     #[arg(long)]
     pub tiers: bool,
 
-    /// Measure what this machine can do at best, to compare findings with it (3 s, once after each
-    /// start of the machine); what is known already is always used
+    /// Measure the best that this machine can do, to compare findings with it (3 s, once after each boot);
+    /// known values are always used
     #[arg(long)]
     pub limits: bool,
 
-    /// Show all that is known: findings in full, the account as a table, what was read and written,
-    /// the processes, the start, and what limits the answer
+    /// Show everything: findings in full, the account as a table, what was read and written, the processes,
+    /// the startup, and what limits the answer
     #[arg(short, long)]
     pub verbose: bool,
 
@@ -100,11 +101,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub syscalls: bool,
 
-    /// Add the table of functions of the program's own code, and the paths that most time went
+    /// Add the table of functions of the program's own code, and the paths that took the most time
     #[arg(long)]
     pub functions: bool,
 
-    /// Write the paths that the time went for another viewer, by the file's ending: .json (Firefox
+    /// Write the paths that took time for another viewer, chosen by the file extension: .json (Firefox
     /// Profiler), .folded (flame graphs) or .pftrace (Perfetto)
     #[arg(long, value_name = "FILE", value_parser = profile_file)]
     pub profile: Option<PathBuf>,
@@ -125,13 +126,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write what was timed and traced, which the findings are made from: a test of them, or a
-    /// report of a wrong one, begins with it
+    /// Write the timings and traces from which the findings are derived, for a test of the findings or a
+    /// report of a wrong one
     #[arg(long, value_name = "FILE", hide = true)]
     pub save_observation: Option<PathBuf>,
 
-    /// Write the findings as SARIF 2.1.0, for code scanning and editors: each at its line of source, with the
-    /// calls that lead there. Paths below this folder, or the repository that it is in, are written from there
+    /// Write the findings as SARIF 2.1.0, for code scanning and editors: each at its source line, with the
+    /// calls that lead there. Paths are relative to the repository or, without one, to this folder
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
 
@@ -143,14 +144,14 @@ pub(crate) struct Arguments {
 /// Values of `--prove`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prove {
-    /// What makes nothing less durable that is to last
+    /// Only changes that don't make lasting data less durable
     #[value(hide = true)]
     Safe,
     /// Everything
     All,
 }
 
-/// A file whose ending says in which form it is written.
+/// Parses a file path whose extension selects a format.
 fn profile_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match fathom_report::ProfileForm::of(&path) {
@@ -164,7 +165,7 @@ fn profile_file(text: &str) -> Result<PathBuf, String> {
 pub enum Tier {
     /// Counted and timed in the kernel (root, or CAP_BPF and CAP_PERFMON)
     Kernel,
-    /// Switches, forks and ends recorded by the kernel, threads sampled (any user)
+    /// Switches, forks and exits recorded by the kernel, threads sampled (any user)
     Perf,
     /// Threads sampled 1,000 times a second (any user)
     Sample,

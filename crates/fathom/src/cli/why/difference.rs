@@ -1,4 +1,4 @@
-//! `fathom why 'A' 'B'`: what the second takes more than the first.
+//! `fathom why 'A' 'B'`: explains the time that the second takes beyond the first.
 
 use fathom_conduct::{DifferencePlan, Event, Target, fingerprint, fresh_seed};
 use fathom_measure::interrupt;
@@ -8,10 +8,10 @@ use super::{Arguments, show_event};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::{path_conflicts, rights, screen, write};
 
-/// Times and observes both, prints what differs. Returns the exit code.
+/// Times and observes both commands and prints the difference. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps it from being printed.
+/// Any error that keeps it from being printed.
 pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Failure> {
     only_for_one(arguments)?;
     let plan = DifferencePlan {
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Fa
     })
 }
 
-/// Refuses what shows one command only.
+/// Rejects options that apply to one command only.
 fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     let given = [
         (arguments.export_markdown.is_some(), "--export-markdown"),
@@ -66,8 +66,8 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => usage(format!(
-            "{option} is for one command; of two, why shows what differs: leave it out, use -v, --html FILE or \
-             --json FILE, or explain each by itself"
+            "{option} is for one command; with two, why shows the difference: omit it, use -v, --html FILE or \
+             --json FILE, or explain each alone"
         )),
         None => Ok(()),
     }

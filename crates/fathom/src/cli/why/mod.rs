@@ -1,5 +1,5 @@
-//! `fathom why`: account for a program's time and name the cause of what is slow; of two, what
-//! differs.
+//! `fathom why`: accounts for a program's time and names the cause of what is slow; for two programs, the
+//! cause of the difference.
 
 mod arguments;
 mod difference;
@@ -23,15 +23,15 @@ use crate::cli::out::say;
 use crate::cli::target::{Source, target};
 use crate::cli::{machine_changed, mistakes, path_conflicts, rights, screen, write};
 
-/// How long a process that runs already is observed.
+/// How long a running process is observed.
 const OBSERVED: Duration = Duration::from_secs(5);
-/// How long all findings together are proved.
+/// Total time for proving all findings.
 const PROVED: Duration = Duration::from_secs(60);
 
-/// Times, observes, explains, prints. Returns the exit code.
+/// Times, observes, explains and prints. Returns the exit code.
 ///
 /// # Errors
-/// Everything that keeps an explanation from being printed.
+/// Any error that keeps an explanation from being printed.
 pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     if arguments.tiers {
         return tiers::print();
@@ -49,9 +49,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         return observe(&arguments, pid);
     }
     if arguments.time.is_some() && arguments.prove.is_none() {
-        return usage(
-            "--time goes with --pid or --prove: how long why times a command, --runs says",
-        );
+        return usage("--time needs --pid or --prove: the time for a command follows from --runs");
     }
     let targets = targets(&arguments)?;
     let targets = match <[Target; 2]>::try_from(targets) {
@@ -80,7 +78,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     finish(&arguments, &explained)
 }
 
-/// Says how often the command is run again, and tries its findings.
+/// Announces how often the command will be run again, and tests its findings.
 fn prove(
     plan: &ProvePlan,
     explained: &mut Explained,
@@ -96,7 +94,7 @@ fn prove(
     Ok(proved?)
 }
 
-/// Observes a process that runs already, explains, prints. Returns the exit code.
+/// Observes a running process, explains and prints. Returns the exit code.
 fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
     let plan = AttachPlan {
         pid,
@@ -113,7 +111,7 @@ fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
     finish(arguments, &observed?)
 }
 
-/// Prints and writes what was explained. Returns the exit code.
+/// Prints and writes the explanation. Returns the exit code.
 fn finish(arguments: &Arguments, explained: &Explained) -> Result<i32, Failure> {
     if let Some(path) = &arguments.save_observation {
         keep(path, &explained.observation)?;
@@ -137,11 +135,13 @@ fn plan(arguments: &Arguments, mut targets: Vec<Target>) -> Result<WhyPlan, Fail
     })
 }
 
-/// Says on the terminal what is being done, in the place of what was said before.
+/// Shows the current step on the terminal, replacing the previous one.
 fn show_event(draws: bool, verbose: bool, event: Event<'_>) {
     let what = match event {
         Event::MachineChanged(changes) => return machine_changed::note(changes, verbose),
-        Event::Round { warmup: true, .. } => "timing: a run that doesn't count …".to_owned(),
+        Event::Round { warmup: true, .. } => {
+            "timing: a warm-up run that doesn't count …".to_owned()
+        }
         Event::Round { round, .. } => format!("timing: run {} …", round + 1),
         Event::Observes(tier) => format!("observing: tier {} …", tier.name()),
         _ => return,
@@ -149,7 +149,7 @@ fn show_event(draws: bool, verbose: bool, event: Event<'_>) {
     screen::redraw(draws, &what);
 }
 
-/// One command, or two.
+/// Returns one command, or two.
 fn targets(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     let given = &arguments.given;
     let sources = given.sources("fathom why -- python3 script.py")?;
@@ -165,7 +165,7 @@ fn targets(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     all.map_err(|failure| given.explain("why", failure))
 }
 
-/// What is meant by more words than two.
+/// Suggests what was meant if more than two words are given.
 fn too_many(commands: &[OsString]) -> String {
     let mut text = format!(
         "why takes one command, or two in quotes, not {}",
@@ -185,7 +185,7 @@ fn too_many(commands: &[OsString]) -> String {
     text
 }
 
-/// Writes what the diagnosis is made from.
+/// Writes the data from which the diagnosis is derived.
 fn keep(path: &Path, observation: &Observation) -> Result<(), Failure> {
     let bytes = serde_json::to_vec(observation).map_err(|error| Failure::Write {
         path: path.to_path_buf(),
@@ -225,7 +225,8 @@ fn show(arguments: &Arguments, explanation: &Explanation) -> Result<(), Failure>
     Ok(())
 }
 
-/// The folder that paths of sources are written from: the repository's, else this one; none if it isn't known.
+/// Returns the folder that source paths are relative to: the repository, else the current folder; empty if
+/// unknown.
 fn sources() -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let root = fathom_store::git::state(&here).map_or(here, |state| state.root);

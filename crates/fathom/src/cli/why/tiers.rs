@@ -1,4 +1,4 @@
-//! `fathom why --tiers`: which ways of observing this machine allows.
+//! `fathom why --tiers`: shows which ways of observing are allowed on this machine.
 
 use fathom_report as report;
 use fathom_trace::Tier;
@@ -6,10 +6,10 @@ use fathom_trace::Tier;
 use crate::cli::failure::Failure;
 use crate::cli::write;
 
-/// Tries each and prints it. Returns the exit code.
+/// Tries each tier and prints the result. Returns the exit code.
 ///
 /// # Errors
-/// When standard output can't be written.
+/// If standard output can't be written.
 pub(super) fn print() -> Result<i32, Failure> {
     let mut text = String::new();
     for tier in fathom_conduct::tiers::detect() {
@@ -30,7 +30,7 @@ pub(super) fn print() -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// What a tier is, in a line.
+/// Describes a tier in one line.
 fn description(tier: Tier) -> &'static str {
     match tier {
         Tier::Kernel => "every call counted and timed in the kernel; under 0.5 µs a call",
@@ -38,8 +38,6 @@ fn description(tier: Tier) -> &'static str {
             "every wait timed by the kernel, its call known by sampling; 1.2 µs a context switch"
         }
         Tier::Sample => "threads sampled 1,000 times a second; shares, no counts; costs nothing",
-        Tier::Ptrace => {
-            "every call stopped and looked at, for up to 20,000 calls; 10 to 90 µs a call"
-        }
+        Tier::Ptrace => "every call stopped and read, for up to 20,000 calls; 10 to 90 µs a call",
     }
 }

@@ -1,4 +1,4 @@
-//! Polls a pipe without a pause, out of everyone's way.
+//! Polls a pipe continuously, without disturbing other threads.
 
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
@@ -10,12 +10,13 @@ use super::shared::{Shared, mark};
 use crate::emptying::lock;
 use crate::launcher::now_ns;
 
-/// Beyond this a late stamp is less than a thousandth of the whole: the CPUs are left alone.
+/// After this time, a late timestamp is off by less than a thousandth, so the CPUs are released.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
-/// Pauses between two polls, some 3 µs in all: a core's other thread gets the core meanwhile.
+/// The number of pause instructions between two polls, some 3 µs in total, in which the core's other thread
+/// gets the core.
 const PAUSES: u32 = 64;
 
-/// Polls the pipe while a run is on.
+/// Polls the pipe during a run.
 pub(super) fn poll_while_watched(shared: &Shared, cpu: usize) {
     step_back(cpu);
     let mut done = 0;
@@ -47,10 +48,10 @@ fn watch_one_run(shared: &Shared, run: u64) {
     };
     while shared.watched_run.load(Ordering::Acquire) == run {
         let before = now_ns();
-        // SAFETY: one entry; returns at once.
+        // SAFETY: one entry; returns immediately.
         let ready = unsafe { libc::poll(&raw mut polled, 1, 0) };
         if ready > 0 && polled.revents & libc::POLLIN != 0 {
-            // Only the first of the two counts.
+            // Only the first of the two threads sets it.
             let _ = shared.polled_ns.compare_exchange(
                 mark(run),
                 now_ns(),
@@ -71,17 +72,17 @@ fn watch_one_run(shared: &Shared, run: u64) {
     }
 }
 
-/// Lets whoever is ready to run on this CPU go first. A thread that becomes ready does so anyhow;
-/// but when a third one lets go of the CPU, the scheduler may choose who has had less of it, which
-/// is this one: a starting program then waited for 4 ms, in one run of thirty.
+/// Lets other runnable threads go first on this CPU. A thread that becomes runnable preempts this one anyway;
+/// but when a third thread releases the CPU, the scheduler may choose the one that has had less time, which
+/// is this one: a starting program then waited for 4 ms, in one of thirty runs.
 fn give_way() {
-    // SAFETY: takes nothing.
+    // SAFETY: takes no arguments.
     unsafe { libc::sched_yield() };
 }
 
-/// Any other thread may take this one's CPU at once.
+/// Lets any other thread preempt this one immediately.
 fn step_back(cpu: usize) {
-    // A refusal leaves things as they were, and then the reader is the one to see the byte.
+    // On failure nothing changes, and the reader sees the byte first.
     fathom_trace::run_on(&[cpu]);
     // SAFETY: a plain structure that lives through the call.
     unsafe {
@@ -90,7 +91,7 @@ fn step_back(cpu: usize) {
     }
 }
 
-/// Two CPUs that the programs aren't pinned to; else two of all.
+/// Returns two CPUs that the programs aren't pinned to; otherwise any two.
 pub(super) fn watching_cpus(allowed: &[usize], avoid: &[usize]) -> Vec<usize> {
     if allowed.len() < 2 {
         return Vec::new();

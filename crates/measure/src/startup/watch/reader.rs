@@ -1,4 +1,4 @@
-//! Empties the pipe, and knows how late it was woken.
+//! Drains the pipe, and determines how late it was woken.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -35,13 +35,13 @@ pub(super) fn read_when_woken(shared: &Shared, stop: RawFd) {
             reading.note(at, waited_ns);
             shared.taken.store(true, Ordering::SeqCst);
             if shared.empty(&mut reading) {
-                // Woken by an earlier run and late with the lock, it took this one's bytes: they
-                // were here by now.
+                // The thread, woken by an earlier run and delayed by the lock, read this run's bytes: they
+                // had arrived by this time.
                 reading.note(now_ns(), None);
             }
             shared.noted.notify_all();
         } else if polled[0].revents != 0 {
-            // A closed pipe reports itself without end; -1 is passed over.
+            // A closed pipe is reported forever; `poll` skips -1.
             polled[0].fd = -1;
         }
     }

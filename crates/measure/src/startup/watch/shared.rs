@@ -1,28 +1,28 @@
-//! What the threads that watch a pipe share.
+//! The state shared by the threads that watch a pipe.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Condvar, Mutex};
 
-/// As much as a pipe holds by default.
+/// The default capacity of a pipe.
 pub(super) const CHUNK_BYTES: usize = 64 * 1024;
-/// More than the largest pipe that a user may make (1 MiB) holds.
+/// Enough for more than the largest pipe that a user may create (1 MiB).
 const CHUNKS_AT_ONCE: usize = 32;
 
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) pipe: OwnedFd,
-    /// When a polling thread saw a byte; until then the [`mark`] of the run, so that a thread that
-    /// was held up since an earlier run can't stamp this one.
+    /// When a polling thread saw a byte; before that, the [`mark`] of the run, so that a thread delayed since
+    /// an earlier run can't set the timestamp of this one.
     pub(super) polled_ns: AtomicU64,
-    /// When the pipe was last seen empty, and nothing had been taken out of it.
+    /// When the pipe was last seen empty, before anything had been read from it.
     pub(super) empty_ns: AtomicU64,
-    /// The reader takes something out of it: from here on it is empty for another reason.
+    /// Set when the reader starts reading: from then on, an empty pipe means nothing.
     pub(super) taken: AtomicBool,
     pub(super) reading: Mutex<Reading>,
-    /// The reader has noted its stamp.
+    /// Signals that the reader has recorded its timestamp.
     pub(super) noted: Condvar,
-    /// The run that is watched, 0 for none; each has another number.
+    /// The number of the watched run, 0 for none; each has a different number.
     pub(super) watched_run: AtomicU64,
     pub(super) order: Mutex<Order>,
     pub(super) changed: Condvar,
@@ -32,13 +32,13 @@ pub(super) struct Shared {
 pub(super) struct Reading {
     pub(super) bytes: u64,
     pub(super) buffer: Vec<u8>,
-    /// When the run began: what the reader was woken by before is no part of it.
+    /// When the run began: earlier wake-ups of the reader don't belong to it.
     pub(super) began: u64,
     pub(super) stamp: Option<Stamp>,
 }
 
 impl Reading {
-    /// Keeps the first stamp of a run. A wait from before its beginning was another's.
+    /// Keeps the first timestamp of a run. A wait that began earlier belonged to another run.
     pub(super) fn note(&mut self, at: u64, waited_ns: Option<u64>) {
         if self.stamp.is_none() && at >= self.began {
             let since_began = at - self.began;
@@ -50,7 +50,7 @@ impl Reading {
     }
 }
 
-/// What stands for 'not seen yet' in this run. No time has this bit for 292 years.
+/// Returns the value that means 'not seen yet' in this run. No time has this bit set for 292 years.
 pub(super) fn mark(run: u64) -> u64 {
     run | 1 << 63
 }
@@ -59,11 +59,11 @@ pub(super) fn is_mark(stamp: u64) -> bool {
     stamp >> 63 == 1
 }
 
-/// When the reader was woken by the first byte of a run.
+/// The reader's wake-up by the first byte of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     pub(super) at: u64,
-    /// How long it was ready before and had no CPU; `None` if that can't be known.
+    /// How long it was ready without a CPU before that; `None` if unknown.
     pub(super) waited_ns: Option<u64>,
 }
 
@@ -75,11 +75,11 @@ pub(super) struct Order {
 }
 
 impl Shared {
-    /// Reads until there is nothing more; true if anything came.
+    /// Reads until there is nothing more; returns true if anything arrived.
     pub(super) fn empty(&self, reading: &mut Reading) -> bool {
         let before = reading.bytes;
         for _ in 0..CHUNKS_AT_ONCE {
-            // SAFETY: at most the length of the buffer.
+            // SAFETY: reads at most the length of the buffer.
             let got = unsafe {
                 libc::read(
                     self.pipe.as_raw_fd(),
@@ -101,7 +101,7 @@ impl Shared {
             events: libc::POLLIN,
             revents: 0,
         };
-        // SAFETY: one entry; returns at once.
+        // SAFETY: one entry; returns immediately.
         unsafe { libc::poll(&raw mut polled, 1, 0) > 0 && polled.revents & libc::POLLIN != 0 }
     }
 }

@@ -1,21 +1,21 @@
-//! How late did this thread see what it was woken for?
+//! Determines how late this thread noticed what it was woken for.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use fathom_launcher::account::{self, Schedstat};
 
-/// How long and how often the calling thread got a CPU late: `/proc/thread-self/schedstat`; and how
-/// long it has been on one.
+/// How long and how often the calling thread waited for a CPU (`/proc/thread-self/schedstat`), and how long
+/// it has been on one.
 pub(super) struct OwnWaits(Option<File>);
 
 /// The thread's accounts at one moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accounts {
     counted: Schedstat,
-    /// How often the thread went to sleep by itself.
+    /// How often the thread went to sleep voluntarily.
     slept: i64,
-    /// Time on CPUs, ns.
+    /// The time on CPUs, ns.
     cpu_ns: u64,
 }
 
@@ -24,8 +24,8 @@ impl OwnWaits {
         OwnWaits(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// The accounts now. The CPU time is taken last, so that as little as possible lies between it
-    /// and a sleep that follows.
+    /// Reads the current accounts. The CPU time is read last, to be as close as possible to a sleep that
+    /// follows.
     pub(super) fn read(&self) -> Option<Accounts> {
         let (counted, slept) = self.waits()?;
         let cpu_ns = cpu_ns();
@@ -36,11 +36,11 @@ impl OwnWaits {
         })
     }
 
-    /// How late the thread is since it was woken, if it slept once and was put on a CPU once: then
-    /// the wait is that after the wake-up, and not one for a CPU that another took meanwhile. The
-    /// wait for a CPU, and the time on the CPU since: the switch to the thread and its way out of
-    /// the kernel, some 5 to 30 µs. That it holds the way into the sleep as well, 1 to 2 µs, is
-    /// about made up for by the way from the byte to the wake-up, which it does not hold.
+    /// Returns the delay since the wake-up, if the thread slept once and was put on a CPU once: then the wait
+    /// came after the wake-up, and wasn't for a CPU that another thread took in the meantime. The delay is
+    /// the wait for a CPU plus the time on the CPU since then: the switch to the thread and its return from
+    /// the kernel, some 5 to 30 µs. It also includes going to sleep, 1 to 2 µs, which roughly compensates for
+    /// the missing time from the byte to the wake-up.
     pub(super) fn since(&self, before: Option<Accounts>) -> Option<u64> {
         let cpu_ns = cpu_ns();
         let before = before?;
@@ -54,7 +54,7 @@ impl OwnWaits {
         let mut buffer = [0u8; 128];
         let length = self.0.as_ref()?.read_at(&mut buffer, 0).ok()?;
         let counted = account::schedstat(std::str::from_utf8(&buffer[..length]).ok()?)?;
-        // SAFETY: an all-zero rusage is valid, and the call fills it.
+        // SAFETY: an all-zero rusage is valid, and the call fills it in.
         let usage = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
             libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
@@ -64,7 +64,7 @@ impl OwnWaits {
     }
 }
 
-/// Time that the calling thread has been on CPUs, ns, exact to the call.
+/// Returns the time that the calling thread has been on CPUs, ns, accurate at the time of the call.
 fn cpu_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

@@ -5,7 +5,7 @@ use fathom_model::BenchRecord;
 use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
-/// The table of [`crate::markdown`] in AsciiDoc.
+/// Formats the table of [`crate::markdown`] as AsciiDoc.
 pub fn asciidoc(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
     each_metric(record, unit, of_metric)
 }
@@ -24,8 +24,8 @@ fn of_metric(table: &Table) -> String {
     out + "|===\n"
 }
 
-/// Character references for all that AsciiDoc could take for markup: bars, formatting marks, links,
-/// attributes, and the pairs that it replaces by typographic signs.
+/// Replaces everything that AsciiDoc could treat as markup with character references: bars, formatting marks,
+/// links, attributes, and the pairs that it replaces by typographic characters.
 fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';

@@ -3,8 +3,8 @@
 use fathom_exchange::export;
 use fathom_model::BenchRecord;
 
-/// `record` in the shape of hyperfine 1.20's `--export-json`: as [`export::hyperfine`] writes it.
-/// Benchmarks without runs are left out.
+/// Formats `record` like hyperfine 1.20's `--export-json`, using [`export::hyperfine`]. Benchmarks without
+/// runs are omitted.
 pub fn hyperfine_json(record: &BenchRecord) -> String {
     export::hyperfine(&[export::of_bench(record)]).text
 }

@@ -5,9 +5,9 @@ use fathom_model::BenchRecord;
 use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
-/// The benchmarks as a Markdown table of wall times: median with its interval, range, and the ratio
-/// to the reference; of several metrics a table for each. `unit` is that of all times; `None` takes the one
-/// that fits the fastest.
+/// Formats the benchmarks as a Markdown table of wall times: median with its interval, range, and the ratio
+/// to the reference; for several metrics, a table for each. `unit` is used for all times; `None` selects the
+/// one that fits the fastest benchmark.
 pub fn markdown(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
     each_metric(record, unit, of_metric)
 }
@@ -27,9 +27,9 @@ fn of_metric(table: &Table) -> String {
     out
 }
 
-/// `text` as code in a table cell. A code span is the readable form; where its rules and those of
-/// tables get in each other's way (a backtick, a backslash before a bar), an HTML element with
-/// character references says the same without exceptions.
+/// Formats `text` as code in a table cell. A code span is more readable; if its rules conflict with those of
+/// tables (a backtick, or a backslash before a bar), an HTML element with character references is used
+/// instead.
 pub(crate) fn code(text: &str) -> String {
     let plain = !text.contains('`') && !text.contains("\\|") && !text.ends_with('\\');
     if plain && !text.trim().is_empty() {

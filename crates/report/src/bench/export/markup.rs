@@ -8,15 +8,15 @@ use crate::quantity::{InUnit, Words, format_level, signed_with_interval};
 use crate::session::Subject;
 use crate::text::JOIN;
 
-/// A table without markup. Names are raw; everything else holds digits and letters only.
+/// A table without markup. Names are raw; all other cells contain only digits and letters.
 pub(crate) struct Table {
-    /// Titles of the six columns.
+    /// The titles of the six columns.
     pub(crate) header: [String; 6],
-    /// Name of the benchmark and the other five cells.
+    /// The name of the benchmark, and the other five cells.
     pub(crate) rows: Vec<(String, [String; 5])>,
 }
 
-/// A table for each metric that was asked for, else for that of the verdicts, as on the terminal.
+/// Returns a table for each requested metric, or else for that of the verdicts, as on the terminal.
 pub(crate) fn each_metric(
     record: &BenchRecord,
     unit: Option<TimeUnit>,
@@ -29,7 +29,8 @@ pub(crate) fn each_metric(
     all.join("\n")
 }
 
-/// `record` as a table of a metric; times are in `unit`, or in the unit that fits the fastest benchmark.
+/// Returns `record` as a table of a metric; times are in `unit`, or in the unit that fits the fastest
+/// benchmark.
 fn table(record: &BenchRecord, clock: Metric, unit: Option<TimeUnit>) -> Table {
     let subjects = Subject::all(record);
     let medians = subjects.iter().filter_map(|subject| subject.median(clock));
@@ -77,7 +78,8 @@ fn table(record: &BenchRecord, clock: Metric, unit: Option<TimeUnit>) -> Table {
     Table { header, rows }
 }
 
-/// The ratio to the reference with its interval and the verdict; `reference` for that itself.
+/// Formats the ratio to the reference with its interval and the verdict; `reference` for the reference
+/// itself.
 fn relative(record: &BenchRecord, index: usize, metric: Metric) -> String {
     let comparisons = record.outcome.iter().flat_map(|o| &o.comparisons);
     let comparisons: Vec<&Comparison> = comparisons.filter(|one| one.metric == metric).collect();

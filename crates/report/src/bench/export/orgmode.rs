@@ -5,7 +5,7 @@ use fathom_model::BenchRecord;
 use super::markup::{Table, each_metric};
 use crate::{TimeUnit, escape};
 
-/// The table of [`crate::markdown`] in Org mode.
+/// Formats the table of [`crate::markdown`] for Org mode.
 pub fn orgmode(record: &BenchRecord, unit: Option<TimeUnit>) -> String {
     each_metric(record, unit, of_metric)
 }
@@ -22,8 +22,8 @@ fn of_metric(table: &Table) -> String {
     out
 }
 
-/// `text` as verbatim or code; as plain text with entities where neither can hold it: a table cell
-/// can't contain a bar in any other way.
+/// Formats `text` as verbatim or code; as plain text with entities if neither can contain it, which is the
+/// only way to have a bar in a table cell.
 fn verbatim(text: &str) -> String {
     let trimmed = text.trim() == text && !text.is_empty();
     for mark in ['=', '~'] {

@@ -1,5 +1,5 @@
-//! What is printed where nothing else is asked for: the figures, the verdict, the shape of the
-//! samples, what changes how they are to be read, and where to go on.
+//! The default output: the figures, the verdict, the shape of the samples, notes that affect the
+//! interpretation, and next steps.
 
 use fathom_model::{BenchRecord, Metric};
 
@@ -11,17 +11,17 @@ use crate::line::{Page, Tone};
 use crate::session::Subject;
 use crate::text::wrap;
 
-/// Lines of one command's answer: with it, a prompt and the command line, ten such calls stay in
-/// sight on a screen.
+/// The maximum number of lines of one command's answer: with a prompt and the command line, ten such calls
+/// remain visible on a screen.
 const LINES_OF_ONE: usize = 8;
-/// Lines of a comparison of two, less one for the announcement on standard error.
+/// The maximum number of lines of a comparison of two, minus one for the announcement on standard error.
 const LINES_OF_TWO: usize = 13;
-/// Lines beside the rows where more are compared.
+/// The number of lines in addition to the rows if more are compared.
 const LINES_BESIDE_ROWS: usize = 11;
-/// Columns before the text of a note.
+/// The number of columns before the text of a note.
 const NOTE_INDENT: usize = 4;
 
-/// Writes the answer within its lines: what has no room is counted, and stands under `-v`.
+/// Writes the answer within its limit of lines: notes without space are counted, and shown with `-v`.
 pub(super) fn write(
     page: &mut Page,
     record: &BenchRecord,
@@ -53,9 +53,9 @@ pub(super) fn write(
                 2 => LINES_OF_TWO,
                 many => many + LINES_BESIDE_ROWS,
             };
-            // Each further metric has a table, with its head and a gap before it, and a verdict.
+            // Each additional metric has a table, with its head and a blank line before it, and a verdict.
             let limit = limit + (metrics.len() - 1) * (subjects.len() + 3);
-            // What a command takes besides its first line takes no room from the figures.
+            // Lines of a long command beyond its first one don't take space from the figures.
             let foot = next_steps::lines(page, record, subjects);
             let foot = foot.iter().filter(|line| !line.starts_with(' ')).count();
             limit.saturating_sub(page.lines() - begin + foot)
@@ -65,7 +65,7 @@ pub(super) fn write(
         .iter()
         .map(|note| wrap(&page.own(&note.text), page.width() - NOTE_INDENT).len())
         .sum();
-    // A warning changes what is believed; a picture shows what the figures say.
+    // A warning affects the interpretation; a chart only shows what the figures say.
     if !options.screen.verbose && wanted + strips::LINES[subjects.len().min(3)] <= room {
         strips::write(page, subjects, clock, options.time_unit);
     }
@@ -75,7 +75,7 @@ pub(super) fn write(
     }
 }
 
-/// The metrics that the figures and the verdicts are of: those that were asked for, else the clock of the
+/// Returns the metrics of the figures and the verdicts: the requested ones, otherwise the clock of the
 /// comparisons, so that both agree.
 pub(crate) fn metrics(record: &BenchRecord) -> Vec<Metric> {
     let asked = &record.conditions.metrics;
@@ -85,7 +85,7 @@ pub(crate) fn metrics(record: &BenchRecord) -> Vec<Metric> {
     }
 }
 
-/// The first of them.
+/// Returns the first of them.
 pub(crate) fn clock(record: &BenchRecord) -> Metric {
     let compared = record.outcome.iter().flat_map(|o| &o.comparisons);
     let compared = compared.map(|comparison| comparison.metric);
@@ -93,8 +93,8 @@ pub(crate) fn clock(record: &BenchRecord) -> Metric {
     asked.chain(compared).next().unwrap_or(Metric::Wall)
 }
 
-/// As many notes as fit into `room` lines, and how many there are besides. Those that say what the
-/// figures are of come first and always.
+/// Writes as many notes as fit into `room` lines, and the number of the others. Notes about what the figures
+/// mean come first and are always shown.
 fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
     let mut left = room;
     for (index, note) in notes.iter().enumerate() {

@@ -13,19 +13,19 @@ use crate::quantity::{InUnit, counted, format_level};
 use crate::session::{Subject, rounds};
 use crate::text::JOIN;
 
-/// Writes the lines, and beneath them by what the verdicts were given.
+/// Writes the lines, followed by the basis of the verdicts.
 pub(super) fn write(
     page: &mut Page,
     record: &BenchRecord,
     subjects: &[Subject],
     options: &TerminalOptions,
 ) {
-    // Figures and verdicts are of the same metrics, so that they agree.
+    // Figures and verdicts use the same metrics, so that they agree.
     for metric in metrics(record) {
         of_metric(page, record, subjects, metric, options);
     }
     for subject in subjects {
-        // Its time is that of its failures.
+        // Its time is only that of its failures.
         if let Some(text) = causes::failed(subject) {
             let text = format!("{}: {text}", subject.index + 1);
             page.prose(0, Tone::Bad, &text);
@@ -34,12 +34,12 @@ pub(super) fn write(
     let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
     if warnings > 0 {
         let warnings = counted(warnings as u64, "warning", "warnings");
-        let text = format!("{warnings}: without --brief they are shown");
+        let text = format!("{warnings}: shown without --brief");
         page.prose(0, Tone::Notice, &text);
     }
 }
 
-/// The lines of one metric, and beneath them what they rest on.
+/// Writes the lines of one metric, followed by their basis.
 fn of_metric(
     page: &mut Page,
     record: &BenchRecord,
@@ -109,7 +109,7 @@ fn row(
     ]
 }
 
-/// What the lines rest on.
+/// Writes the basis of the lines.
 fn foot(
     record: &BenchRecord,
     subjects: &[Subject],

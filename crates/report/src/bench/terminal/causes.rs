@@ -8,13 +8,13 @@ use crate::session::Subject;
 use crate::text::JOIN;
 use crate::waits;
 
-/// A label, and what is said beside it.
+/// A label and its text.
 pub(crate) type Fact = (&'static str, Tone, String);
 
-/// Divides the wall time into running, waiting for a CPU and waiting for anything else.
+/// Divides the wall time into running, waiting for a CPU, and other waits.
 ///
-/// The three are known exactly where undisturbed time is: for one thread without children. The sums
-/// over all such runs are divided, so that the shares add up to the whole.
+/// The three are known exactly if undisturbed time is: for one thread without children. The sums over all
+/// such runs are divided, so that the shares add up to the whole.
 pub(crate) fn where_time_went(subject: &Subject) -> Vec<Fact> {
     let single: Vec<&Run> = subject
         .runs
@@ -40,11 +40,12 @@ pub(crate) fn where_time_went(subject: &Subject) -> Vec<Fact> {
         format_share(other)
     );
     let first = ("wall time", Tone::Plain, text);
-    let waits = disturbed(&single, "", "; CPU-wait-free time leaves that out");
+    let waits = disturbed(&single, "", "; CPU-wait-free time omits them");
     [first].into_iter().chain(waits).collect()
 }
 
-/// The part of the wait that is not the program's: it had ended, and Fathom had no CPU to see that.
+/// Describes the part of the wait that isn't the program's: it had ended, and Fathom had no CPU to notice
+/// that.
 fn late_notice(runs: &[&Run], wall: f64) -> String {
     let late = total(runs, |run| run.harness_wait_ns.unwrap_or(0)) / wall;
     if late <= CpuWaits::FROM {
@@ -56,7 +57,7 @@ fn late_notice(runs: &[&Run], wall: f64) -> String {
     )
 }
 
-/// Where waits can't be divided: how many CPUs were busy, and what the main thread waited.
+/// If waits can't be divided, returns how many CPUs were busy, and how long the main thread waited.
 fn several_threads(subject: &Subject) -> Vec<Fact> {
     let wall = total(&subject.runs, |run| run.wall_ns);
     if wall <= 0.0 {
@@ -64,7 +65,7 @@ fn several_threads(subject: &Subject) -> Vec<Fact> {
     }
     let busy = total(&subject.runs, |run| run.cpu_ns) / wall;
     let busy = match busy < 0.005 {
-        true => "no CPU busy to speak of".to_owned(),
+        true => "almost no CPU busy".to_owned(),
         false => format!("{busy:.2} CPUs busy on average"),
     };
     let text = format!("{busy}; several threads or processes, so waits can't be attributed");
@@ -73,7 +74,7 @@ fn several_threads(subject: &Subject) -> Vec<Fact> {
     [first].into_iter().chain(waits).collect()
 }
 
-/// Says how many runs waited, where they did.
+/// Describes how many runs waited, if any.
 fn disturbed(runs: &[&Run], who: &str, then: &str) -> Option<Fact> {
     let mut all = CpuWaits::default();
     runs.iter().for_each(|run| all.add_run(run));
@@ -87,8 +88,8 @@ fn total(runs: &[&Run], of: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| of(run) as f64).sum()
 }
 
-/// `3 of 3 failed (exit 1)`: runs that did not end with success, by the way they ended, the most
-/// frequent first; `None` if all did.
+/// Formats `3 of 3 failed (exit 1)`: failed runs by how they ended, most frequent first; `None` if all
+/// succeeded.
 pub(crate) fn failed(subject: &Subject) -> Option<String> {
     let mut ways: Vec<(Exit, u64)> = Vec::new();
     for run in &subject.failed {
@@ -125,7 +126,7 @@ fn ending(exit: Exit) -> String {
     }
 }
 
-/// The signals that end programs, as Linux numbers them on all its architectures but MIPS.
+/// Signals that end programs, with their numbers in Linux on all architectures except MIPS.
 const SIGNALS: [(i32, &str); 10] = [
     (1, "SIGHUP"),
     (2, "SIGINT"),
@@ -139,7 +140,7 @@ const SIGNALS: [(i32, &str); 10] = [
     (15, "SIGTERM"),
 ];
 
-/// Processes that the command left running.
+/// Describes processes that the command left running.
 pub(crate) fn left_behind(subject: &Subject) -> Option<Fact> {
     let processes: u64 = subject
         .runs
@@ -155,7 +156,7 @@ pub(crate) fn left_behind(subject: &Subject) -> Option<Fact> {
         .filter(|run| run.left_behind > 0)
         .count();
     let text = format!(
-        "{} in all outlived the command, in {} of {}, and were ended: what they used is not counted",
+        "{} in all outlived the command, in {} of {}, and were ended: their resources are not counted",
         counted(processes, "process", "processes"),
         format_count(runs as f64),
         counted(subject.runs.len() as u64, "run", "runs")

@@ -1,4 +1,4 @@
-//! How each comparison was made, in full.
+//! The complete description of each comparison.
 
 use fathom_model::{Comparison, Verdict};
 
@@ -11,10 +11,10 @@ use crate::quantity::{
 use crate::session::Subject;
 use crate::text::JOIN;
 
-/// Columns before the verdict of a benchmark.
+/// The number of columns before the verdict of a benchmark.
 pub(crate) const INDENT: usize = 5;
 
-/// The verdict in words.
+/// Formats the verdict.
 pub(crate) fn verdict(comparison: &Comparison) -> String {
     let ratio = &comparison.ratio;
     let words = Words::of(comparison.metric);
@@ -48,16 +48,16 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// What is said of a tail that moved far from the rest: by a tenth at least it changes which
-/// command is to be preferred where the slow runs count.
+/// Describes a tail that moved far from the rest: from a tenth on, it affects which command is preferable if
+/// slow runs matter.
 pub(super) fn moved_tail(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     const FAR: f64 = 0.1;
     let far = (comparison.shift.p90.ln() - comparison.ratio.value.ln()).abs() >= FAR.ln_1p();
     far.then(|| shift(comparison, subjects)).flatten()
 }
 
-/// The ratios at three quantiles, where one of them differs from the median's by more than the
-/// interval and by more than the runs at that quantile scatter: then not all runs moved alike.
+/// Formats the ratios at three quantiles, if one of them differs from the median's by more than the interval
+/// and by more than the runs vary at that quantile: then not all runs moved in the same way.
 pub(crate) fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     let shift = &comparison.shift;
     let sample = |index: usize| Some(sorted(subjects.get(index)?.values(comparison.metric)));
@@ -74,11 +74,11 @@ pub(crate) fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<Str
     };
     let what = match (changed_at(0.1, shift.p10), changed_at(0.9, shift.p90)) {
         (false, false) => return None,
-        (false, true) => "the slow runs differ otherwise than the rest",
-        (true, false) => "the fast runs differ otherwise than the rest",
-        (true, true) => "not all runs differ alike",
+        (false, true) => "the slow runs differ by another amount than the rest",
+        (true, false) => "the fast runs differ by another amount than the rest",
+        (true, true) => "not all runs differ by the same amount",
     };
-    // The ratio of the medians would be a second one beside the estimate.
+    // The ratio of the medians would be a second figure next to the estimate.
     let words = Words::of(comparison.metric);
     let (fast, slow) = (change(shift.p10, words), change(shift.p90, words));
     Some(format!("{what}: {fast} at{JOIN}p10, {slow} at{JOIN}p90"))

@@ -1,11 +1,11 @@
-//! What sets a benchmark apart from the plain way to run it. Only what was asked for is shown.
+//! How a benchmark differs from a plain run. Shows only what the user requested.
 
 use fathom_model::{BenchRecord, Benchmark, InputFrom, OutputTo, listed, pairs};
 
-/// A label and text from outside.
+/// A label and an untrusted text.
 pub(crate) type Condition = (&'static str, String);
 
-/// What all benchmarks have in common, if there are several.
+/// Returns what all benchmarks have in common, if there are several.
 pub(crate) fn shared(record: &BenchRecord) -> Vec<Condition> {
     let Some((first, others)) = record.benchmarks.split_first() else {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn shared(record: &BenchRecord) -> Vec<Condition> {
     shared
 }
 
-/// What sets it apart.
+/// Returns the conditions specific to this benchmark.
 pub(crate) fn of(benchmark: &Benchmark) -> Vec<Condition> {
     let mut list = Vec::new();
     if benchmark.name != benchmark.command {

@@ -1,4 +1,4 @@
-//! What would decide a comparison that is undecided: how many rounds more, and the command for them.
+//! What would decide an undecided comparison: how many more rounds, and the command for them.
 
 use fathom_model::{BenchRecord, Comparison, Verdict};
 
@@ -8,11 +8,11 @@ use crate::quantity::counted;
 use crate::session::{measured_for, rounds};
 use crate::text::columns;
 
-/// The words of the command that was given, with this much time instead of what it had; `None` where
-/// it can't be given again as it was.
+/// Returns the words of the user's command with this time limit instead of its own; `None` if it can't be
+/// repeated as it was.
 pub type Longer<'a> = &'a dyn Fn(&str) -> Option<Vec<String>>;
 
-/// Times that people type, in seconds. What takes more than a day is not proposed.
+/// Times that users type, in seconds. More than a day is not suggested.
 const TIMES: [(f64, &str); 15] = [
     (15.0, "15s"),
     (20.0, "20s"),
@@ -30,10 +30,10 @@ const TIMES: [(f64, &str); 15] = [
     (28_800.0, "8h"),
     (86_400.0, "24h"),
 ];
-/// The number of rounds that is missing is an estimate from those that were made.
+/// A safety factor, because the number of missing rounds is an estimate from those that were made.
 const ALLOWANCE: f64 = 1.25;
 
-/// Writes what is missing, `missing` where there is one comparison to speak of, and the command.
+/// Writes what is missing (`missing` for a single comparison), and the command.
 pub(super) fn write(
     page: &mut Page,
     record: &BenchRecord,
@@ -43,7 +43,7 @@ pub(super) fn write(
     let more = more_rounds(record);
     let many = more.filter(|_| missing.is_none()).map(|more| {
         let more = counted(more, "more round", "more rounds");
-        format!("about {more} would decide what is undecided")
+        format!("about {more} would decide the rest")
     });
     let Some(text) = missing.map(str::to_owned).or(many) else {
         return;
@@ -60,7 +60,7 @@ pub(super) fn write(
     }
 }
 
-/// Rounds that would decide every comparison that more rounds can decide.
+/// Returns the number of rounds that would decide every comparison that more rounds can decide.
 fn more_rounds(record: &BenchRecord) -> Option<u64> {
     let comparisons = &record.outcome.as_ref()?.comparisons;
     let open = |one: &&Comparison| one.verdict == Verdict::Undecided && too_few(one).is_none();
@@ -68,7 +68,7 @@ fn more_rounds(record: &BenchRecord) -> Option<u64> {
     open.filter_map(|one| Some(one.more_rounds?.0)).max()
 }
 
-/// A time in which so many rounds more are made, if they take as long as those before.
+/// Returns a time in which this many more rounds are made, if they take as long as the previous ones.
 fn time(record: &BenchRecord, more: u64) -> Option<&'static str> {
     let made = rounds(record) as f64;
     let seconds = measured_for(record)? * (made + more as f64) / made * ALLOWANCE;
@@ -76,15 +76,15 @@ fn time(record: &BenchRecord, more: u64) -> Option<&'static str> {
     TIMES.iter().find(fits).map(|(_, text)| *text)
 }
 
-/// A command in lines of at most `width` columns that a shell takes as one. A word that is wider
-/// alone stays whole.
+/// Formats a command in lines of at most `width` columns that a shell reads as one. A word that is wider than
+/// that is not broken.
 pub(super) fn copied(words: &[String], width: usize) -> Vec<String> {
     const INDENT: &str = "    ";
     let mut lines: Vec<String> = Vec::new();
     let mut line = INDENT.to_owned();
     for word in words {
         let is_first = line.trim_start().is_empty();
-        // The space before it, and the backslash after it.
+        // Includes the space before the word and the backslash after it.
         if !is_first && columns(&line) + 1 + columns(word) + 2 > width {
             lines.push(format!("{line} \\"));
             line = format!("{INDENT}  {word}");

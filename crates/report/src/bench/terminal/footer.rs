@@ -1,4 +1,4 @@
-//! How the session went: what must be known before and after the numbers.
+//! How the session went: notes needed before and after the numbers.
 
 use fathom_model::{
     AskedMetric, BenchRecord, Conditions, Fingerprint, MachineFigure, Metric, RunOrder, StopReason,
@@ -13,45 +13,45 @@ use crate::quantity::{counted, format_share, format_time, supported_decimals};
 use crate::session::{Subject, rounds};
 use crate::text::JOIN;
 
-/// A run shorter than this many floors shows the floor: below it, more than 5 % of the time is the
-/// cost of running nothing.
+/// A run shorter than this many floors shows the floor, because more than 5 % of its time is the cost of
+/// running nothing.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
 
-/// That something is missing, in a sentence without its end; `None` of a whole session.
+/// Says that something is missing, as a sentence without its period; `None` for a complete session.
 pub(crate) fn partly(record: &BenchRecord) -> Option<String> {
     let stop = record.outcome.as_ref().map(|outcome| outcome.stop);
     let made = counted(rounds(record), "round", "rounds");
     match stop {
         Some(StopReason::Interrupted) => Some(format!(
-            "Partial: interrupted in round {}. What was measured until then",
+            "Partial: interrupted in round {}. Results until then",
             rounds(record)
         )),
         Some(StopReason::Failed) => Some(format!(
-            "Partial: a run failed in round {}. What was measured until then",
+            "Partial: a run failed in round {}. Results until then",
             rounds(record)
         )),
         None => Some(format!(
-            "Partial: the session has no outcome. What its {made} left"
+            "Partial: the session has no outcome. The results in its {made}"
         )),
         Some(_) if !record.complete => Some(format!(
-            "Partial: the session did not end. What its {made} left"
+            "Partial: the session did not end. The results in its {made}"
         )),
         Some(_) => None,
     }
 }
 
-/// Says at the top that something is missing.
+/// Writes at the top that something is missing.
 pub(super) fn partial(page: &mut Page, record: &BenchRecord) {
     if let Some(text) = partly(record) {
         page.prose(0, Tone::Bad, &format!("{text}:"));
     }
 }
 
-/// What a wall time is.
+/// Explains what a wall time is.
 pub(crate) const CLOCKS: &str =
     "wall: from process creation to exit, as the parent sees it; counts are medians";
 
-/// `in random order`: that of the runs in a round.
+/// Returns the order of the runs in a round: `in random order`.
 pub(crate) fn order_of(record: &BenchRecord) -> &'static str {
     match record.conditions.order {
         RunOrder::Random => "in random order",
@@ -59,7 +59,7 @@ pub(crate) fn order_of(record: &BenchRecord) -> &'static str {
     }
 }
 
-/// In which order, under which conditions, until when.
+/// Describes the order, the conditions, and when it stopped.
 pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     let conditions = &record.conditions;
     let mut order = format!("{} {}", rounds_made(record), order_of(record));
@@ -91,7 +91,7 @@ pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     parts
 }
 
-/// `margin 1 %`; of metrics that were asked for the margin of each.
+/// Formats `margin 1 %`; for requested metrics, the margin of each.
 fn margins(conditions: &Conditions) -> Vec<String> {
     let one = |asked: &AskedMetric| match asked.margin {
         0.0 => format!("no margin for {}", asked.metric.label()),
@@ -107,7 +107,7 @@ fn margins(conditions: &Conditions) -> Vec<String> {
     }
 }
 
-/// What was noticed of the machine itself; from outside.
+/// Returns observations about the machine itself; not trustworthy.
 pub(crate) fn machine_notices(record: &BenchRecord) -> Vec<String> {
     let fingerprint = record.environment.fingerprint.iter();
     fingerprint
@@ -116,7 +116,7 @@ pub(crate) fn machine_notices(record: &BenchRecord) -> Vec<String> {
         .collect()
 }
 
-/// What moved since the machine's profile was taken; `None` if nothing did.
+/// Describes what changed since the machine's profile was taken; `None` if nothing did.
 fn changes(fingerprint: &Fingerprint) -> Option<String> {
     let of = |figures: &[MachineFigure], id: &str| {
         figures.iter().find(|figure| figure.id == id).cloned()
@@ -127,7 +127,7 @@ fn changes(fingerprint: &Fingerprint) -> Option<String> {
         .filter_map(|id| {
             let before = of(&fingerprint.profile, id)?.value;
             let now = of(&fingerprint.canaries, id)?;
-            // Three digits.
+            // Three significant digits.
             let decimals = match now.value.abs().max(before.abs()) {
                 large if large >= 100.0 => 0,
                 middle if middle >= 10.0 => 1,
@@ -153,7 +153,7 @@ fn changes(fingerprint: &Fingerprint) -> Option<String> {
     })
 }
 
-/// Whole rounds, and whether there was more.
+/// Formats the number of complete rounds, and whether there was more.
 fn rounds_made(record: &BenchRecord) -> String {
     let begun = rounds(record);
     let benchmarks = record.benchmarks.len().max(1) as u64;
@@ -164,7 +164,7 @@ fn rounds_made(record: &BenchRecord) -> String {
     format!("{whole} and part of another")
 }
 
-/// Warnings and notes; a page has the warnings at its top.
+/// Returns warnings and notes; a page has the warnings at its top.
 pub(crate) fn also_known(record: &BenchRecord, form: Form) -> Vec<(Tone, &Warning)> {
     let outcome = || record.outcome.iter();
     let warnings = outcome().filter(|_| !form.has_pictures());
@@ -176,7 +176,7 @@ pub(crate) fn also_known(record: &BenchRecord, form: Form) -> Vec<(Tone, &Warnin
         .collect()
 }
 
-/// The cost of running nothing, beside a time that it is a large part of.
+/// Describes the cost of running nothing, if it is a large part of the time.
 pub(crate) fn floor(
     record: &BenchRecord,
     subject: &Subject,
@@ -187,7 +187,7 @@ pub(crate) fn floor(
     if median >= FLOOR_MATTERS_BELOW * floor.wall.value {
         return None;
     }
-    // In the unit of the time that it is a part of, so that the two can be compared at a glance.
+    // In the same unit as the time, so that the two can be compared at a glance.
     let unit = unit.unwrap_or_else(|| TimeUnit::fitting(median));
     let decimals = supported_decimals(&floor.wall, unit.seconds()).min(3);
     let time = format_time(floor.wall.value, Some(unit), decimals).replace(' ', &JOIN.to_string());
@@ -199,7 +199,7 @@ pub(crate) fn floor(
 
 fn stopped(stop: StopReason) -> &'static str {
     match stop {
-        StopReason::RunCount => "as many runs as asked for",
+        StopReason::RunCount => "as many runs as requested",
         StopReason::Decided => "stopped when every comparison was decided",
         StopReason::Precise => "stopped when the interval was narrow enough",
         StopReason::TimeBudget => "stopped when the time was used up",
@@ -209,10 +209,10 @@ fn stopped(stop: StopReason) -> &'static str {
     }
 }
 
-/// From this part of the time on a shared core makes runs scatter, in percent.
+/// From this percentage of the time on, a shared core makes runs vary.
 const SHARED_PERCENT: f64 = 20.0;
 
-/// Whether something else was at work on the core's other hardware thread.
+/// Reports whether something else was running on the core's other hardware thread.
 fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
     let mut canaries = fingerprint.canaries.iter();
     let shared = canaries.find(|figure| figure.id == "core_shared")?.value;
@@ -223,7 +223,7 @@ fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
     })
 }
 
-/// One line about the machine: the figures mean nothing elsewhere.
+/// Returns one line about the machine: the figures mean nothing elsewhere.
 pub(crate) fn machine(record: &BenchRecord) -> String {
     let environment = &record.environment;
     let mut parts: Vec<String> = environment.cpu_model.iter().cloned().collect();

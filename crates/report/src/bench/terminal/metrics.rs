@@ -15,7 +15,7 @@ use crate::text::JOIN;
 /// of less than about ten ticks is noise, so it isn't shown.
 const SPLIT_FROM_SECONDS: f64 = 0.1;
 
-/// A row for each metric that is a time or memory, and below them the notes on single metrics.
+/// Adds a row for each metric that is a time or memory, followed by the notes on single metrics.
 pub(crate) fn add(out: &mut Document, subject: &Subject, unit: Option<TimeUnit>) {
     let split = subject
         .median(Metric::Cpu)
@@ -61,7 +61,7 @@ pub(crate) fn add(out: &mut Document, subject: &Subject, unit: Option<TimeUnit>)
 
 fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -> Vec<Cell> {
     let median = &summary.median;
-    // A metric that is mostly 0 takes its unit from the values that aren't.
+    // If a metric is mostly 0, its unit is chosen from the nonzero values.
     let scale = [median.value, summary.p90, summary.max];
     let scale = scale.into_iter().find(|value| *value > 0.0).unwrap_or(0.0);
     let unit = InUnit::asked(metric, scale, unit);
@@ -87,7 +87,7 @@ fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -
     ]
 }
 
-/// What sets a metric apart from the first of the table.
+/// Returns how a metric differs from the first of the table.
 fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.runs < first.runs {
@@ -97,7 +97,7 @@ fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
             counted(first.runs as u64, "run", "runs")
         ));
         if metric == Metric::Undisturbed {
-            let why = "where one thread did all the work and its waits could be measured exactly";
+            let why = "only with one working thread whose waits could be measured exactly";
             notes.push(why.to_owned());
         }
     }
@@ -108,7 +108,7 @@ fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
     notes
 }
 
-/// Faults, switches, reading and writing: medians, one line each.
+/// Returns faults, switches, reads and writes: medians, one line each.
 pub(crate) fn counts(subject: &Subject) -> impl Iterator<Item = Fact> {
     let both = |label, pair: [Metric; 2], say: &dyn Fn(&Summary, &Summary) -> String| {
         let [first, second] = pair.map(|metric| subject.summary(metric));
@@ -141,7 +141,7 @@ pub(crate) fn counts(subject: &Subject) -> impl Iterator<Item = Fact> {
     facts.into_iter().flatten()
 }
 
-/// A median count, with the largest where some run was far from it.
+/// Formats a median count, with the maximum if some run was far from it.
 fn usual(summary: &Summary) -> String {
     let median = summary.median.value;
     let text = format_count(median);
@@ -151,7 +151,7 @@ fn usual(summary: &Summary) -> String {
     text
 }
 
-/// `12.3 MiB in 204 calls, 61.7 KiB each`.
+/// Formats `12.3 MiB in 204 calls, 61.7 KiB each`.
 fn traffic(bytes: &Summary, calls: &Summary, storage: &str) -> String {
     let (bytes, calls) = (bytes.median.value, calls.median.value);
     if calls == 0.0 {
@@ -167,7 +167,7 @@ fn traffic(bytes: &Summary, calls: &Summary, storage: &str) -> String {
     format!("{amount} in {calls_text}, {each}{JOIN}each{storage}")
 }
 
-/// What went through the storage device, where that was not nothing.
+/// Describes the traffic of the storage device, if there was any.
 fn storage(subject: &Subject, of: impl Fn(&fathom_model::IoCounts) -> u64, words: &str) -> String {
     let values = subject
         .runs

@@ -1,4 +1,4 @@
-//! The last line: what the figures rest on, and where to go on.
+//! The last line: the basis of the figures, and the next steps.
 
 use fathom_model::{BenchRecord, Benchmark, InputFrom, Verdict};
 
@@ -9,22 +9,23 @@ use crate::quantity::{counted, short_time};
 use crate::session::{Subject, measured_for, rounds};
 use crate::text::columns;
 
-/// Between the parts of a line.
+/// The gap between the parts of a line.
 const GAP: &str = "      ";
 
-/// Writes it.
+/// Writes the last line.
 pub(super) fn write(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     put(page, lines(page, record, subjects));
 }
 
-/// Writes only how to ask for the cause.
+/// Writes only the command that explains the cause.
 pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subject]) {
     if let Some(words) = why_words(record, subjects) {
         put(page, why_lines(page, &words));
     }
 }
 
-/// A word of a command that is wider than the page stays whole: who copies it would run something else.
+/// A word of a command that is wider than the page is not broken: a user who copies it would run something
+/// else.
 fn put(page: &mut Page, lines: Vec<String>) {
     for line in lines {
         let is_command = line.starts_with(' ') || line.starts_with("why: ");
@@ -35,7 +36,7 @@ fn put(page: &mut Page, lines: Vec<String>) {
     }
 }
 
-/// One line, or more where one has no room.
+/// Returns one line, or more if they don't fit into one.
 pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> Vec<String> {
     let rounds = match subjects.len() {
         1 => counted(subjects[0].made as u64, "run", "runs"),
@@ -59,7 +60,8 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
     }
 }
 
-/// The whole command after `why:`, on more lines where one has no room for it: those begin with a blank.
+/// Returns the whole command after `why:`, on several lines if it doesn't fit into one: those begin with a
+/// space.
 fn why_lines(page: &Page, words: &[String]) -> Vec<String> {
     let words: Vec<String> = words.iter().map(|word| page.clean(word)).collect();
     let line = format!("why: {}", words.join(" "));
@@ -73,13 +75,13 @@ fn why_lines(page: &Page, words: &[String]) -> Vec<String> {
     }
 }
 
-/// The command that explains where the time goes: what differs between two, of more than two the
-/// slowest one.
+/// Returns the command that explains where the time goes: the difference between two commands, or the slowest
+/// of several.
 pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
     why_words(record, subjects).map(|words| words.join(" "))
 }
 
-/// The same, word by word.
+/// Returns that command word by word.
 fn why_words(record: &BenchRecord, subjects: &[Subject]) -> Option<Vec<String>> {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let slowest = comparisons
@@ -90,7 +92,7 @@ fn why_words(record: &BenchRecord, subjects: &[Subject]) -> Option<Vec<String>> 
     if let [a, b] = subjects
         && let Some(comparison) = comparisons.and_then(|all| all.first())
     {
-        // The one that takes more comes last: what it takes more is listed.
+        // The slower one comes last, because its additional time is listed.
         let is_b_faster = (comparison.subject == 1) == (comparison.verdict == Verdict::Faster);
         let (a, b) = (a.benchmark, b.benchmark);
         return Some(match is_b_faster {
@@ -103,7 +105,7 @@ fn why_words(record: &BenchRecord, subjects: &[Subject]) -> Option<Vec<String>> 
     subjects.get(index).map(|s| command(&[s.benchmark]))
 }
 
-/// `fathom why` for these benchmarks, one or two, with what was said of how they are run.
+/// Returns `fathom why` for these benchmarks, one or two, with the options for how they are run.
 fn command(benchmarks: &[&Benchmark]) -> Vec<String> {
     let mut words = vec!["fathom why".to_owned()];
     let inputs = benchmarks.iter().map(|benchmark| match &benchmark.input {
@@ -120,7 +122,7 @@ fn command(benchmarks: &[&Benchmark]) -> Vec<String> {
         (Some(shell), _) => words.push(format!("--shell {}", quoted(shell))),
         (None, [one]) => {
             words.push("--".to_owned());
-            // A line may end at a blank, unless that may be a part of a word.
+            // A line may be broken at a space, unless the space may be part of a word.
             match one.command.contains(['\'', '"', '\\']) {
                 true => words.push(one.command.clone()),
                 false => words.extend(one.command.split(' ').map(str::to_owned)),
@@ -138,7 +140,7 @@ fn command(benchmarks: &[&Benchmark]) -> Vec<String> {
     words
 }
 
-/// An option of the run as it is to be given: once where all have the same.
+/// Adds an option of the run: once if all values are the same, otherwise for each.
 fn once_or_for_each(words: &mut Vec<String>, option: &str, values: &[Option<&str>], none: &str) {
     let is_same = values.iter().all(|value| *value == values[0]);
     match (is_same, values[0]) {
@@ -152,7 +154,7 @@ fn once_or_for_each(words: &mut Vec<String>, option: &str, values: &[Option<&str
     }
 }
 
-/// As one word of a shell.
+/// Quotes a text as one shell word.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
     match text.chars().all(plain) && !text.is_empty() {

@@ -1,4 +1,4 @@
-//! What changes how the figures are to be read. All else that is known stands under `-v`.
+//! Notes that affect the interpretation of the figures. Everything else is shown with `-v`.
 
 use fathom_model::{BenchRecord, Comparison, CpuWaits, Metric};
 
@@ -8,18 +8,18 @@ use crate::line::Tone;
 use crate::quantity::{Words, change, format_share, format_time, supported_decimals};
 use crate::session::Subject;
 
-/// One thing to know.
+/// One note.
 pub(crate) struct Note {
     pub(crate) tone: Tone,
     pub(crate) text: String,
 }
 
-/// From this share on process start-up is much of what was measured.
+/// From this share on, process startup is a large part of what was measured.
 const START_UP_FROM: f64 = 0.2;
-/// Below this share waits for a CPU are no more than what the interval already shows.
+/// Below this share, waits for a CPU add nothing that the interval doesn't already show.
 const WAITS_FROM: f64 = 0.05;
 
-/// What must be known of this session, the gravest first.
+/// Returns the notes on this session, most serious first.
 pub(crate) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> Vec<Note> {
     let several = subjects.len() > 1;
     let about = |index: Option<usize>, text: &str| match index {
@@ -72,7 +72,7 @@ pub(crate) fn of(record: &BenchRecord, subjects: &[Subject], clock: Metric) -> V
     notes
 }
 
-/// `besides time: peak memory 2.10x more`.
+/// Formats `besides time: peak memory 2.10x more`.
 fn besides_time(pair: &[Comparison]) -> String {
     let one = |one: &Comparison| {
         let change = change(one.ratio.value, Words::of(one.metric));
@@ -82,7 +82,7 @@ fn besides_time(pair: &[Comparison]) -> String {
     format!("besides time: {}", all.join(", "))
 }
 
-/// How busy the machine was with other work, and whether the figures have that in them.
+/// Describes how busy the machine was with other work, and whether that affects the figures.
 fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
     let mut waits = CpuWaits::default();
     for run in subjects.iter().flat_map(|subject| &subject.runs) {
@@ -94,7 +94,7 @@ fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
     let share = format_share(waits.share());
     Some(match clock {
         Metric::Undisturbed => {
-            format!("machine busy: waits for a CPU ({share} of the wall time) are left out")
+            format!("machine busy: waits for a CPU ({share} of the wall time) are excluded")
         }
         _ => format!(
             "machine busy: {share} of the {} was waiting for a CPU",
@@ -103,7 +103,7 @@ fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
     })
 }
 
-/// How much of a short time is the start of a process.
+/// Describes how much of a short time is process startup.
 fn start_up(record: &BenchRecord, subjects: &[Subject]) -> Option<String> {
     let floor = record.outcome.as_ref()?.floor.as_ref()?;
     let medians = subjects.iter().filter_map(|s| s.median(Metric::Wall));

@@ -1,26 +1,26 @@
-//! What the reader chose.
+//! The reader's choices.
 
 use crate::{Screen, TimeUnit};
 
-/// How the report is to look.
+/// How to format the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TerminalOptions {
-    /// What it is shown on. `verbose`: the answer, and after it all that is known, under headings.
+    /// The output device. `verbose`: everything known follows the answer, under headings.
     pub screen: Screen,
-    /// Unit of all times; `None` takes for each line the one that fits.
+    /// The unit of all times; `None` selects the fitting one for each line.
     pub time_unit: Option<TimeUnit>,
-    /// Order of the comparisons.
+    /// The order of the comparisons.
     pub sort: SortOrder,
-    /// One line for each command, and no more than must be known to trust it.
+    /// Show one line for each command, and only the notes needed to trust it.
     pub brief: bool,
 }
 
-/// Order of the comparisons. The benchmarks themselves stay in the order in which they were given.
+/// The order of the comparisons. The benchmarks themselves stay in the order in which they were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortOrder {
-    /// As the commands were given.
+    /// In the order in which the commands were given.
     #[default]
     Command,
-    /// The one that takes least first (hyperfine's `mean-time`).
+    /// By the median, smallest first (hyperfine's `mean-time`).
     Median,
 }

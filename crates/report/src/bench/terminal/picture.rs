@@ -10,11 +10,11 @@ use crate::text::JOIN;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
-/// Most bins; fewer where there are not at least two runs for each.
+/// The maximum number of bins; fewer unless there are at least two runs for each.
 const BINS: usize = 26;
 
-/// Draws an ascending sample of a metric between its smallest value and its fence, and says how many
-/// runs lie beyond.
+/// Draws an ascending sample of a metric between its smallest value and its fence, and says how many runs are
+/// beyond it.
 pub(crate) fn write(page: &mut Page, values: &[f64], metric: Metric, unit: Option<TimeUnit>) {
     let bins = BINS.min(page.width() / 3).min(values.len() / 2);
     let Some(histogram) = histogram(values, bins) else {
@@ -38,13 +38,13 @@ pub(crate) fn write(page: &mut Page, values: &[f64], metric: Metric, unit: Optio
     page.field("spread", Tone::Plain, &text);
 }
 
-/// A glyph for each bin, as high as it is full; an empty bin is blank.
+/// Returns a glyph for each bin, as high as it is full; an empty bin is a space.
 pub(super) fn strip(counts: &[usize], unicode: bool) -> String {
     let highest = counts.iter().copied().max().unwrap_or(1).max(1);
     let glyphs = if unicode { BLOCKS } else { PLAIN };
     let glyph = |&count: &usize| match count {
         0 => ' ',
-        // The lowest glyph is one run at least, the highest only the fullest bin.
+        // The lowest glyph means at least one run; only the fullest bin gets the highest.
         _ => glyphs[((count * 8).div_ceil(highest) - 1).min(7)],
     };
     counts.iter().map(glyph).collect()

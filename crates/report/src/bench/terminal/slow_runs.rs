@@ -1,4 +1,4 @@
-//! Slow runs and what accounts for them. None is dropped.
+//! Slow runs and their causes. None is dropped.
 
 use fathom_model::Run;
 
@@ -10,7 +10,7 @@ use crate::quantity::{counted, decimals_for, format_count, format_time};
 use crate::session::Subject;
 use crate::text::JOIN;
 
-/// What a slow run had that the others had not.
+/// What distinguishes a slow run from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Throttled,
@@ -43,13 +43,13 @@ impl Cause {
     }
 }
 
-/// What the usual run of a benchmark looks like.
+/// The usual values of a benchmark's runs.
 struct Usual {
     wall_ns: f64,
     throttled_ns: f64,
     wait_ns: f64,
     major_faults: f64,
-    /// Most involuntary switches that a run has without being unusual.
+    /// The maximum number of involuntary switches of a normal run.
     most_switches: f64,
 }
 
@@ -67,10 +67,9 @@ impl Usual {
         }
     }
 
-    /// The first cause that accounts for the run's excess. What is a time must make up at least
-    /// half of the excess; the two that are counts have no time of their own, so they must be
-    /// unusual, and they are asked last. The kernel counts throttled time as waiting for a CPU, too:
-    /// it is asked first.
+    /// Returns the first cause that explains the run's excess. A time must make up at least half of the
+    /// excess. The two counts have no time of their own, so they must be unusual, and they are checked last.
+    /// The kernel also counts throttled time as waiting for a CPU, so throttling is checked first.
     fn cause_of(&self, run: &Run) -> Cause {
         let half = (run.wall_ns as f64 - self.wall_ns) / 2.0;
         if throttled_ns(run) - self.throttled_ns >= half {
@@ -97,7 +96,7 @@ fn wait_ns(run: &Run) -> f64 {
     run.run_queue_wait_ns.unwrap_or(0) as f64 + run.harness_wait_ns.unwrap_or(0) as f64
 }
 
-/// Says how many runs lie above the fence of `times` (ascending, seconds), and why.
+/// Describes how many runs are above the fence of `times` (ascending, seconds), and why.
 pub(crate) fn fact(subject: &Subject, times: &[f64], unit: Option<TimeUnit>) -> Option<Fact> {
     let fence = slow_fence(times)?;
     let slow: Vec<&Run> = subject
@@ -126,7 +125,7 @@ pub(crate) fn fact(subject: &Subject, times: &[f64], unit: Option<TimeUnit>) -> 
     Some(("slow runs", tone, text))
 }
 
-/// Each cause with its number of runs; a single cause needs no number.
+/// Lists each cause with its number of runs; a single cause needs no number.
 fn listed(causes: &[Cause]) -> String {
     let counts = Cause::ALL.map(|cause| {
         (

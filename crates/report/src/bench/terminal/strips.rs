@@ -1,4 +1,4 @@
-//! The shape of the samples in one glance: a strip for each of up to two commands, on one axis.
+//! The shape of the samples at a glance: a strip for each of up to two commands, on one axis.
 
 use fathom_model::Metric;
 
@@ -10,14 +10,14 @@ use crate::quantity::{InUnit, counted};
 use crate::session::Subject;
 use crate::text::columns;
 
-/// Lines that it takes, by the number of commands: three and more have no picture.
+/// The number of lines it takes, by number of commands: three and more have no chart.
 pub(super) const LINES: [usize; 4] = [0, 1, 4, 0];
-/// Most bins.
+/// The maximum number of bins.
 const BINS: usize = 56;
-/// Columns after the strip, for the runs beyond.
+/// The number of columns after the strip, for the runs beyond it.
 const BEYOND: usize = 16;
 
-/// Draws the samples, where there is something to see.
+/// Draws the samples, if there is something to see.
 pub(super) fn write(page: &mut Page, subjects: &[Subject], clock: Metric, unit: Option<TimeUnit>) {
     let samples: Vec<Vec<f64>> = subjects
         .iter()
@@ -72,7 +72,7 @@ fn two(page: &mut Page, samples: &[Vec<f64>], metric: Metric, unit: Option<TimeU
     );
 }
 
-/// The smallest value, and the largest that isn't a slow run.
+/// Returns the smallest value, and the largest that isn't a slow run.
 fn ends(sorted: &[f64]) -> Option<(f64, f64)> {
     let fence = slow_fence(sorted)?;
     let inside = sorted.partition_point(|value| *value <= fence);

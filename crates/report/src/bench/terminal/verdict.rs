@@ -1,4 +1,4 @@
-//! What a comparison says: in a sentence, and in as few words as it takes.
+//! The verdict of a comparison, as a sentence and in short form.
 
 use fathom_model::{BenchRecord, Comparison, Estimate, Metric, Verdict};
 
@@ -12,11 +12,11 @@ use crate::session::Subject;
 use crate::text::JOIN;
 use crate::why::slope_line;
 
-/// What is read first, in a sentence.
+/// The answer that is read first, as a sentence.
 pub(crate) struct Answer {
     pub(crate) tone: Tone,
     pub(crate) text: String,
-    /// The interval that it rests on.
+    /// The interval it rests on.
     pub(crate) interval: Option<String>,
     /// What an undecided comparison lacks.
     pub(crate) missing: Option<String>,
@@ -49,7 +49,8 @@ pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer>
     groups.iter().filter_map(of_group).collect()
 }
 
-/// Of two commands a sentence; of more, which has the lowest median, since each row has its own verdict.
+/// For two commands, returns a sentence; for more, the one with the lowest median, because each row has its
+/// own verdict.
 fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Option<Answer> {
     match comparisons {
         [] => None,
@@ -67,7 +68,7 @@ fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Opti
                 Some(comparison) => Some(sentence(comparison, &format!("{start}; "))),
                 None => Some(Answer {
                     tone: Tone::Strong,
-                    text: format!("{start}, with which the others are compared"),
+                    text: format!("{start}, the reference of the comparisons"),
                     interval: None,
                     missing: None,
                 }),
@@ -76,7 +77,7 @@ fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Opti
     }
 }
 
-/// Whether a metric is the time that a program takes, of which one says faster and slower.
+/// Reports whether a metric is a program's time, to which `faster` and `slower` apply.
 fn is_clock(metric: Metric) -> bool {
     matches!(metric, Metric::Wall | Metric::Undisturbed)
 }
@@ -91,8 +92,8 @@ fn sentence(comparison: &Comparison, start: &str) -> Answer {
     }
 }
 
-/// Writes the verdicts, with their intervals beside them where there is room, and beneath them what would
-/// decide.
+/// Writes the verdicts, with their intervals next to them if there is space, followed by what would decide
+/// them.
 pub(super) fn write(
     page: &mut Page,
     record: &BenchRecord,
@@ -126,7 +127,7 @@ pub(super) fn write(
     deciding::write(page, record, missing, longer);
 }
 
-/// The verdict with both commands by their numbers, and the interval that it rests on.
+/// Returns the verdict, which refers to both commands by number, and the interval it rests on.
 fn in_words(comparison: &Comparison) -> (String, Option<String>) {
     let words = Words::of(comparison.metric);
     let ratio = &comparison.ratio;
@@ -161,7 +162,7 @@ fn in_words(comparison: &Comparison) -> (String, Option<String>) {
     }
 }
 
-/// `same, within 0.8 %`; what is counted and alike is the same alone.
+/// Formats `same, within 0.8 %`; for equal counts, only `same`.
 fn same(ratio: &Estimate) -> String {
     match is_counted(ratio) && ratio.value == 1.0 {
         true => "same".to_owned(),
@@ -169,12 +170,12 @@ fn same(ratio: &Estimate) -> String {
     }
 }
 
-/// `undecided, under 1.2 %`: any difference is smaller than that.
+/// Formats `undecided, under 1.2 %`: any difference is smaller than that.
 fn undecided(comparison: &Comparison) -> String {
     format!("undecided, under {}", bound(&comparison.ratio))
 }
 
-/// `between 11 % faster and 7.1 % slower`.
+/// Formats `between 11 % faster and 7.1 % slower`.
 pub(super) fn between(comparison: &Comparison) -> String {
     let words = Words::of(comparison.metric);
     let ends = (comparison.ratio.low, comparison.ratio.high);
@@ -185,7 +186,7 @@ pub(super) fn between(comparison: &Comparison) -> String {
     )
 }
 
-/// Where, however large the difference, the rounds can't reach the level of a claim.
+/// Describes the case that the rounds can't reach the level of a claim, however large the difference.
 pub(super) fn too_few(comparison: &Comparison) -> Option<String> {
     let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
     let rounds = comparison.rounds;
@@ -193,7 +194,7 @@ pub(super) fn too_few(comparison: &Comparison) -> Option<String> {
     (undecided && rounds < fewest).then(|| format!("too few rounds ({rounds} of {fewest})"))
 }
 
-/// What an undecided comparison lacks, beyond the fewest rounds.
+/// Describes what an undecided comparison lacks, beyond the minimum number of rounds.
 pub(super) fn missing(comparison: &Comparison) -> Option<String> {
     if comparison.verdict != Verdict::Undecided || too_few(comparison).is_some() {
         return None;
@@ -203,19 +204,19 @@ pub(super) fn missing(comparison: &Comparison) -> Option<String> {
         let more = counted(more.0, "more round", "more rounds");
         format!("about {more} would decide")
     });
-    // An interval that leaves out 1 is narrower than that of a claim.
+    // An interval that excludes 1 is narrower than that of a claim.
     let claim = (ratio.low > 1.0 || ratio.high < 1.0).then(|| {
         let levels = (
             format_level(comparison.claim_level),
             format_level(ratio.level),
         );
-        format!("a claim takes {}, and this is {}", levels.0, levels.1)
+        format!("a verdict needs {}, and this is {}", levels.0, levels.1)
     });
     let parts: Vec<String> = [claim, more].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// In as few words as it takes, for a row: the same figure as in the sentence.
+/// Formats the short form, for a row, with the same figure as in the sentence.
 pub(crate) fn short(comparison: &Comparison) -> String {
     let words = Words::of(comparison.metric);
     let ratio = &comparison.ratio;

@@ -1,4 +1,4 @@
-//! What differs as a page: the parts, then flame graphs of both.
+//! A difference as a page: its parts, then flame graphs of both commands.
 
 use fathom_model::{DifferenceRecord, DifferenceRow, OF_WALL, OnlyFinding};
 use serde::Serialize;
@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(
     include_str!("../page/two_ways.js"),
 );
 
-/// What of the graphs is drawn: at their largest they take half a megabyte.
+/// Limits for the graphs: at their largest they take half a megabyte.
 const LIMITS: Limits = Limits {
     stretches: 0,
     lanes: 0,
@@ -31,14 +31,14 @@ const LIMITS: Limits = Limits {
 #[derive(Serialize)]
 struct Data {
     flames: Vec<DifferenceFlame>,
-    /// Whether the observed runs say how much is chance.
+    /// Whether the observed runs show how much is chance.
     spread: bool,
 }
 
-/// The record as one page that needs no network: by how much B takes more, the parts of that, both
-/// commands' ways through the code laid over each other, the accounts, and what only one of them has.
+/// Formats the record as one page that needs no network: by how much B takes more, the parts of that, both
+/// commands' routes through the code in one graph, the accounts, and findings that only one of them has.
 ///
-/// Texts from outside are put on the page as text.
+/// Untrusted texts are inserted as text.
 pub fn difference_html(record: &DifferenceRecord) -> String {
     let scale = Scale::of(&record.difference);
     let (tone, answer) = answer(record, scale);
@@ -74,7 +74,7 @@ pub fn difference_html(record: &DifferenceRecord) -> String {
     drawn_by_script(&head, (&above, &below), what, SCRIPT, &inert(&data))
 }
 
-/// What must be known, and the rows of the wall time, each with those that it is divided into.
+/// Returns notes, and the rows of the wall time, each with the rows it is divided into.
 fn parts(record: &DifferenceRecord, scale: Scale) -> Document<'static> {
     let difference = &record.difference;
     let mut table = Table::new("What B takes more")
@@ -118,13 +118,13 @@ fn parts(record: &DifferenceRecord, scale: Scale) -> Document<'static> {
     out
 }
 
-/// Both accounts, and what only one of them has.
+/// Returns both accounts, and findings that only one of the commands has.
 fn more(record: &DifferenceRecord) -> Document<'static> {
     let mut out = Document::default();
     out.section("Accounts", |part| {
         part.table(account_table(record));
     });
-    out.section("What only one of them has", |part| {
+    out.section("Parts that only one of them has", |part| {
         for OnlyFinding { command, finding } in &record.findings {
             let who = ["only A", "only B"][usize::from(*command != 0)];
             let text = format!("{}: {}", finding.id, finding.statement);

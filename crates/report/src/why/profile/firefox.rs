@@ -1,4 +1,4 @@
-//! The Firefox Profiler's processed format: tables of columns, in which all names are numbers.
+//! The Firefox Profiler's processed format: tables of columns, in which all names are indices.
 //!
 //! Format: `docs-developer/processed-profile-format.md` and `CHANGELOG-formats.md` of the profiler.
 
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::{name, title, ways};
 use crate::why::words;
 
-/// The version of the format, which later viewers turn into theirs.
+/// The version of the format; newer viewers convert it.
 const FORMAT: u32 = 44;
-/// Categories of the samples, by their number.
+/// Categories of the samples, by index.
 const CATEGORIES: [(&str, &str); 3] = [
     ("Own code", "blue"),
     ("Kernel", "orange"),
@@ -60,7 +60,7 @@ pub(super) fn write(explanation: &Explanation) -> String {
     profile.to_string()
 }
 
-/// Texts by number, each once.
+/// Texts by index, each stored once.
 #[derive(Default)]
 struct Texts {
     all: Vec<String>,
@@ -166,11 +166,11 @@ fn thread(explanation: &Explanation, number: usize, tree: &CodePaths) -> Value {
     })
 }
 
-/// Phases of the start at their time, and the findings over all of it.
+/// Returns the phases of the start at their times, and the findings over the whole duration.
 fn markers(explanation: &Explanation, texts: &mut Texts, thread: usize) -> Value {
     let whole = explanation.account.wall_ns as f64 / 1e6;
     let mut found: Vec<(String, f64, Option<f64>, String)> = Vec::new();
-    // Once is enough.
+    // Added to the first thread only.
     if thread == 0 {
         for phase in &explanation.phases {
             let at = phase.at_ns as f64 / 1e6;
@@ -193,7 +193,7 @@ fn markers(explanation: &Explanation, texts: &mut Texts, thread: usize) -> Value
         "category": vec![0; found.len()],
         "startTime": found.iter().map(|(_, from, ..)| *from).collect::<Vec<_>>(),
         "endTime": found.iter().map(|(_, _, to, _)| *to).collect::<Vec<_>>(),
-        // 0 is a moment, 1 a stretch.
+        // 0 is a moment, 1 an interval.
         "phase": found.iter().map(|(_, _, to, _)| u8::from(to.is_some())).collect::<Vec<_>>(),
     })
 }

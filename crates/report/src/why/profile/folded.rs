@@ -1,10 +1,10 @@
-//! A line for each way: its steps with semicolons between them, a blank, and microseconds.
+//! One line for each route: its steps separated by semicolons, a blank, and microseconds.
 
 use fathom_model::Explanation;
 
 use super::{name, title, ways};
 
-/// With more than one tree each begins with what it is of.
+/// If there are several trees, each line begins with the name of its tree.
 pub(super) fn write(explanation: &Explanation) -> String {
     let mut text = String::new();
     for tree in &explanation.paths {
@@ -20,7 +20,7 @@ pub(super) fn write(explanation: &Explanation) -> String {
     text
 }
 
-/// Without what ends a step or a line.
+/// Removes characters that would end a step or a line.
 fn plain(name: &str) -> String {
     let one = |c: char| match c {
         ';' => ':',

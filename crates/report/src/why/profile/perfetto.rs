@@ -1,23 +1,23 @@
-//! A trace of Perfetto: one track for each tree, on which callers stand above what they called.
+//! A Perfetto trace: one track for each tree, on which callers are above their callees.
 //!
-//! Protobuf by hand, since it is seven fields: a message is a list of (number of the field, kind, value).
-//! Format: `protos/perfetto/trace/trace_packet.proto` and `track_event/track_event.proto`.
+//! The protobuf is written by hand, since it has only seven fields: a message is a list of (field number,
+//! kind, value). Format: `protos/perfetto/trace/trace_packet.proto` and `track_event/track_event.proto`.
 
 use fathom_model::{CodePaths, Explanation};
 
 use super::{name, title};
 
-/// `Trace.packet`.
+/// The field `Trace.packet`.
 const PACKET: u32 = 1;
-/// Of `TracePacket`: its time, its sequence, an event on a track, the description of one.
+/// Fields of `TracePacket`: its time, its sequence, an event on a track, the description of a track.
 const TIMESTAMP: u32 = 8;
 const SEQUENCE: u32 = 10;
 const TRACK_EVENT: u32 = 11;
 const TRACK_DESCRIPTOR: u32 = 60;
-/// Of `TrackDescriptor`.
+/// Fields of `TrackDescriptor`.
 const UUID: u32 = 1;
 const NAME: u32 = 2;
-/// Of `TrackEvent`.
+/// Fields of `TrackEvent`.
 const KIND: u32 = 9;
 const TRACK: u32 = 11;
 const EVENT_NAME: u32 = 23;
@@ -77,7 +77,7 @@ pub(super) fn write(explanation: &Explanation) -> Vec<u8> {
     trace.0
 }
 
-/// Beginnings, with a name, and ends of steps, in the order of time.
+/// Returns the beginnings of steps, with a name, and their ends, in order of time.
 fn events(tree: &CodePaths) -> Vec<(u64, Option<String>)> {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); tree.steps.len()];
     let mut open: Vec<(usize, u64)> = Vec::new();
@@ -96,7 +96,7 @@ fn events(tree: &CodePaths) -> Vec<(u64, Option<String>)> {
         }
     }
     open.reverse();
-    // What ends where another begins ends first: each is taken when its time has come.
+    // A step that ends when another begins must end first: each event is emitted when its time has come.
     let mut events = Vec::new();
     let mut ends: Vec<u64> = Vec::new();
     while let Some((number, from)) = open.pop() {

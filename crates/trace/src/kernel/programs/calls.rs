@@ -1,7 +1,7 @@
-//! How long did a call take, what did it move and did it fail?
+//! Measures how long a call took, what it moved and whether it failed.
 //!
-//! The hot path: about 60 instructions in all on the way in and out. The clock is read last on
-//! the way in and first on the way out, so that a call's time holds little of the tracing itself.
+//! The hot path is about 60 instructions for entry and exit. The clock is read last on entry and first on
+//! exit, so that a call's time contains little of the tracing itself.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Reg, Width};
 use super::super::bpf::Map;
@@ -24,11 +24,10 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 /// Code segment of 32-bit user code on x86.
 const USER32_CS: i32 = 0x23;
 
-/// The kernel's flag of a thread in a call that came through the 32-bit entry
-/// (`arch/x86/include/asm/thread_info.h`).
+/// The kernel's flag for a thread in a call through the 32-bit entry (`arch/x86/include/asm/thread_info.h`).
 const TS_COMPAT: i32 = 2;
 
-/// Shorter limits are how a loop keeps asking.
+/// Shorter timeouts are used by polling loops.
 const LEAST_LIMIT_NS: i32 = 1_000_000;
 
 /// Frame slot below that of a fresh row: when the call returned.
@@ -37,11 +36,11 @@ const NOW: i16 = -16 - call::SIZE as i16;
 /// Frame slot below that: the key of a row without a descriptor.
 const REST_KEY: i16 = NOW - call::KEY as i16;
 
-/// Frame slots below that: a row, and the last byte of what was written.
+/// Frame slots below that: a row, and the last written byte.
 const ROW: i16 = REST_KEY - 8;
 const LAST_BYTE: i16 = ROW - 8;
 
-/// `sys_enter(regs, number)`: notes what is called, on what, and when.
+/// `sys_enter(regs, number)`: records which call is made, on what, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     let (out, plain, store, known) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
@@ -85,13 +84,13 @@ pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Makes the number in `R8` what is reported if the call came through the 32-bit entry. Registers
-/// of the call in `R9`.
+/// Converts the number in `R8` to the reported one if the call came through the 32-bit entry. The call's
+/// registers are in `R9`.
 fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     let (native, through, unknown) = (a.label(), a.label(), a.label());
     a.load(Width::Half, R1, R9, entry.regs_cs);
     a.jump_if_imm(Cond::Equal, R1, USER32_CS, through);
-    // Without the kernel's flags, for nearly all.
+    // Nearly all calls are recognised without the kernel's flags.
     a.load(Width::Double, R1, R9, entry.regs_cx);
     a.load(Width::Double, R2, R9, c.offsets.regs_ip);
     a.jump_if(Cond::Equal, R1, R2, native);
@@ -115,8 +114,8 @@ fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     a.bind(native);
 }
 
-/// `R1 = ` the descriptor that is polled for, -1 if it isn't one. Registers of the call in `R9`,
-/// the thread in `R7`.
+/// `R1 = ` the descriptor that is polled, -1 if it isn't exactly one. The call's registers are in `R9`, the
+/// thread in `R7`.
 fn load_polled(c: &Context<'_>, a: &mut Asm) {
     let (none, done) = (a.label(), a.label());
     emit_record::load_argument(c, a, R1, 1);
@@ -132,7 +131,7 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
     a.bind(done);
 }
 
-/// The same of `select`. Uses `R8`.
+/// Does the same for `select`. Uses `R8`.
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
     let (to_write, examine, masked) = (a.label(), a.label(), a.label());
     let (none, done) = (a.label(), a.label());
@@ -155,7 +154,7 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R1, 1).alu(Alu::ShiftLeft, R1, R8);
     a.alu_imm(Alu::Add, R1, -1).alu(Alu::And, R3, R1);
     a.bind(masked);
-    // One bit: nothing is left without it.
+    // A single bit: clearing it leaves nothing.
     a.jump_if_imm(Cond::Equal, R3, 0, none);
     a.mov(R1, R3).alu_imm(Alu::Add, R1, -1);
     a.alu(Alu::And, R1, R3);
@@ -174,7 +173,7 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.bind(done);
 }
 
-/// `sys_exit(regs, result)`: adds the call to its row, and records it if it is worth a record.
+/// `sys_exit(regs, result)`: adds the call to its row, and emits a record if needed.
 pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     let (out, row_done, reported, moved) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
@@ -182,7 +181,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
-    // It is on a CPU and yet off it: no switch showed its way back. To mend that takes the
+    // It runs although it counts as off the CPU: no switch showed its return. Repairing that takes the
     // registers and the frame.
     let seen = a.label();
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
@@ -230,8 +229,8 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Records that the time limit of the call ended it, which took `R9` ns: a poll that returned
-/// nothing, or what a socket's own limit (`SO_RCVTIMEO`) made fail.
+/// Records that the call's timeout ended it after `R9` ns: a poll that returned nothing, or a failure due to
+/// a socket's own timeout (`SO_RCVTIMEO`).
 fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     let (other, up) = (a.label(), a.label());
     a.jump_if_imm(Cond::Less, R9, LEAST_LIMIT_NS, other);
@@ -248,9 +247,9 @@ fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     a.bind(other);
 }
 
-/// `R0 = ` the row of the thread's current call, made if need be. Where the table is full, as with
-/// calls on a hundred thousand descriptors, it is a row for all of them; jumps to `none`, the loss
-/// counted, if there is no room for that either. `R8` holds when the call was entered.
+/// `R0 = ` the row of the thread's current call, created if necessary. If the table is full, as with calls on
+/// a hundred thousand descriptors, it is a row for all of them; jumps to `none`, the loss counted, if there
+/// is no room for that either. `R8` holds when the call was entered.
 pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     let found = a.label();
     let fresh = -8 - call::SIZE as i16;
@@ -288,7 +287,7 @@ pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     a.bind(found);
 }
 
-/// Adds the time in `R9` and what of it was spent off the CPU to the row in `R0`.
+/// Adds the time in `R9`, and its part off the CPU, to the row in `R0`.
 pub(super) fn add_call_times(a: &mut Asm) {
     let never_off = a.label();
     add_to(a, R0, call::TOTAL, R9, R1);
@@ -301,7 +300,7 @@ pub(super) fn add_call_times(a: &mut Asm) {
     a.bind(never_off);
 }
 
-/// Notes in the row in `R0` that bytes moved now, if the result in `R8` says so.
+/// Notes in the row in `R0` that bytes were moved now, if the result in `R8` is positive.
 fn note_when_moved(a: &mut Asm) {
     let (nothing, not_first) = (a.label(), a.label());
     a.jump_if_imm(Cond::Equal, R8, 0, nothing);
@@ -314,8 +313,7 @@ fn note_when_moved(a: &mut Asm) {
     a.bind(nothing);
 }
 
-/// Adds the result in `R8` to the row in `R0`, then goes on at `done`. `R9` holds how long the call
-/// took.
+/// Adds the result in `R8` to the row in `R0`, then continues at `done`. `R9` holds the duration of the call.
 fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     let (good, sized) = (a.label(), a.label());
     a.mov_imm(R1, -1);
@@ -369,8 +367,8 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     examine_last_byte(c, a, done);
 }
 
-/// Notes in the row in `R0` where the call that moved as many bytes as `R8` says ended, and whether
-/// it began where the one before had, or less than [`SHORT_SKIP`] further on. Uses `R9`.
+/// Notes in the row in `R0` where the call that moved `R8` bytes ended, and whether it began at the end of
+/// the previous one, or less than [`SHORT_SKIP`] after it. Uses `R9`.
 fn note_place(c: &Context<'_>, a: &mut Asm) {
     let (jumped, streams) = (a.label(), a.label());
     a.load(Width::Double, R9, R6, 0); // registers
@@ -386,14 +384,14 @@ fn note_place(c: &Context<'_>, a: &mut Asm) {
     a.bind(jumped);
 }
 
-/// Notes in the row in `R0` whether the write that moved as many bytes as `R8` says ended a line,
-/// or goes on at `done` if enough were examined.
+/// Notes in the row in `R0` whether the write that moved `R8` bytes ended a line, or continues at `done` if
+/// enough were examined.
 fn examine_last_byte(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     a.load(Width::Double, R1, R0, call::EXAMINATIONS);
     a.jump_if_imm(Cond::GreaterEqual, R1, LINE_SAMPLES as i32, done);
     a.jump_if_imm(Cond::Equal, R8, 0, done);
-    // Counted before: memory that nobody has touched, as `/dev/null` takes it, is not there at any
-    // try, at 0.8 us each.
+    // Counted before the attempt: untouched memory, which `/dev/null` accepts, is not present in any attempt,
+    // at 0.8 us each.
     add_one(a, R0, call::EXAMINATIONS, R1);
     a.store(Width::Double, R10, ROW, R0);
     a.load(Width::Double, R9, R6, 0); // registers

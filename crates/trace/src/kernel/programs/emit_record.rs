@@ -1,7 +1,7 @@
-//! Which calls get a record of their own, and what is in it?
+//! Calls with a separate record, and the contents of these records.
 //!
-//! Those that make, name or close a descriptor, and those that fail to find a path: rare beside
-//! reads and writes, so a record each (70 to 330 bytes, about 0.3 us) is affordable.
+//! Calls that create, name or close a descriptor, and those that fail to find a path, are rare compared with
+//! reads and writes, so a record for each (70 to 330 bytes, about 0.3 us) is affordable.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, record, task};
@@ -14,14 +14,13 @@ use crate::calls::{
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
 
 const PAYLOAD: i16 = record::HEAD as i16;
-/// Longest socket address that names something: `sockaddr_un`.
+/// Length of the longest socket address with a name: `sockaddr_un`.
 const ADDRESS_MAX: i32 = 110;
-/// Frame slots: how long the payload is, and a key of the call table.
+/// Frame slots: the length of the payload, and a key of the call table.
 const LENGTH: i16 = -16;
 const TOTALS_KEY: i16 = -32;
 
-/// `into = ` an argument of the thread's current call. Registers of the call in `R9`, the thread in
-/// `R7`.
+/// `into = ` an argument of the thread's current call. The call's registers are in `R9`, the thread in `R7`.
 pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: usize) {
     let (native, loaded) = (a.label(), a.label());
     if let Some(entry) = c.offsets.entry_32 {
@@ -36,8 +35,8 @@ pub(super) fn load_argument(c: &Context<'_>, a: &mut Asm, into: Reg, argument: u
     a.bind(loaded);
 }
 
-/// Records the call that just returned, if its outcome is one to record; then goes on at `done`.
-/// `R6` the tracepoint's arguments, `R7` the thread.
+/// Records the call that just returned, if its outcome requires it; then continues at `done`. `R6` holds the
+/// tracepoint's arguments, `R7` the thread.
 pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     let (failed, wanted, not_dup) = (a.label(), a.label(), a.label());
     a.load(Width::Double, R8, R6, 8); // result
@@ -79,7 +78,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
-/// Records that the call that just returned, after `R9` ns, was ended by its time limit.
+/// Records that the call that just returned, after `R9` ns, was ended by its timeout.
 pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
     scratch(c, a, done);
     head(a, record::TIME_UP);
@@ -88,9 +87,8 @@ pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
-/// Goes on at `done` if the call closes a descriptor that this thread moved nothing on: its file
-/// gets nothing, and its number is named anew when it is next opened. Of what `find` closes, this
-/// is all.
+/// Continues at `done` if the call closes a descriptor on which this thread moved nothing: its file gets
+/// nothing, and its number is named again when it is next opened. For `find`, this covers all closes.
 fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
     let wanted = a.label();
     a.mov(R1, R6).alu_imm(Alu::And, R1, CLOSE0 as i32);
@@ -106,7 +104,7 @@ fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
     a.bind(wanted);
 }
 
-/// Fills the head of the record in `R0` for the thread in `R7`, all but the result. Keeps `R0`.
+/// Fills the head of the record in `R0` for the thread in `R7`, except the result. Preserves `R0`.
 pub(super) fn head(a: &mut Asm, kind: i32) {
     a.store(Width::Double, R10, TOTALS_KEY, R0);
     a.call(Helper::KtimeNs);
@@ -120,7 +118,7 @@ pub(super) fn head(a: &mut Asm, kind: i32) {
     a.store(Width::Double, R0, record::NR, R1);
 }
 
-/// Appends what the flags in `R6` ask for to the record in `R8`; registers of the call in `R9`.
+/// Appends the data selected by the flags in `R6` to the record in `R8`; the call's registers are in `R9`.
 fn payload(c: &Context<'_>, a: &mut Asm) {
     let end = a.label();
     for (flag, argument) in [(PATH0, 0), (PATH1, 1)] {
@@ -171,13 +169,13 @@ fn when(a: &mut Asm, flag: u32, end: Label, write: impl FnOnce(&mut Asm)) {
     a.bind(skip);
 }
 
-/// `R1 = ` where the payload goes.
+/// `R1 = ` the destination of the payload.
 fn target(a: &mut Asm) {
     a.mov(R1, R8).alu_imm(Alu::Add, R1, i32::from(PAYLOAD));
 }
 
-/// Appends what each of [`TOTALS`] on the descriptor in this argument, by this thread, adds up to
-/// so far: more than at the last such record is what the file got that is being closed.
+/// Appends the sums so far of each of [`TOTALS`] on the descriptor in this argument, by this thread: the
+/// increase since the last such record belongs to the file that is being closed.
 fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R10, TOTALS_KEY, R1);
@@ -199,7 +197,7 @@ fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
         let Some(nr) = calls::number(name) else {
             continue;
         };
-        // The rows of whom closes through the same entry.
+        // The rows of the entry through which the close was made.
         a.load(Width::Word, R1, R7, task::NR);
         a.alu_imm(Alu::And, R1, ENTRY_32 as i32);
         a.alu_imm(Alu::Or, R1, nr as i32);

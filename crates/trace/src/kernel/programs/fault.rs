@@ -1,13 +1,11 @@
-//! How long did the page faults of a program's own code take, and when did it reach its first own
-//! instruction?
+//! Measures the page faults of a program's own code, and when it reaches its own first instruction.
 //!
-//! The kernel has a tracepoint where a fault of user code begins and none where it ends. But it
-//! counts each fault that was served for perf's software events, as the last thing that it does for
-//! it: a program on those sees the end. Faults within calls (the kernel copies to a page that isn't
-//! there) are left to the call that they happened in.
+//! The kernel has a tracepoint where a fault of user code begins, but none where it ends. However, it counts
+//! each served fault for perf's software events as its last step: a program on those sees the end. Faults
+//! within calls (the kernel copies to a page that isn't present) are attributed to the call.
 //!
-//! A program's first own instruction faults too, since nothing has touched its page before: the
-//! loader maps the code and does not read it. So this shows when the loader was done.
+//! A program's own first instruction also faults, since nothing has touched its page before: the loader maps
+//! the code and doesn't read it. This shows when the loader was done.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{record, task};
@@ -15,7 +13,7 @@ use super::{Context, add_one, add_to, emit_record, find_current, scratch, send, 
 
 use Reg::{R0, R1, R2, R3, R6, R7, R8, R9};
 
-/// `page_fault_user(address, regs, error_code)`: when a fault came.
+/// `page_fault_user(address, regs, error_code)`: records when a fault occurred.
 pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     find_current(c, a, out);
@@ -29,7 +27,7 @@ pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
             a.load(Width::Double, R1, R6, 0); // address
             a.store(Width::Double, R7, task::FAULT_ADDRESS, R1);
         }
-        // Nobody is in a call: what is off the CPU from here on is the fault's.
+        // The thread isn't in a call: time off the CPU from here on belongs to the fault.
         a.store_imm(Width::Double, R7, task::CALL_BLOCKED, 0);
         a.store_imm(Width::Double, R7, task::CALL_READY, 0);
         a.call(Helper::KtimeNs);
@@ -39,13 +37,13 @@ pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Run for perf's events of served faults: adds what it took of the CPU to its thread's.
+/// Runs for perf's events of served faults: adds its CPU time to the thread's.
 pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     find_current(c, a, out);
     a.load(Width::Double, R8, R7, task::FAULT_SINCE);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
-    // One of the kernel's, within a call. The one before ended in a signal then.
+    // A kernel fault within a call. The previous one ended in a signal then.
     a.load(Width::Double, R1, R7, task::ENTER);
     a.jump_if_imm(Cond::NotEqual, R1, 0, out);
     a.call(Helper::KtimeNs);
@@ -55,7 +53,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
     a.load(Width::Double, R2, R7, task::CALL_READY);
     a.alu(Alu::Add, R1, R2);
-    // An arrival on the CPU that was mended may be recorded later than it was.
+    // A repaired arrival on the CPU may be recorded later than it happened.
     a.jump_if(Cond::Greater, R1, R9, out);
     a.alu(Alu::Sub, R9, R1);
     add_to(a, R7, task::FAULT_TOTAL, R9, R1);
@@ -65,8 +63,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Records the fault if the first own instruction of a program is what is missing; goes on at
-/// `other` if not.
+/// Records the fault if it is for the own first instruction of a program; continues at `other` if not.
 fn emit_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
     a.load(Width::Double, R8, R7, task::ENTRY);
     a.jump_if_imm(Cond::Equal, R8, 0, other);

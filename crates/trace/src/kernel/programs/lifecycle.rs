@@ -1,4 +1,4 @@
-//! Which threads are followed, and when do they begin, exec and end?
+//! Which threads are followed, and when they begin, exec and end.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
@@ -10,16 +10,16 @@ use super::{
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
-/// A thread's state put together in the frame.
+/// A thread's state built in the frame.
 const STATE: i16 = -48 - task::SIZE as i16;
 
-/// So many pairs of the auxiliary vector are searched; the kernel writes what is searched for among
-/// the first twelve.
+/// Number of pairs of the auxiliary vector that are searched; the kernel writes the wanted ones among the
+/// first twelve.
 const AUXILIARY_PAIRS: i16 = 14;
-/// They lie below the state in the frame.
+/// The pairs are below the state in the frame.
 const AUXILIARY: i16 = STATE - 16 * AUXILIARY_PAIRS;
 
-/// Run by a held child on itself: from here on its thread is traced.
+/// Run by a held child for itself: from here on its thread is traced.
 pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.call(Helper::CurrentPidTgid);
@@ -28,7 +28,7 @@ pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     fresh_state(a, R6, R7);
     a.store(Width::Double, R10, STATE + task::ON_SINCE, R0);
     add_task(c, a, R6);
-    // Records where the trace begins, and what number the kernel knows the command by.
+    // Records where the trace begins, and the kernel's process id of the command.
     a.mov(R7, R10).alu_imm(Alu::Add, R7, i32::from(STATE));
     scratch(c, a, out);
     emit_record::head(a, record::FOLLOW);
@@ -53,7 +53,7 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R8, R1, c.offsets.task_pid);
     a.load(Width::Word, R9, R1, c.offsets.task_tgid);
     fresh_state(a, R8, R9);
-    // Not on a CPU yet: ready since it was made.
+    // Not on a CPU yet: ready since its creation.
     a.store(Width::Double, R10, STATE + task::OFF_SINCE, R0);
     a.store_imm(Width::Word, R10, STATE + task::OFF_CAUSE, cause::READY);
     add_task(c, a, R8);
@@ -70,11 +70,11 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `sched_process_exec(task, its thread number before, binprm)`
+/// `sched_process_exec(task, its former thread id, binprm)`
 pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     let (same, out, done) = (a.label(), a.label(), a.label());
     a.mov(R6, R1);
-    // A thread that is not the process's first takes the first's number when it execs.
+    // A thread other than the process's first takes the first's id when it execs.
     a.load(Width::Word, R1, R6, 8);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
@@ -117,7 +117,7 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     if c.entries {
         note_entry(c, a);
     }
-    // All of the arguments' bytes if they lie on pages that are there, else the first argument.
+    // All bytes of the arguments if they are on present pages, else the first argument.
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
     a.load(Width::Double, R1, R8, c.offsets.mm_arg_end);
     a.alu(Alu::Sub, R1, R3);
@@ -138,10 +138,9 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Follows the thread in `R7` no further, and jumps to `out`, if the program that it has just been
-/// given is one that its user may not trace by himself: it runs as another, or the kernel has it not
-/// dumped, which it does where a program gains rights and where its file can't be read. `R8`: the
-/// task. Keeps `R6`, `R7` and `R8`.
+/// Stops following the thread in `R7`, and jumps to `out`, if its user may not trace the program that it has
+/// just executed: it runs as another user, or is not dumpable, as after gaining privileges or if its file
+/// can't be read. `R8` holds the task. Preserves `R6`, `R7` and `R8`.
 fn end_at_rights(c: &Context<'_>, a: &mut Asm, out: Label) {
     /// The kernel's `SUID_DUMP_USER`, of two bits.
     const BY_ITS_USER: i32 = 1;
@@ -174,9 +173,8 @@ fn end_at_rights(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.bind(own);
 }
 
-/// Notes where the program that the thread in `R7` has just been given begins, and whether a loader
-/// comes first; `R8` is its memory. A program of 32 bits has a vector of another shape, in which
-/// nothing is found.
+/// Notes the entry of the program that the thread in `R7` has just executed, and whether a loader comes
+/// first; `R8` is its memory. A 32-bit program has a vector with another layout, in which nothing is found.
 fn note_entry(c: &Context<'_>, a: &mut Asm) {
     let unread = a.label();
     a.store_imm(Width::Double, R7, task::ENTRY, 0);
@@ -203,7 +201,7 @@ fn note_entry(c: &Context<'_>, a: &mut Asm) {
     a.bind(unread);
 }
 
-/// `sched_process_exit(task, ...)`: closes the call it never returned from, and records its totals.
+/// `sched_process_exit(task, ...)`: closes the unfinished call, and records the thread's totals.
 pub(super) fn exit(c: &Context<'_>, a: &mut Asm) {
     let (out, unseen, no_call, reported) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R6, R1, 0);
@@ -280,7 +278,7 @@ fn add_to_total(a: &mut Asm) {
     super::add_to(a, R7, task::ON_TOTAL, R0, R1);
 }
 
-/// A state for thread `tid` of process `tgid` in the frame, made now; `R0 = ` now.
+/// Builds a new state for thread `tid` of process `tgid` in the frame, created now; `R0 = ` now.
 fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     zero_frame(a, STATE, task::SIZE);
     for key in [task::CALL_KEY, task::OFF_KEY] {
@@ -290,8 +288,8 @@ fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     a.store_imm(Width::Double, R10, STATE + task::OFF_NR, -1);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, STATE + task::STARTED, R0);
-    // Each thread's totals begin somewhere else (Fibonacci hashing): where many short ones do the
-    // same, stacks are taken all over it.
+    // Each thread's totals have a different start value (Fibonacci hashing), so that stacks of many short
+    // threads that do the same are taken all over their duration.
     a.mov(R1, R0).alu_imm(Alu::Multiply, R1, 0x61c8_8647);
     a.alu_imm(Alu::ShiftRight, R1, 20);
     a.alu_imm(Alu::And, R1, 0x3fff_ffff);
@@ -305,7 +303,7 @@ fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     }
 }
 
-/// Enters the state in the frame under the number in `tid`; counts the loss if the table is full.
+/// Adds the state in the frame with the id in `tid`; counts the loss if the table is full.
 fn add_task(c: &Context<'_>, a: &mut Asm, tid: Reg) {
     let added = a.label();
     a.store(Width::Word, R10, KEY_SLOT, tid);

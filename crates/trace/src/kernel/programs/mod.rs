@@ -1,9 +1,9 @@
-//! Which programs run in the kernel?
+//! The programs that run in the kernel.
 //!
-//! Eight small ones on scheduler and system-call tracepoints, two where page faults begin and end
-//! if that is asked for, and one that a held child runs to be followed. They share the maps below
-//! and never wait or loop. Registers by convention: `R6` the tracepoint's arguments, `R7` the state
-//! of the traced thread.
+//! There are eight small ones on scheduler and system-call tracepoints, two at the beginning and end of page
+//! faults if requested, and one that a held child runs in order to be followed. They share the maps below and
+//! never wait or loop. Register convention: `R6` holds the tracepoint's arguments, `R7` the state of the
+//! traced thread.
 
 mod calls;
 mod emit_record;
@@ -29,30 +29,29 @@ use Reg::{R0, R1, R2, R4, R6, R10};
 /// Stack slot for the key of a lookup, 4 bytes.
 const KEY_SLOT: i16 = -4;
 
-/// Ended threads that are worth going through the tables for: 300 leave about 7500 rows, a fifth
-/// of the default table, and a pass over 10 000 rows takes some 10 ms.
+/// Number of ended threads for which a pass over the tables is worthwhile: 300 leave about 7500 rows, a fifth
+/// of the default table, and a pass over 10 000 rows takes about 10 ms.
 const WORTH_A_PASS: usize = 300;
-/// Rows of the table for each of them, so that a smaller table is gone through as early: at a
-/// fifth.
+/// Rows of the table per ended thread, so that a smaller table is also passed over when a fifth is filled.
 const ROWS_FOR_EACH: usize = 125;
 
-/// Ended threads that are worth going through tables with room for so many rows.
+/// Returns the number of ended threads for which a pass is worthwhile, with tables of this number of rows.
 pub(super) fn worth_a_pass(most_rows: u32) -> u64 {
     (most_rows as usize / ROWS_FOR_EACH).clamp(1, WORTH_A_PASS) as u64
 }
 
-/// How much the kernel side may hold; more is counted as lost.
+/// Capacity of the kernel side; anything beyond is counted as lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Threads alive at once.
+    /// Number of simultaneous threads.
     pub threads: u32,
-    /// Rows of (thread, call, descriptor).
+    /// Number of rows of (thread, call, descriptor).
     pub calls: u32,
-    /// Rows of (thread, call, descriptor, cause).
+    /// Number of rows of (thread, call, descriptor, cause).
     pub off_cpu: u32,
-    /// Bytes of the ring, a power of 2 and of whole pages.
+    /// Size of the ring in bytes, a power of 2 and of whole pages.
     pub ring: u32,
-    /// Bytes of the ring of stacks, likewise.
+    /// Size of the ring of stacks in bytes, with the same constraints.
     pub stacks: u32,
 }
 
@@ -61,36 +60,36 @@ pub(crate) struct Sizes {
 pub(crate) struct Maps {
     pub tasks: Map,
     pub calls: Map,
-    /// Rows for whose descriptors the table of calls has no room: of (thread, call).
+    /// Rows of (thread, call) for descriptors that don't fit into the table of calls.
     pub calls_rest: Map,
     pub off_cpu: Map,
     pub call_flags: Map,
-    /// How calls of the 32-bit table are reported, by their number there.
+    /// How calls of the 32-bit table are reported, by their number in it.
     pub entry_32: Map,
     pub lost: Map,
     pub scratch: Map,
     pub ring: Map,
-    /// How far the reader is behind.
+    /// The backlog of the reader.
     pub pace: Map,
     /// How often stacks and paths are taken.
     pub chosen: Map,
-    /// Stacks that were taken because they were among the first of their call, by its number.
+    /// Number of stacks taken because they were among the first of their call, by the call's number.
     pub first_calls: Map,
     pub stack_scratch: Map,
     pub stack_ring: Map,
-    /// Of threads that run Python.
+    /// State of threads that run Python.
     pub python: Rc<FrameMaps>,
-    /// Bytes of half the ring.
+    /// Half the size of the ring, in bytes.
     half_ring: i32,
-    /// Ended threads whose rows may wait to be taken.
+    /// Maximum number of ended threads whose rows may wait to be taken.
     most_ended: i32,
 }
 
 impl Maps {
-    /// Makes the tables and fills the one of call flags.
+    /// Creates the tables and fills that of call flags.
     ///
     /// # Errors
-    /// The kernel's, `EPERM` foremost.
+    /// The kernel's, most often `EPERM`.
     pub(crate) fn create(sizes: Sizes) -> io::Result<Self> {
         let maps = Self {
             tasks: Map::create(MapKind::Hash, "fathom_tasks", 4, task::SIZE, sizes.threads)?,
@@ -139,7 +138,7 @@ impl Maps {
             stack_ring: Map::create(MapKind::Ring, "fathom_stacks", 0, 0, sizes.stacks)?,
             python: Rc::new(FrameMaps::create()?),
             half_ring: (sizes.ring / 2) as i32,
-            // Twice as many as the reader takes at once: it is late.
+            // Twice the number that the reader takes at once: then it is late.
             most_ended: 2 * worth_a_pass(sizes.calls) as i32,
         };
         for nr in 0..TABLE_SIZE {
@@ -155,51 +154,50 @@ impl Maps {
         Ok(maps)
     }
 
-    /// One of the counters of [`reader`].
+    /// Returns one of the counters of [`reader`].
     pub(crate) fn counter(&self, which: i32) -> Result<u64, TraceError> {
         let value = self.pace.get(&which.to_ne_bytes());
-        let value = value.map_err(system("reading how far the reader is"))?;
+        let value = value.map_err(system("reading the reader's position"))?;
         let bytes = value.and_then(|bytes| bytes.try_into().ok());
         Ok(bytes.map_or(0, u64::from_ne_bytes))
     }
 }
 
-/// What the programs are assembled from.
+/// The inputs for assembling the programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
-    /// Where members lie in this kernel.
+    /// Offsets of members in this kernel.
     pub offsets: &'a Offsets,
     /// The shared tables.
     pub maps: &'a Maps,
-    /// Shortest off-CPU interval that gets a record of its own, ns; `None` for none at all.
+    /// Minimum length of an off-CPU interval with a separate record, ns; `None` for no intervals.
     pub interval_ns: Option<i32>,
-    /// Whether the moment at which a program reaches its first own instruction gets a record.
+    /// Whether to record when a program reaches its own first instruction.
     pub entries: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
-    /// Whether a thread is followed no further once its program gave it rights.
+    /// Whether a thread is no longer followed once a program gave it privileges.
     pub ends_at_rights: bool,
-    /// Which sides of a switch are traced.
+    /// The sides of a switch that are traced.
     pub sides: Sides,
-    /// Whether a thread that the reader can't keep up with is held back.
+    /// Whether to hold back a thread that is too fast for the reader.
     pub hold: bool,
-    /// Of two stacks the distance in time at first, two to this power, ns; `None` for no stacks and no
-    /// paths.
+    /// Initial distance in time between two stacks, as a power of two, ns; `None` for no stacks and no paths.
     pub stacks: Option<u32>,
-    /// Bytes that are copied of a stack of which it isn't known where it begins.
+    /// Bytes to copy of a stack whose beginning is unknown.
     pub stack_bytes: u32,
 }
 
-/// Sides of a switch from one thread to another. The kernel does not show both of each: a test
-/// hides one of all, to see that nothing is missing.
+/// Sides of a switch from one thread to another. The kernel doesn't show both for every switch: a test hides
+/// one side of all switches, to check that nothing is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sides {
     #[default]
     Both,
-    /// Only what leaves a CPU.
+    /// Only threads that leave a CPU.
     #[cfg(test)]
     Departures,
-    /// Only what gets one.
+    /// Only threads that get a CPU.
     #[cfg(test)]
     Arrivals,
 }
@@ -215,7 +213,7 @@ pub(crate) struct Assembled {
     pub code: Vec<u64>,
 }
 
-/// The programs to attach, in the order to attach them.
+/// Returns the programs to attach, in attachment order.
 ///
 /// # Errors
 /// [`AsmError`], a defect in a program.
@@ -247,7 +245,7 @@ pub(crate) fn attached(c: &Context<'_>) -> Result<Vec<Assembled>, AsmError> {
     Ok(all)
 }
 
-/// The program for perf's events of served page faults.
+/// Returns the program for perf's events of served page faults.
 ///
 /// # Errors
 /// [`AsmError`], a defect in the program.
@@ -257,7 +255,7 @@ pub(crate) fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     a.finish()
 }
 
-/// The program that makes the thread that runs it a traced one.
+/// Returns the program that makes the calling thread a traced one.
 ///
 /// # Errors
 /// [`AsmError`], a defect in the program.
@@ -267,14 +265,14 @@ pub(crate) fn follow_me(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     a.finish()
 }
 
-/// `R0 = ` the state of the thread whose number is in `reg`, or jumps to `none`.
+/// `R0 = ` the state of the thread whose id is in `reg`, or jumps to `none`.
 fn find_task(c: &Context<'_>, a: &mut Asm, reg: Reg, none: Label) {
     a.store(Width::Word, R10, KEY_SLOT, reg);
     lookup_slot(a, &c.maps.tasks, KEY_SLOT);
     a.jump_if_imm(Cond::Equal, R0, 0, none);
 }
 
-/// `R7 = ` the state of the running thread, or jumps to `none`. Keeps `R6`.
+/// `R7 = ` the state of the running thread, or jumps to `none`. Preserves `R6`.
 fn find_current(c: &Context<'_>, a: &mut Asm, none: Label) {
     a.mov(R6, R1);
     a.call(Helper::CurrentPidTgid);
@@ -282,7 +280,7 @@ fn find_current(c: &Context<'_>, a: &mut Asm, none: Label) {
     a.mov(Reg::R7, R0);
 }
 
-/// `R0 = ` address of the entry whose key is in the frame at `slot`, or 0.
+/// `R0 = ` the address of the entry whose key is in the frame at `slot`, or 0.
 fn lookup_slot(a: &mut Asm, map: &Map, slot: i16) {
     a.load_map(R1, map.fd())
         .mov(R2, R10)
@@ -307,7 +305,7 @@ fn add_to(a: &mut Asm, row: Reg, off: i16, reg: Reg, temp: Reg) {
         .store(Width::Double, row, off, temp);
 }
 
-/// `*(u64 *)(row + off) += 1` likewise.
+/// `*(u64 *)(row + off) += 1` for such a row.
 fn add_one(a: &mut Asm, row: Reg, off: i16, temp: Reg) {
     a.load(Width::Double, temp, row, off)
         .alu_imm(super::asm::Alu::Add, temp, 1)
@@ -321,11 +319,11 @@ fn zero_frame(a: &mut Asm, from: i16, len: usize) {
     }
 }
 
-/// Of `bpf_ringbuf_output`: its reader isn't waked.
+/// Flag of `bpf_ringbuf_output`: don't wake the reader.
 pub(crate) const NO_WAKEUP: i32 = 1;
 
-/// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if it is full.
-/// `R7` is the thread. Clobbers `R0` to `R5`.
+/// Sends `R3` bytes at `R2` to the ring without waking its reader; counts the loss if the ring is full. `R7`
+/// is the thread. Clobbers `R0` to `R5`.
 fn send(c: &Context<'_>, a: &mut Asm) {
     let sent = a.label();
     a.load_map(R1, c.maps.ring.fd())

@@ -1,10 +1,9 @@
-//! Holds back a program that produces more than the reader can take.
+//! Holds back a program that produces more than the reader can process.
 //!
-//! It is slowed down, so that nothing is lost. Where the ring is half full, or the rows of too many
-//! ended threads wait to be taken out of the tables, a thread is held back before its next call,
-//! again and again until the reader has caught up. It sees nothing of that but time: no signal, no
-//! call that is interrupted, nothing that could stay behind. On the books it is a wait for a CPU,
-//! which the reader has in its place.
+//! It is slowed down, so that nothing is lost. If the ring is half full, or the rows of too many ended
+//! threads wait to be taken out of the tables, a thread is held back before its next call, repeatedly until
+//! the reader has caught up. The thread only notices the time: no signal, no interrupted call, nothing that
+//! could remain. It is accounted as a wait for a CPU, which the reader uses in its place.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, pace, task};
@@ -12,21 +11,20 @@ use super::{Context, KEY_SLOT, add_to, lookup_slot, sched};
 
 use Reg::{R0, R1, R2, R6, R7, R8, R9, R10};
 
-/// Turns of one hold, and readings of the clock in each, which take 20 to 40 ns apiece: 0.2 ms or
-/// so, in which nobody else gets this CPU. The verifier walks through every turn and compares it with
-/// all before.
+/// Turns of one hold, and clock readings in each, which take 20 to 40 ns: about 0.2 ms in total, during which
+/// no other thread gets this CPU. The verifier checks every turn and compares it with all previous ones.
 const TURNS: i32 = 32;
 const READINGS: usize = 256;
 
-/// `bpf_ringbuf_query`: bytes that were not read yet.
+/// `bpf_ringbuf_query`: number of unread bytes.
 const UNREAD: i32 = 0;
 
-/// Frame slots that no part of `sched` uses: the tracepoint's arguments, and when it began.
+/// Frame slots not used by `sched`: the tracepoint's arguments, and when it began.
 const ARGUMENTS: i16 = -400;
 pub(super) const SINCE: i16 = -408;
 
-/// Has the thread in `R7` held back before its next call if the ring is half full. Clobbers `R0` to
-/// `R5`.
+/// Requests that the thread in `R7` is held back before its next call if the ring is half full. Clobbers `R0`
+/// to `R5`.
 pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
@@ -37,7 +35,7 @@ pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
     a.bind(room);
 }
 
-/// Likewise if it has just made a thread and the reader is behind with those that ended.
+/// Does the same if the thread has just created a thread and the reader is behind with ended ones.
 pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
@@ -48,13 +46,13 @@ pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
     a.bind(few);
 }
 
-/// Counts a thread that has ended, its record sent. Clobbers `R0` to `R5`.
+/// Counts a thread that has ended, after its record was sent. Clobbers `R0` to `R5`.
 pub(super) fn count_ended(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R8, 1);
     add(c, a, pace::ENDED);
 }
 
-/// Holds the thread in `R7` back, which is between two calls, if it is to be. Keeps `R6` and `R7`.
+/// Holds back the thread in `R7`, which is between two calls, if requested. Preserves `R6` and `R7`.
 pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
@@ -85,14 +83,14 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     a.bind(free);
 }
 
-/// Notes the time, from which on what the thread in `R7` does is not its own: see [`book`].
+/// Notes the time from which the activity of the thread in `R7` is not its own: see [`book`].
 pub(super) fn begin(a: &mut Asm) {
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, SINCE, R0);
 }
 
-/// Puts the time since [`begin`] on the books of the thread in `R7`, which is in no call, as if it had
-/// been taken off the CPU then. Keeps `R7`.
+/// Accounts the time since [`begin`] to the thread in `R7`, which is not in a call, as if it had been
+/// preempted at that time. Preserves `R7`.
 pub(super) fn book(c: &Context<'_>, a: &mut Asm) {
     let no_cpu = a.label();
     a.call(Helper::KtimeNs);
@@ -126,7 +124,7 @@ fn jump_if_room(c: &Context<'_>, a: &mut Asm, room: Label) {
     a.jump_if_imm(Cond::Less, R0, c.maps.half_ring, room);
 }
 
-/// Uses `R8`.
+/// Jumps to `few` if few threads have ended. Uses `R8`.
 fn jump_if_few_ended(c: &Context<'_>, a: &mut Asm, few: Label) {
     for (which, into) in [(pace::TAKEN, R8), (pace::ENDED, R0)] {
         a.store_imm(Width::Word, R10, KEY_SLOT, which);

@@ -1,7 +1,7 @@
-//! Why was a thread not running, and for how long?
+//! Why a thread was not running, and for how long.
 //!
 //! `sched_switch` stamps a thread as it leaves the CPU with what it was doing, `sched_waking` and
-//! `sched_wakeup` when it could go on; when it is back, the time is added to one row per cause.
+//! `sched_wakeup` with when it could continue; when it is back, the time is added to one row per cause.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, lost, off, record, task};
@@ -60,9 +60,8 @@ fn next(c: &Context<'_>, a: &mut Asm) {
     a.bind(untraced);
 }
 
-/// Notes what the scheduler has counted so far for the thread in `R7`, whose task is in `R8`: from
-/// there its next departure can be mended, also the first one, which for a program that only sleeps
-/// is all there is.
+/// Notes the scheduler's count so far for the thread in `R7`, whose task is in `R8`. This allows its next
+/// departure to be repaired, including the first one, which for a program that only sleeps is the only one.
 fn note_count(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R8, c.offsets.task_runtime);
     // 0 means that nothing was noted.
@@ -72,25 +71,24 @@ fn note_count(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R7, task::VOLUNTARY, R1);
 }
 
-/// `sched_waking(task)`: who wakes a thread, and when.
+/// `sched_waking(task)`: which thread wakes another, and when.
 ///
-/// `sched_wakeup` is of no use for who did it: where the thread last ran on another CPU the kernel
-/// queues it there, and the tracepoint is passed by whatever that CPU was at, often its idle
-/// thread.
+/// `sched_wakeup` doesn't show the waker: if the thread last ran on another CPU, the kernel queues it there,
+/// and the tracepoint runs in the context of that CPU's current thread, often the idle thread.
 pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
     let (named, out) = (a.label(), a.label());
     a.load(Width::Double, R6, R1, 0);
     a.load(Width::Word, R1, R6, c.offsets.task_pid);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
-    // A thread that is about to leave its CPU is woken before it has left: only the name is kept.
+    // A thread that is about to leave its CPU may be woken before it has left: only the waker is kept.
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, named);
     wake(a, out);
     a.bind(named);
     a.call(Helper::CurrentPidTgid);
     a.store(Width::Word, R7, task::WAKER, R0);
-    // A thread of the tree that is in no call wakes nobody: an interrupt struck while it ran.
+    // A thread of the tree that is not in a call wakes no thread: an interrupt arrived while it ran.
     find_task(c, a, R0, out);
     a.load(Width::Double, R1, R0, task::ENTER);
     a.jump_if_imm(Cond::NotEqual, R1, 0, out);
@@ -99,10 +97,9 @@ pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `sched_wakeup(task)`: the thread is in the queue of a CPU, so from here on it only waits for
-/// that. This stamp replaces the one of its waking: an idle CPU of a virtual machine takes 15 to 40
-/// us to wake up, which belongs to the wait, as the kernel's own count of the time in the queue has
-/// it.
+/// `sched_wakeup(task)`: the thread is in the queue of a CPU, so from here on it only waits for that CPU.
+/// This stamp replaces that of its waking: an idle CPU of a virtual machine takes 15 to 40 us to wake up,
+/// which belongs to the sleep, as in the kernel's own count of the time in the queue.
 pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.load(Width::Double, R6, R1, 0);
@@ -124,7 +121,7 @@ fn wake(a: &mut Asm, awake: Label) {
     a.store(Width::Double, R7, task::WOKEN, R0);
 }
 
-/// The thread in `R7`, whose task is in `R8`, leaves the CPU.
+/// Handles the departure of the thread in `R7`, whose task is in `R8`, from its CPU.
 fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     let (unseen, known) = (a.label(), a.label());
     mend_arrival(c, a, |a| {
@@ -136,7 +133,7 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
-    // Absent when its arrival was not seen: a thread that was made while on a CPU.
+    // Absent if its arrival was not seen: a thread that was created while on a CPU.
     a.load(Width::Double, R1, R7, task::ON_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, unseen);
     a.alu(Alu::Sub, R0, R1);
@@ -170,7 +167,7 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Word, R7, task::OFF_CAUSE, R2);
 }
 
-/// Notes what the thread in `R7` is doing: its call, or none (a page fault, or plain computing).
+/// Notes the activity of the thread in `R7`: its call, or none (a page fault, or computation).
 fn note_call(a: &mut Asm) {
     let (outside, noted) = (a.label(), a.label());
     a.load(Width::Double, R1, R7, task::ENTER);
@@ -183,10 +180,9 @@ fn note_call(a: &mut Asm) {
     a.bind(noted);
 }
 
-/// Opens the off-CPU interval of the thread in `R7`, which arrives without having been seen to
-/// leave; its task is in `R8`. The kernel does not show every departure either: what the scheduler
-/// counted shows when it was and whether the thread wanted it, and it is still in the call that it
-/// was in.
+/// Opens the off-CPU interval of the thread in `R7`, which arrives although its departure was not seen; its
+/// task is in `R8`. The kernel doesn't show every departure either: the scheduler's count shows when it
+/// happened and whether it was voluntary, and the thread is still in the same call.
 fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     let (seen, uncounted, departed, within) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
@@ -203,8 +199,7 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.jump_if(Cond::NotEqual, R1, R4, departed);
     a.mov_imm(R3, cause::PREEMPTED);
     a.jump(departed);
-    // The command itself before any departure that was seen: it went to sleep in the call that it
-    // is in.
+    // The command itself before any visible departure: it went to sleep in its current call.
     a.bind(uncounted);
     a.load(Width::Double, R2, R7, task::ENTER);
     a.jump_if(Cond::Greater, R9, R2, seen);
@@ -213,7 +208,7 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Word, R7, task::OFF_CAUSE, R3);
     add_to(a, R7, task::ON_TOTAL, R2, R1);
     a.alu(Alu::Add, R9, R2);
-    // Not before that call: the scheduler's count lacks what interrupts and the hypervisor took.
+    // Not before that call: the scheduler's count lacks the time of interrupts and the hypervisor.
     a.load(Width::Double, R1, R7, task::ENTER);
     a.jump_if(Cond::GreaterEqual, R9, R1, within);
     a.mov(R9, R1);
@@ -224,13 +219,13 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.bind(seen);
 }
 
-/// Closes the off-CPU interval of the thread in `R7`, which is on a CPU, if it was not seen to
-/// arrive there. `runtime` loads what the scheduler has counted for the thread into `R1`; it may
-/// use `R1` to `R5` and `R8`. Keeps `R6` and `R7`.
+/// Closes the off-CPU interval of the thread in `R7`, which is on a CPU, if its arrival was not seen.
+/// `runtime` loads the scheduler's count for the thread into `R1`; it may use `R1` to `R5` and `R8`.
+/// Preserves `R6` and `R7`.
 ///
-/// The kernel does not show every arrival: of some 300 switches on a busy machine one was shown to
-/// no listener, its own event log included. What the scheduler counted since the thread left shows
-/// when it was; within a call, at the latest when that returns or the thread ends.
+/// The kernel doesn't show every arrival: of about 300 switches on a busy machine, one was not shown to any
+/// listener, including its own event log. The scheduler's count since the thread left shows when it happened;
+/// within a call, at the latest when that returns or the thread ends.
 pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&mut Asm)) {
     let (seen, after) = (a.label(), a.label());
     a.load(Width::Double, R9, R7, task::OFF_SINCE);
@@ -242,7 +237,7 @@ pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&m
     a.call(Helper::KtimeNs);
     a.load(Width::Double, R1, R10, NOW);
     a.alu(Alu::Add, R0, R1);
-    // The two clocks differ by the time that interrupts took.
+    // The two clocks differ by the time of interrupts.
     a.jump_if(Cond::GreaterEqual, R0, R9, after);
     a.mov(R0, R9);
     a.bind(after);
@@ -251,7 +246,7 @@ pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&m
     a.bind(seen);
 }
 
-/// [`mend_arrival`] for the thread that runs this, whose task no argument of the tracepoint holds.
+/// [`mend_arrival`] for the current thread, whose task is not among the tracepoint's arguments.
 pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
     mend_arrival(c, a, |a| {
         a.call(Helper::CurrentTask);
@@ -263,13 +258,13 @@ pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
     });
 }
 
-/// [`get_cpu`] at the time in `at`. Keeps `R7`.
+/// [`get_cpu`] at the time in `at`. Preserves `R7`.
 pub(super) fn get_cpu_at(c: &Context<'_>, a: &mut Asm, at: Reg, out: Label) {
     a.store(Width::Double, R10, NOW, at);
     get_cpu(c, a, out);
 }
 
-/// The thread in `R7` gets a CPU: closes its off-CPU interval, if it has one.
+/// Handles the arrival of the thread in `R7` on a CPU: closes its off-CPU interval, if it has one.
 fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     let (have_now, was_asleep, ready_only, split, no_sleep, no_ready) = (
         a.label(),
@@ -307,7 +302,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.bind(split);
     a.store(Width::Double, R10, ASLEEP, R1);
     a.store(Width::Double, R10, READY, R2);
-    // Not to a call that was entered since: its arrival was not seen then.
+    // Don't add to a call that was entered later: its arrival was not seen.
     let not_of_call = a.label();
     a.load(Width::Double, R3, R7, task::ENTER);
     a.jump_if(Cond::Greater, R3, R8, not_of_call);
@@ -320,7 +315,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     }
     a.load(Width::Word, R8, R7, task::WAKER);
     a.store_imm(Width::Word, R7, task::WAKER, 0);
-    // The record is sent; its time is no longer needed, so R8 and R9 are free.
+    // The record is sent and its time is no longer needed, so R8 and R9 are free.
     a.load(Width::Double, R9, R10, ASLEEP);
     a.jump_if_imm(Cond::Equal, R9, 0, no_sleep);
     a.store(Width::Word, R7, task::WOKEN_BY, R8);

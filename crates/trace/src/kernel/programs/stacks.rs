@@ -1,14 +1,14 @@
-//! Of which calls, waits and page faults is it kept where in the code they were, and on which path?
+//! Chooses the calls, waits and page faults whose place in the code and whose path are recorded.
 //!
-//! Chosen by time: each thread has running totals, and where one passes a multiple of the distance
-//! of two stacks, the call or fault that took it there is kept, for as much time as it passed
-//! multiples. So a wait that is longer than the distance is always kept, at its end, and many short
-//! calls by the share of their time. The distance is a power of two and doubles after every
-//! [`TAKEN_AT_ONE_DISTANCE`] stacks of its kind: the multiples of the longer one are among those of
-//! the shorter, and a long run has no more than a few thousand stacks. The first calls of each kind
-//! are kept besides, for no time, so that rare ones have a name.
+//! They are chosen by time: each thread has running totals, and when one passes a multiple of the distance
+//! between two stacks, the call or fault that caused it is recorded, representing as much time as the number
+//! of passed multiples. A wait longer than the distance is therefore always recorded, at its end, and many
+//! short calls according to their share of the time. The distance is a power of two and doubles after every
+//! [`TAKEN_AT_ONE_DISTANCE`] stacks of its kind: the multiples of the longer one are among those of the
+//! shorter, and a long run has no more than a few thousand stacks. The first calls of each kind are also
+//! recorded, representing no time, so that rare ones have a name.
 //!
-//! Keeping one takes 1 to 3 us, in which its thread counts as held back.
+//! Recording one takes 1 to 3 us, during which its thread counts as held back.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{chosen, lost, record, stack, task};
@@ -19,21 +19,21 @@ use crate::python::send_frames;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
-/// After so many, a power of two, their distance doubles.
+/// Number of stacks, a power of two, after which their distance doubles.
 pub(crate) const TAKEN_AT_ONE_DISTANCE: i32 = 512;
-/// The same of paths, whose records are a hundredth as long.
+/// Number of paths after which their distance doubles; their records are a hundredth as long.
 const PATHS_AT_ONE_DISTANCE: i32 = 2048;
-/// Paths are taken so much more often, as a power of two.
+/// How much more often paths are taken, as a power of two.
 const PATHS_FOR_A_STACK: u32 = 2;
-/// A distance that no total comes to.
+/// A distance that no total reaches.
 pub(crate) const NEVER: u32 = 63;
 /// The longest distance is 2 to this power, ns: 18 minutes.
 const LONGEST: i32 = 40;
-/// First calls of each kind that are kept.
+/// Number of first calls of each kind that are recorded.
 const FIRST_CALLS: i32 = 2;
 
-/// Frame slots that no program that keeps stacks uses for anything else: the tracepoint's arguments,
-/// how long a call took, what was added to each total, and what a stack and a path stand for.
+/// Frame slots not used for anything else by programs that record stacks: the tracepoint's arguments, the
+/// duration of a call, the amount added to each total, and the times that a stack and a path represent.
 pub(super) const ARGUMENTS: i16 = -256;
 pub(super) const TOOK: i16 = -264;
 const ON_CPU: i16 = -272;
@@ -42,23 +42,23 @@ const WITH_PATH: i16 = -288;
 const WEIGHT: i16 = -296;
 const WAIT_WEIGHT: i16 = -304;
 const PATH_WEIGHT: i16 = -312;
-/// Whether the stack is kept.
+/// Whether the stack is recorded.
 const KEPT: i16 = -320;
-/// How much of it is to be copied; before that a pointer of the kernel's.
+/// The number of bytes to copy; before that, a kernel pointer.
 const SIZE: i16 = -328;
-/// The thread's state, while its frames of Python's are sent.
+/// The thread's state, while its Python frames are sent.
 const STATE: i16 = -336;
 
 /// `BPF_F_USER_STACK`.
 const OF_USER: i32 = 1 << 8;
 
-/// No first thread's stack is longer than that, unless somebody raised the limit of 8 MiB.
+/// No first thread's stack is longer than this, unless the limit of 8 MiB was raised.
 const LONGEST_STACK: i32 = 64 << 20;
-/// Of the stack of a first thread so much more is copied than what lies before its begin.
+/// Number of additional bytes copied from a first thread's stack beyond its beginning.
 const BEYOND: i32 = 64;
 
-/// The distances with which a trace begins, as they lie in the table of [`chosen`]: of stacks, two
-/// to this power, ns.
+/// Returns the initial distances of a trace, in the format of the table of [`chosen`]: for stacks, two to the
+/// power `shift`, in ns.
 pub(crate) fn distances(shift: u32) -> [(i32, [u8; chosen::SIZE]); chosen::COUNT as usize] {
     let of = |which, shift: u32| {
         let mut entry = [0; chosen::SIZE];
@@ -73,14 +73,14 @@ pub(crate) fn distances(shift: u32) -> [(i32, [u8; chosen::SIZE]); chosen::COUNT
     ]
 }
 
-/// Keeps the call that the thread in `R7` has just returned from, if its turn has come. Its flags are
-/// in the thread's state; [`ARGUMENTS`] and [`TOOK`] are filled. Keeps only `R7`.
+/// Records the call from which the thread in `R7` has just returned, if its turn has come. Its flags are in
+/// the thread's state; [`ARGUMENTS`] and [`TOOK`] are filled. Preserves only `R7`.
 pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     let Some(shift) = c.stacks else {
         return;
     };
     let (out, pathless, turn) = (a.label(), a.label(), a.label());
-    // Where it worked the caller is gone with all that it was.
+    // If it succeeded, the caller's program no longer exists.
     a.load(Width::Word, R4, R7, task::FLAGS);
     a.jump_if_imm(Cond::AnySet, R4, REPLACES as i32, out);
     a.load(Width::Double, R9, R10, TOOK);
@@ -116,7 +116,7 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     );
     note_kept(a);
     keep_first(c, a);
-    // The registers of a 32-bit program are not those that are followed.
+    // The registers of a 32-bit program can't be unwound.
     let native = a.label();
     a.load(Width::Word, R1, R7, task::NR);
     a.mov(R2, R1);
@@ -153,9 +153,8 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.bind(out);
 }
 
-/// Keeps the page fault that the thread in `R7` was just served, if its turn has come. It took as
-/// much of the CPU as `R9` says, and was off it for [`OFF_CPU`]; perf's context is in `R6`. Keeps
-/// only `R7`.
+/// Records the page fault that was just served for the thread in `R7`, if its turn has come. Its CPU time is
+/// in `R9`, its time off the CPU in [`OFF_CPU`]; perf's context is in `R6`. Preserves only `R7`.
 pub(super) fn after_fault(c: &Context<'_>, a: &mut Asm) {
     let Some(shift) = c.stacks else {
         return;
@@ -187,8 +186,8 @@ pub(super) fn note_off_cpu(a: &mut Asm) {
     a.store(Width::Double, R10, OFF_CPU, R1);
 }
 
-/// Splits what the call took, in `R9`, into [`ON_CPU`] and [`OFF_CPU`], without the time in which it
-/// only lacked a CPU.
+/// Splits the duration of the call, in `R9`, into [`ON_CPU`] and [`OFF_CPU`], without the time in which it
+/// only waited for a CPU.
 fn split(a: &mut Asm) {
     let sound = a.label();
     a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
@@ -196,7 +195,7 @@ fn split(a: &mut Asm) {
     a.store(Width::Double, R10, OFF_CPU, R1);
     a.alu(Alu::Add, R2, R1);
     a.mov(R1, R9);
-    // An arrival on the CPU that was mended may be later than it was.
+    // A repaired arrival on the CPU may be recorded later than it happened.
     a.jump_if(Cond::GreaterEqual, R1, R2, sound);
     a.mov(R1, R2);
     a.bind(sound);
@@ -204,7 +203,7 @@ fn split(a: &mut Asm) {
     a.store(Width::Double, R10, ON_CPU, R1);
 }
 
-/// Adds what is in the slot to a total of the thread, and to `R8` the bits of the total that changed.
+/// Adds the value in the slot to a total of the thread, and adds the changed bits of the total to `R8`.
 fn advance(a: &mut Asm, total: i16, added: i16) {
     a.load(Width::Double, R1, R7, total);
     a.mov(R2, R1);
@@ -214,8 +213,8 @@ fn advance(a: &mut Asm, total: i16, added: i16) {
     a.alu(Alu::Xor, R1, R2).alu(Alu::Or, R8, R1);
 }
 
-/// Stores in the second slot for how much time this one stands whose time, in the first slot, was
-/// just added to a total: that of the multiples that were passed, of the distance as it is now.
+/// Stores in the second slot the time represented by the current event, whose time, in the first slot, was
+/// just added to a total: that of the passed multiples of the current distance.
 fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (i16, i16)) {
     let done = a.label();
     let at_one_distance = match kind {
@@ -236,7 +235,7 @@ fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (
     a.jump_if_imm(Cond::Equal, R3, 0, done);
     a.alu(Alu::ShiftLeft, R3, R2);
     a.store(Width::Double, R10, weight, R3);
-    // Two at once may count as one: that only moves when the distance doubles.
+    // Two concurrent ones may count as one: that only moves the time when the distance doubles.
     a.load(Width::Double, R1, R0, chosen::TAKEN);
     a.alu_imm(Alu::Add, R1, 1);
     a.store(Width::Double, R0, chosen::TAKEN, R1);
@@ -248,7 +247,7 @@ fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (
     a.bind(done);
 }
 
-/// Notes that the stack is kept if it stands for any time.
+/// Notes that the stack is recorded if it represents any time.
 fn note_kept(a: &mut Asm) {
     a.load(Width::Double, R1, R10, WEIGHT);
     a.load(Width::Double, R2, R10, WAIT_WEIGHT);
@@ -256,7 +255,7 @@ fn note_kept(a: &mut Asm) {
     a.store(Width::Double, R10, KEPT, R1);
 }
 
-/// Likewise if the call is one of the first of its kind.
+/// Does the same if the call is one of the first of its kind.
 fn keep_first(c: &Context<'_>, a: &mut Asm) {
     let (not_first, fresh) = (a.label(), a.label());
     a.load(Width::Word, R1, R7, task::FLAGS);
@@ -276,9 +275,9 @@ fn keep_first(c: &Context<'_>, a: &mut Asm) {
     a.bind(not_first);
 }
 
-/// Sends what the call is about whose flags are in `R6` and registers in `R9`, or goes on at `none`: its
-/// path, or that it is on a descriptor, so that this stands between what is told of that before and
-/// after. Keeps `R9`.
+/// Sends the object of the call whose flags are in `R6` and registers in `R9`, or continues at `none`: its
+/// path, or that it is on a descriptor, so that the record has its place between those that change that
+/// descriptor. Preserves `R9`.
 fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     let (second, read, unreadable) = (a.label(), a.label(), a.label());
     scratch(c, a, none);
@@ -318,15 +317,15 @@ fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     send(c, a);
 }
 
-/// What a stack is kept of.
+/// The kind of event for which a stack is recorded.
 #[derive(Clone, Copy)]
 enum Kept {
     Call,
     Fault,
 }
 
-/// Sends the stack of the thread in `R7` with its registers, which lie at `registers`; goes on at
-/// `none` if there is no room to put it together.
+/// Sends the stack of the thread in `R7` with its registers, which are at `registers`; continues at `none` if
+/// there is no room to build the record.
 fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: Kept) {
     let (whole, sent) = (a.label(), a.label());
     a.store_imm(Width::Word, R10, KEY_SLOT, 0);
@@ -368,7 +367,7 @@ fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: K
         stack::REGISTERS[stack::POINTER],
     );
     a.mov(R8, R0);
-    // The user's, by frame pointers: where the copy ends they lead on.
+    // The user's stack, by frame pointers: they continue beyond the end of the copy.
     a.load(Width::Double, R1, R10, ARGUMENTS);
     a.mov(R2, R8)
         .alu_imm(Alu::Add, R2, stack::CALLERS as i32)
@@ -410,8 +409,8 @@ fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: K
     a.load(Width::Double, R7, R10, STATE);
 }
 
-/// `R9 = ` how much is to be copied of the stack whose pointer is in `R6`: of a first thread's all
-/// that its functions have there, without the environment behind that.
+/// `R9 = ` the number of bytes to copy of the stack whose pointer is in `R6`: for a first thread, everything
+/// that belongs to its functions, without the environment after it.
 fn load_size(c: &Context<'_>, a: &mut Asm) {
     let (unknown, fits) = (a.label(), a.label());
     let o = c.offsets;

@@ -1,21 +1,20 @@
-//! How do the records and the samples become one trace?
+//! Merges the records and the samples into one trace.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Begun, ThreadTimeline, ThreadTimelines};
 use crate::result::{Cause, Exec, Interval, Limited, OffCpuRow, Process, Thread, Trace};
 
-/// Samples notice the end of a thread this late at most, on a machine that is not overloaded: on one
-/// that is, 27 ms after its end.
+/// Maximum delay with which samples notice the end of a thread on a machine that is not overloaded; on an
+/// overloaded one, 27 ms were seen.
 const NOTICED_NS: u64 = 20_000_000;
-/// The kernel ends the records of a thread that takes on other rights within its `execve`.
+/// The kernel ends the records of a thread that gains other privileges within this time after its `execve`.
 const TAKING_RIGHTS_NS: u64 = 5_000_000;
 
 impl ThreadTimelines {
-    /// Puts what the records showed into a trace of samples: beginnings and ends, switches, waits,
-    /// the timeline.
+    /// Adds the recorded data to a trace of samples: beginnings and ends, switches, waits, the timeline.
     ///
-    /// What only samples know stays: CPU time and time in the run queue by the kernel's own counts,
+    /// Data that only samples have is kept: CPU time and time in the run queue by the kernel's own counts,
     /// page faults, arguments, files.
     pub(crate) fn fill(mut self, end: u64, refused: &HashMap<u32, Option<u64>>, trace: &mut Trace) {
         for (_, timeline) in std::mem::take(&mut self.alive) {
@@ -49,7 +48,7 @@ impl ThreadTimelines {
             let (pid, tid) = (timeline.pid, timeline.tid);
             off_cpu.extend(timeline.waits.rows(pid, tid));
         }
-        // Those without a record, where records were lost.
+        // Threads without a record, if records were lost.
         let reported: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
         threads.extend(sampled.into_values());
         threads.sort_by_key(|t| (t.started_ns, t.tid));
@@ -70,7 +69,7 @@ impl ThreadTimelines {
         self.fill_processes(trace);
     }
 
-    /// Whether a thread's records ended with the `execve` of a program that has other rights.
+    /// Returns whether a thread's records ended with the `execve` of a program with other privileges.
     fn took_rights(&self, timeline: &ThreadTimeline) -> bool {
         let last = self.execs.get(&timeline.pid).and_then(|all| all.last());
         let since = |begun: &Begun| timeline.ended.map(|at| at.saturating_sub(begun.at));
@@ -86,7 +85,7 @@ impl ThreadTimelines {
             pid: *pid,
             ..Process::default()
         }));
-        // None as soon as one of the threads was not seen to end.
+        // No end for a process if one of its threads was not seen to end.
         let mut ends: HashMap<u32, Option<u64>> = HashMap::new();
         for thread in &trace.threads {
             let end = ends.entry(thread.pid).or_insert(Some(0));
@@ -112,7 +111,7 @@ impl ThreadTimelines {
     }
 }
 
-/// The part of a thread's time that no record holds.
+/// Returns the interval of a thread's time that no record covers.
 fn unseen(thread: &Thread, from_ns: u64, to_ns: u64) -> Interval {
     Interval {
         pid: thread.pid,
@@ -145,8 +144,8 @@ fn row_of(interval: &Interval) -> OffCpuRow {
     }
 }
 
-/// A thread as the records say it, with what only samples know. `took_rights`: its records may have
-/// ended before it did.
+/// Builds a thread from the records, with the data that only samples have. `took_rights` means that its
+/// records may have ended before the thread did.
 fn thread(
     timeline: &ThreadTimeline,
     sampled: Option<Thread>,
@@ -166,16 +165,15 @@ fn thread(
             timeline.ended.map(|at| at.saturating_sub(start)),
             sampled.ended_ns,
         ) {
-            // Records end where a thread takes other rights; samples, or who waited for it, saw it
-            // go on.
+            // Records end when a thread gains other privileges; samples, or the thread that waited for it,
+            // saw it continue.
             (Some(reported), Some(seen)) if took_rights && seen > reported + NOTICED_NS => {
                 Some(seen)
             }
             (reported, _) => reported,
         },
         on_cpu_ns: Some(timeline.on_cpu),
-        // The kernel's count was read some time before the end; what was taken away since is in
-        // ours.
+        // The kernel's count was read some time before the end; preemption after that is only in ours.
         ready_ns: Some(sampled.ready_ns.unwrap_or(0).max(timeline.able)),
         voluntary_switches: Some(timeline.switches.0),
         involuntary_switches: Some(timeline.switches.1),
@@ -185,11 +183,11 @@ fn thread(
     }
 }
 
-/// A program as the records say it, with its arguments if a sample saw them. Before that a child
-/// (`is_child`) was a copy of its parent, with the same path if that runs itself once more.
+/// Builds a program from the records, with its arguments if a sample saw them. Before that, a child
+/// (`is_child`) was a copy of its parent, with the same path if the parent runs itself again.
 fn exec(begun: &Begun, sampled: &[Exec], start: u64, is_child: bool) -> Exec {
     let at_ns = begun.at.saturating_sub(start);
-    // Of a program with other rights no record holds the path.
+    // No record holds the path of a program with other privileges.
     let alike = |exec: &&Exec| begun.path.is_empty() || exec.path == begun.path;
     let mut same = sampled.iter().filter(alike);
     let seen = same.find(|exec| !is_child || exec.at_ns >= at_ns);

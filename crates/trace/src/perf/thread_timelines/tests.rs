@@ -1,4 +1,4 @@
-//! What records and samples become.
+//! The results of records and samples.
 
 use super::*;
 use crate::result::{Process, Thread, Trace};
@@ -48,7 +48,7 @@ fn a_joined_thread_is_who_ended_the_wait() {
     let mut timelines = running();
     timelines.take(at(1, begun(10, 11)));
     timelines.take(at(2, What::In { tid: 11 }));
-    // One that runs on is not.
+    // A thread that keeps running isn't affected.
     timelines.take(at(2, begun(10, 12)));
     timelines.take(at(3, What::In { tid: 12 }));
     timelines.take(at(2, out(10)));
@@ -178,7 +178,7 @@ fn a_program_is_the_first_file_that_is_mapped_after_its_exec() {
     assert_eq!(trace.threads[0].name, "cat");
 }
 
-/// Its records end with the `execve` of a set-uid program, after 1 ms.
+/// Returns timelines whose records end with the `execve` of a set-uid program, after 1 ms.
 fn with_other_rights() -> ThreadTimelines {
     let mut timelines = running();
     let named = What::Named {
@@ -227,7 +227,7 @@ fn who_may_not_be_sampled_and_keeps_its_records_ends_with_them() {
     assert_eq!(trace.off_cpu, []);
 }
 
-/// What samples saw of it: an end after 900 ms.
+/// Returns the samples' view of it: an end after 900 ms.
 fn seen_to_end_late() -> Trace {
     let sampled = Thread {
         pid: 10,

@@ -1,17 +1,17 @@
-//! Which thread can have ended a wait?
+//! The thread that may have ended a wait.
 
 use super::{Place, ThreadTimeline, ThreadTimelines};
 use crate::calls;
 use crate::result::{Cause, Interval};
 
-/// Who wakes another thread may have left its CPU before the other is on one, by this much: 20 to
-/// 40 us between the CPUs of a virtual machine, more where they are busy.
+/// A waker may have left its CPU before the other thread is on one, by up to this much: 20 to 40 us between
+/// the CPUs of a virtual machine, more if they are busy.
 const WAKING_NS: u64 = 500_000;
-/// With more threads alive, who woke whom is not searched for.
+/// Maximum number of living threads for which wakers are searched.
 const MOST_WAKERS: usize = 256;
 
 impl ThreadTimelines {
-    /// A descriptor of a process leads to this pipe or socket.
+    /// Notes that a descriptor of a process leads to this pipe or socket.
     pub(in crate::perf) fn linked(&mut self, pid: u32, fd: i32, inode: u64) {
         if let Some(before) = self.links.insert((pid, fd), inode)
             && let Some(ends) = self.ends.get_mut(&before)
@@ -21,11 +21,11 @@ impl ThreadTimelines {
         self.ends.entry(inode).or_default().insert((pid, fd));
     }
 
-    /// The thread that can have ended a wait: another one of the process for a lock, one that has
-    /// the other end for a pipe; the one that was on a CPU last, if that was a moment ago. What a
-    /// poll waits for isn't seen: one of the process that went to rest itself right then, as a
-    /// worker does that has reported its result. Who ended right before a wait for no descriptor
-    /// did was joined, whoever else ran.
+    /// Returns the thread that may have ended a wait: for a lock, another thread of the process; for a pipe,
+    /// one that has the other end; in both cases the one that was last on a CPU, if that was a moment ago.
+    /// What a poll waits for isn't visible, so it is a thread of the process that went to sleep itself at
+    /// that moment, as a worker does after reporting its result. A thread that ended right before the end of
+    /// a wait without a descriptor was joined, whatever other threads ran.
     pub(super) fn waker(&self, wait: &Interval) -> Option<u32> {
         let call = wait.call.as_deref()?;
         if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {

@@ -1,47 +1,46 @@
-//! What the core was like beside each chunk: how fast its clock ran, and whether it was shared.
+//! The state of the core around each chunk: its clock speed, and whether it was shared.
 
 use crate::core_width::CoreWidth;
 use crate::result::{ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::{Samples, quantile};
 
-/// Where fewer chunks of a pass had the core for themselves, these had it by luck and not for as
-/// long as they took: a system call took 142 ns in a twentieth of the chunks, and 124 where it was
-/// most of them.
+/// If fewer chunks of a pass had the core to themselves, they had it only briefly and by luck: a system call
+/// took 142 ns if a twentieth of the chunks did, and 124 if most of them did.
 const ALONE_OF_A_PASS: f64 = 0.5;
 
-/// From this part of the time on a shared core is named as what disturbed.
+/// From this fraction of the time on, a shared core is reported as the disturbance.
 const SHARED_OF_NOTE: f64 = 0.3;
 
-/// The part of the chunks, the quickest ones, whose cycles are reported: where a neighbour was in
-/// the second level, a quarter of the chunks had 16.5 cycles a load and a tenth 16.2, with 16.0 to
-/// 16.05 in the quickest twentieth always.
+/// The fraction of the chunks, the fastest ones, whose cycles are reported: with a neighbour in the
+/// second-level cache, the fastest quarter of the chunks had 16.5 cycles per load and the fastest tenth 16.2,
+/// while the fastest twentieth always had 16.0 to 16.05.
 const QUICKEST: f64 = 0.05;
 
-/// The core beside the chunks of one probe.
+/// The state of the core around the chunks of one probe.
 #[derive(Debug)]
 pub(crate) struct Core {
     ruler: Ruler,
     reports_cycles: bool,
-    /// How wide it was, if that matters.
+    /// How wide the core was, if that matters.
     width: Option<CoreWidth>,
-    /// Of each pass, in the order of its values.
+    /// For each pass, in the order of its values.
     passes: Vec<Vec<Beside>>,
 }
 
-/// The core beside one chunk.
+/// The state of the core around one chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Beside {
-    /// What the chunk took.
+    /// The measured value of the chunk.
     value: f64,
-    /// What the chunk took in cycles of the clock at that moment.
+    /// The value in cycles of the clock at that time.
     cycles: f64,
     /// The longer of the samples before and after it; 0 if none were taken.
     sample: f64,
 }
 
 impl Core {
-    /// Knows the clock, and neither reports cycles nor minds who shares the core.
+    /// Creates a core that knows the clock, doesn't report cycles, and ignores sharing.
     pub(crate) fn new() -> Core {
         Core {
             ruler: Ruler::new(),
@@ -51,17 +50,17 @@ impl Core {
         }
     }
 
-    /// The figure is to be reported in cycles as well.
+    /// Makes the figure be reported in cycles as well.
     pub(crate) fn report_cycles(&mut self) {
         self.reports_cycles = true;
     }
 
-    /// Only chunks that had the core for themselves are to count.
+    /// Counts only chunks that had the core to themselves.
     pub(crate) fn mind_sharing(&mut self) {
         self.width = Some(CoreWidth::default());
     }
 
-    /// A chunk with what was beside it.
+    /// Measures a chunk and the state of the core around it.
     pub(crate) fn around(&mut self, chunk: &mut dyn FnMut() -> f64) -> (f64, Beside) {
         let ghz = self.ruler.ghz();
         let mut sample = || self.width.as_mut().map_or(0.0, |width| width.sample(ghz));
@@ -76,12 +75,12 @@ impl Core {
         (value, beside)
     }
 
-    /// Remembers what was beside the chunks of one more pass.
+    /// Stores the state around the chunks of another pass.
     pub(crate) fn keep(&mut self, pass: Vec<Beside>) {
         self.passes.push(pass);
     }
 
-    /// What counts of `passes`, which are those that were kept; `None` if all of it does.
+    /// Returns the values of `passes` that count, for the stored passes; `None` if all of them do.
     pub(crate) fn counted(&self, passes: &[Samples]) -> Option<Vec<Samples>> {
         let limit = self.width.as_ref()?.limit();
         let passes = passes.iter().zip(&self.passes);
@@ -101,7 +100,7 @@ impl Core {
         Some(counted.collect())
     }
 
-    /// Adds the cycles to a figure; to a missing one that the core was shared, with what was
+    /// Adds the cycles to a figure. If the figure is missing, adds that the core was shared, with the values
     /// measured in `passes`.
     pub(crate) fn annotate(&self, result: &mut ProbeResult, passes: &[Samples]) {
         if result.verdict == ProbeVerdict::Ok {
@@ -115,14 +114,14 @@ impl Core {
             result.verdict = ProbeVerdict::Disturbed;
             (result.min, result.median) = (quantile(&values, 0.0), quantile(&values, 0.5));
             result.note = Some(format!(
-                "something else was at work on the core's other hardware thread {:.0} % of the time",
+                "the core's other hardware thread was busy with other work {:.0} % of the time",
                 shared * 100.0
             ));
         }
     }
 
-    /// The median of the quickest chunks: whatever disturbs adds, and where the clock moves within
-    /// one of them both sides are as likely.
+    /// Returns the median of the fastest chunks: any disturbance adds time, and a clock change within a chunk
+    /// is equally likely in either direction.
     fn cycles(&self) -> Option<f64> {
         let limit = self.width.as_ref().map_or(f64::INFINITY, CoreWidth::limit);
         let all = self.passes.iter().flatten();
@@ -148,7 +147,7 @@ mod tests {
         samples.iter().map(one).collect()
     }
 
-    /// A core that was looked at often and found alone at 0.22 cycles an addition.
+    /// Returns a core that was sampled often and found unshared at 0.22 cycles per addition.
     fn minding(passes: &[&[f64]]) -> Core {
         Core {
             width: Some(CoreWidth::of(&[0.22; 500])),
@@ -196,7 +195,7 @@ mod tests {
             sample: 0.0,
         };
         let mut pass: Vec<Beside> = (0..57).map(slow).collect();
-        // One of the quickest has less than it took: the clock went up within it.
+        // One of the fastest has fewer cycles than it took: the clock sped up within it.
         pass.extend([280.0, 300.0, 301.0].map(|cycles| Beside {
             value: 100.0,
             cycles,

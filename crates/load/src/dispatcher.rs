@@ -1,4 +1,4 @@
-//! Which request is sent next, on which of the free places, and what became of it.
+//! Decides which request is sent next and on which free slot, and records its outcome.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,40 +10,40 @@ use crate::request::Taken;
 use crate::response::Answer;
 use crate::task::{Outcome, Task};
 
-/// How long a place rests after a failure: a server that refuses must not be asked a million times
-/// a second, nor keep the loop from looking at the time.
+/// How long a slot rests after a failure: a server that refuses must not get a million requests per second,
+/// or keep the loop from checking the time.
 const REST: u64 = 1_000_000;
 
-/// Room for one request at a time: a connection of HTTP/1.1, a stream of HTTP/2.
+/// A slot for one concurrent request: a connection of HTTP/1.1, a stream of HTTP/2.
 #[derive(Default)]
 pub(crate) struct Place {
-    /// The request under way.
+    /// The outstanding request.
     pub(crate) ticket: Option<Ticket>,
-    /// Which request was sent last, or is being sent.
+    /// Index of the request that was sent last, or is being sent.
     pub(crate) request: usize,
-    /// Since when it has nothing to do.
+    /// Since when it has been idle.
     free_since: u64,
-    /// The beginning of the body, where it is checked.
+    /// The beginning of the body, if it is checked.
     body: Vec<u8>,
 }
 
-/// What all places share.
-pub(crate) struct Desk {
+/// State shared by all slots.
+pub(crate) struct Dispatcher {
     pub(crate) task: Arc<Task>,
     pub(crate) places: Vec<Place>,
     free: VecDeque<usize>,
-    /// Those whose last request failed, with the moment from which they may be used again.
+    /// Slots whose last request failed, with the time from which they may be used again.
     resting: VecDeque<(u64, usize)>,
     next_request: usize,
-    /// Why a connection can't be made that no request was waiting for.
+    /// Why a connection can't be made, if no request was waiting for it.
     pub(crate) unmade: Option<Failing>,
     pub(crate) ledger: Ledger,
     pub(crate) outcome: Outcome,
 }
 
-impl Desk {
-    pub(crate) fn new(task: Arc<Task>, places: usize) -> Desk {
-        Desk {
+impl Dispatcher {
+    pub(crate) fn new(task: Arc<Task>, places: usize) -> Dispatcher {
+        Dispatcher {
             task,
             places: (0..places).map(|_| Place::default()).collect(),
             free: (0..places).collect(),
@@ -64,7 +64,7 @@ impl Desk {
         }
     }
 
-    /// The place on which a request is to be sent now, if one is due and a place is free.
+    /// Returns the slot on which to send a request now, if one is due and a slot is free.
     pub(crate) fn next(&mut self) -> Option<usize> {
         let index = *self.free.front()?;
         let at = now();
@@ -77,19 +77,19 @@ impl Desk {
         Some(index)
     }
 
-    /// What is sent on a place.
+    /// Returns the request to send on a slot.
     pub(crate) fn request(&self, index: usize) -> &Request {
         &self.task.requests[self.places[index].request]
     }
 
-    /// All places are taken.
+    /// Notes that all slots are taken.
     pub(crate) fn note_waiting(&mut self) {
         if self.free.is_empty() {
             self.ledger.note_waiting();
         }
     }
 
-    /// Takes the body of the answer that comes on a place.
+    /// Returns the receiver for the body of a slot's response.
     pub(crate) fn body(&mut self, index: usize) -> Taken<'_> {
         let place = &mut self.places[index];
         Taken {
@@ -103,7 +103,7 @@ impl Desk {
         }
     }
 
-    /// A place has its whole answer, and is free.
+    /// Notes that a slot has received its whole response and is free.
     pub(crate) fn answered(&mut self, index: usize, answer: Answer, at: u64) {
         let place = &mut self.places[index];
         let checks = &self.task.checks;
@@ -125,7 +125,7 @@ impl Desk {
         self.free.push_back(index);
     }
 
-    /// The request on a place, if there is one, has failed.
+    /// Notes that the request on a slot, if there is one, has failed.
     pub(crate) fn failed(&mut self, index: usize, why: Failing, text: &'static str) {
         let Some(ticket) = self.places[index].ticket.take() else {
             self.unmade.get_or_insert(why);
@@ -139,13 +139,13 @@ impl Desk {
         self.resting.push_back((at + REST, index));
     }
 
-    /// Whether the request on a place should have its answer by now.
+    /// Returns whether the response of a slot is overdue.
     pub(crate) fn is_overdue(&self, index: usize, at: u64) -> bool {
         let ticket = self.places[index].ticket;
         ticket.is_some_and(|ticket| at.saturating_sub(ticket.sent) > self.task.timeout)
     }
 
-    /// When the next place has rested.
+    /// Returns when the next slot has rested.
     pub(crate) fn rested_from(&self) -> Option<u64> {
         self.resting.front().map(|(from, _)| *from)
     }
@@ -159,8 +159,8 @@ impl Desk {
         }
     }
 
-    /// Ends a step. All places are free; those are returned that had a request under way, whose
-    /// answer must not come in the next step.
+    /// Ends a step. All slots become free; returns the slots that had an outstanding request, whose response
+    /// must not be received in the next step.
     pub(crate) fn close(&mut self) -> (Outcome, Vec<usize>) {
         let mut outcome = std::mem::take(&mut self.outcome);
         let ledger = std::mem::replace(&mut self.ledger, Ledger::new(Pace::Closed, 0, 0));

@@ -1,41 +1,41 @@
-//! Whether this thread had the CPU: the gate that every figure passes.
+//! Checks whether this thread had the CPU: the gate that every figure must pass.
 //!
-//! On a shared machine no window of 0.1 s is clean, but many of 1 ms are. Figures are therefore
-//! taken in chunks of at most 100 us, grouped into batches of about 1 ms, and a batch counts only
-//! if CPU time over wall time was at least [`LEAST_SHARE`]. Without the gate a system call of
-//! 0.166 us was measured as 2.2 us at load 6.
+//! On a shared machine no window of 0.1 s is undisturbed, but many of 1 ms are. Figures are therefore taken
+//! in chunks of at most 100 us, grouped into batches of about 1 ms, and a batch counts only if CPU time over
+//! wall time was at least [`LEAST_SHARE`]. Without the gate, a system call of 0.166 us was measured as 2.2 us
+//! under a load of 6.
 
 use std::time::Instant;
 
 use fathom_model::quantity::Nanoseconds;
 
-/// The least share of the CPU with which a batch counts.
+/// The smallest share of the CPU with which a batch counts.
 pub(crate) const LEAST_SHARE: f64 = 0.9;
 
-/// CPU time of the calling thread in ns (`CLOCK_THREAD_CPUTIME_ID`).
+/// Returns the CPU time of the calling thread in ns (`CLOCK_THREAD_CPUTIME_ID`).
 pub(crate) fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// CPU time of the whole process in ns (`CLOCK_PROCESS_CPUTIME_ID`).
+/// Returns the CPU time of the whole process in ns (`CLOCK_PROCESS_CPUTIME_ID`).
 pub(crate) fn process_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// The clock `id` in ns; 0 if the system does not have it.
+/// Returns the clock `id` in ns; 0 if the system doesn't have it.
 pub(crate) fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `time` is a valid place for the answer.
+    // SAFETY: `time` is a valid place for the result.
     if unsafe { libc::clock_gettime(id, &raw mut time) } != 0 {
         return 0;
     }
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// CPU time of this process and of the children that it reaped, in ns (`getrusage`).
+/// Returns the CPU time of this process and of the children that it reaped, in ns (`getrusage`).
 pub(crate) fn family_cpu_ns() -> u64 {
     let sum = |who| {
         let usage = rusage(who);
@@ -45,7 +45,7 @@ pub(crate) fn family_cpu_ns() -> u64 {
     sum(libc::RUSAGE_SELF) + sum(libc::RUSAGE_CHILDREN)
 }
 
-/// Times that the scheduler took the CPU away from the calling thread.
+/// Returns how often the scheduler preempted the calling thread.
 pub(crate) fn involuntary_switches() -> u64 {
     rusage(libc::RUSAGE_THREAD).ru_nivcsw as u64
 }
@@ -53,12 +53,12 @@ pub(crate) fn involuntary_switches() -> u64 {
 fn rusage(who: libc::c_int) -> libc::rusage {
     // SAFETY: all-zero is a valid rusage.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is a valid place for the answer; on an error it stays zero.
+    // SAFETY: `usage` is a valid place for the result; on an error it stays zero.
     unsafe { libc::getrusage(who, &raw mut usage) };
     usage
 }
 
-/// Time that the hypervisor gave to others since boot, all CPUs (`/proc/stat`, field 8).
+/// Returns the time that the hypervisor gave to others since boot, over all CPUs (`/proc/stat`, field 8).
 pub(crate) fn steal_ns() -> Nanoseconds {
     std::fs::read_to_string("/proc/stat").map_or(Nanoseconds(0), |text| {
         parse_steal_ns(&text, ticks_per_second())
@@ -80,19 +80,19 @@ pub(crate) fn parse_steal_ns(stat: &str, ticks_per_second: u64) -> Nanoseconds {
     Nanoseconds(ticks.saturating_mul(1_000_000_000 / ticks_per_second))
 }
 
-/// Which CPU time is held against the wall time.
+/// Which CPU time is compared with the wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CpuOf {
-    /// The calling thread: for loops.
+    /// That of the calling thread: for loops.
     Thread,
-    /// The process: for threads that hand over to each other on one CPU.
+    /// That of the process: for threads that hand over to each other on one CPU.
     Process,
-    /// The process and the children that it reaped: for spawning.
+    /// That of the process and the children that it reaped: for spawning.
     Family,
-    /// The process and one child that still runs, by the child's CPU clock: for processes that
-    /// hand over to each other on one CPU.
+    /// That of the process and one running child, by the child's CPU clock: for processes that hand over to
+    /// each other on one CPU.
     With(libc::clockid_t),
-    /// Nothing: for probes that wait for a device or another CPU.
+    /// None: for probes that wait for a device or another CPU.
     Nobody,
 }
 
@@ -108,7 +108,7 @@ impl CpuOf {
     }
 }
 
-/// A stretch of wall time with the CPU time that was had in it.
+/// A period of wall time, with the CPU time used in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stretch {
     cpu_of: CpuOf,
@@ -117,7 +117,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    /// Begins a stretch.
+    /// Begins a period.
     pub(crate) fn begin(cpu_of: CpuOf) -> Stretch {
         Stretch {
             cpu_of,
@@ -126,12 +126,12 @@ impl Stretch {
         }
     }
 
-    /// Wall time so far in ns.
+    /// Returns the wall time so far in ns.
     pub(crate) fn wall_ns(&self) -> u64 {
         self.wall.elapsed().as_nanos() as u64
     }
 
-    /// CPU time over wall time so far, 0 to 1; `None` if nobody's CPU time counts.
+    /// Returns CPU time over wall time so far, 0 to 1; `None` if no CPU time counts.
     pub(crate) fn share(&self) -> Option<f64> {
         if self.cpu_of == CpuOf::Nobody {
             return None;
@@ -141,7 +141,7 @@ impl Stretch {
         Some((cpu / wall).min(1.0))
     }
 
-    /// Whether the CPU was had, or does not matter.
+    /// Returns whether the CPU was available, or doesn't matter.
     pub(crate) fn passes(&self) -> bool {
         self.share().is_none_or(|share| share >= LEAST_SHARE)
     }

@@ -1,17 +1,17 @@
-//! What does a call take right now? A sample of a few milliseconds, where a profile takes seconds.
+//! The current cost of a call: a sample of a few milliseconds, where a profile takes seconds.
 
 use std::ffi::{CStr, CString};
 use std::time::Instant;
 
-/// A path of two names, as most of those that programs ask for, that every system has.
+/// A path of two components that every system has, like most paths that programs look up.
 const PATH: &CStr = c"/usr/bin";
 
-/// Paths of a program that are asked for; the others are taken to be like them.
+/// Maximum number of a program's paths that are looked up; the others are assumed to cost the same.
 const MOST_PATHS: usize = 8;
 
-/// To ask for what the kernel's cache of names has, and back, in seconds: what a program asked for,
-/// each path with how often. Without any: a short one that every system has. Names that lead nowhere
-/// are asked for as well.
+/// Returns the seconds of a path lookup that the kernel's name cache can answer. `asked` has the paths that a
+/// program looked up, each with its count, including paths that don't exist. If it is empty, a short path
+/// that every system has is used.
 pub fn lookup_seconds(asked: &[(CString, u64)]) -> Option<f64> {
     let any = [(PATH.to_owned(), 1)];
     let paths = match asked.is_empty() {
@@ -26,7 +26,7 @@ pub fn lookup_seconds(asked: &[(CString, u64)]) -> Option<f64> {
     (all > 0).then(|| times / all as f64)
 }
 
-/// Asks what a path leads to; nothing is mounted for it.
+/// Looks up a path without triggering an automount.
 fn ask(path: &CStr) {
     // SAFETY: an all-zero stat is valid.
     let mut of: libc::stat = unsafe { std::mem::zeroed() };
@@ -35,14 +35,14 @@ fn ask(path: &CStr) {
     unsafe { libc::fstatat(libc::AT_FDCWD, path.as_ptr(), &raw mut of, flags) };
 }
 
-/// The simplest call and back, in seconds.
+/// Returns the duration of the simplest system call, in seconds.
 pub fn simplest_call_seconds() -> f64 {
-    // SAFETY: asks for a number, and can't fail.
+    // SAFETY: returns a number, and can't fail.
     usual_mean(20, 100, || _ = unsafe { libc::getppid() })
 }
 
-/// A call that changes nothing by its name, and back, in seconds, of a program that computes a little
-/// between two: right one after the other they are quicker on some machines. `None` for others.
+/// Returns the duration in seconds of a side-effect-free system call, by name, in a program that computes a
+/// little between calls: on some machines calls in direct sequence are faster. `None` for other calls.
 pub fn call_seconds(name: &str) -> Option<f64> {
     let (_, number, first) = HARMLESS.iter().find(|call| call.0 == name)?;
     let mut room = [0u64; 128];
@@ -61,7 +61,7 @@ pub fn call_seconds(name: &str) -> Option<f64> {
     };
     let computing = usual_mean(20, 100, &mut compute);
     let both = usual_mean(20, 100, || {
-        // SAFETY: each of these calls only asks, and writes at most to what `room` has space for.
+        // SAFETY: each of these calls only queries, and writes at most to the space in `room`.
         unsafe { libc::syscall(*number, first, second) };
         compute();
     });
@@ -69,18 +69,18 @@ pub fn call_seconds(name: &str) -> Option<f64> {
     Some((both - computing).max(0.0))
 }
 
-/// Steps of computing between two calls, each 6 cycles.
+/// Computation steps between two calls, each 6 cycles.
 const STEPS: usize = 30;
 
-/// What such a call takes as its first argument.
+/// The first argument of such a call.
 enum First {
-    /// Where to write; how much may be written is the second then.
+    /// A buffer; the second argument is its size.
     Room,
-    /// A number; where to write is the second then, if it writes.
+    /// A number; the second argument is a buffer, if the call writes.
     Number(usize),
 }
 
-/// Calls that change nothing and take what they take whatever the program is: by their names.
+/// System calls, by name, that change nothing and whose cost doesn't depend on the program.
 const HARMLESS: [(&str, libc::c_long, First); 15] = [
     ("getpid", libc::SYS_getpid, First::Number(0)),
     ("getppid", libc::SYS_getppid, First::Number(0)),
@@ -92,7 +92,7 @@ const HARMLESS: [(&str, libc::c_long, First); 15] = [
     ("getgid", libc::SYS_getgid, First::Number(0)),
     ("getegid", libc::SYS_getegid, First::Number(0)),
     ("getrusage", libc::SYS_getrusage, First::Number(0)),
-    // What the vDSO doesn't serve: the clock of the process.
+    // Not served by the vDSO: the CPU clock of the process.
     ("clock_gettime", libc::SYS_clock_gettime, First::Number(2)),
     ("times", libc::SYS_times, First::Room),
     ("uname", libc::SYS_uname, First::Room),
@@ -100,8 +100,8 @@ const HARMLESS: [(&str, libc::c_long, First); 15] = [
     ("getcwd", libc::SYS_getcwd, First::Room),
 ];
 
-/// The median of so many means of so many calls, in seconds: what a call of a program takes, which has
-/// neighbours, too.
+/// Returns the median of `rounds` means of `calls` calls each, in seconds: the cost in a real program, where
+/// other processes run as well.
 fn usual_mean(rounds: usize, calls: usize, mut call: impl FnMut()) -> f64 {
     let mean = |_| {
         let start = Instant::now();
@@ -113,9 +113,9 @@ fn usual_mean(rounds: usize, calls: usize, mut call: impl FnMut()) -> f64 {
     means[rounds / 2]
 }
 
-/// The cheapest call through the 32-bit entry of x86 (`int 0x80`) and back, in seconds: the least
-/// of ten means of 20 calls, 0.1 to 6 us by the machine and what runs beneath it. `None` where
-/// there is no such entry.
+/// Returns the duration of the cheapest call through the 32-bit entry of x86 (`int 0x80`), in seconds: the
+/// minimum of ten means of 20 calls, 0.1 to 6 us depending on the machine and the layers below. `None` if the
+/// entry doesn't exist.
 #[cfg(target_arch = "x86_64")]
 pub fn entry_32_seconds() -> Option<f64> {
     let call = || {
@@ -125,13 +125,13 @@ pub fn entry_32_seconds() -> Option<f64> {
     has_32_bit_entry().then(|| least_mean(10, 20, call))?
 }
 
-/// There is no such entry.
+/// Returns `None`, because the entry doesn't exist here.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn entry_32_seconds() -> Option<f64> {
     None
 }
 
-/// The least of so many means of so many calls, in seconds; `None` if one of them fails.
+/// Returns the minimum of `rounds` means of `calls` calls each, in seconds; `None` if a call fails.
 fn least_mean(rounds: usize, calls: usize, call: impl Fn() -> bool) -> Option<f64> {
     let mean = |_| {
         let start = Instant::now();
@@ -142,11 +142,10 @@ fn least_mean(rounds: usize, calls: usize, call: impl Fn() -> bool) -> Option<f6
     means?.into_iter().min_by(f64::total_cmp)
 }
 
-/// Whether a child survives a call through it: it is killed where the entry is switched off.
+/// Returns whether a child survives a call through the entry: it is killed if the entry is disabled.
 #[cfg(target_arch = "x86_64")]
 fn has_32_bit_entry() -> bool {
-    // SAFETY: the child makes only calls that are safe after a fork: a limit, the call, and its
-    // end.
+    // SAFETY: the child makes only calls that are safe after a fork: a limit, the call, and an exit.
     match unsafe { libc::fork() } {
         -1 => false,
         0 => {
@@ -162,7 +161,7 @@ fn has_32_bit_entry() -> bool {
         }
         child => {
             let mut status = 0;
-            // SAFETY: waits for the child that was just made; the pointer is to a live value.
+            // SAFETY: waits for the child that was just created; the pointer is to a live value.
             while unsafe { libc::waitpid(child, &raw mut status, 0) } == -1 {
                 if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
                     return false;
@@ -173,7 +172,7 @@ fn has_32_bit_entry() -> bool {
     }
 }
 
-/// `getpid`, by its number in the 32-bit table.
+/// Calls `getpid` by its number in the 32-bit table.
 #[cfg(target_arch = "x86_64")]
 fn call_through_32_bit_entry() {
     const GETPID: i64 = 20;

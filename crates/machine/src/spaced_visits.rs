@@ -1,9 +1,9 @@
-//! Several probes measured in visits that lie seconds apart.
+//! Several probes measured in visits that are seconds apart.
 //!
-//! Some figures have a second state that lasts for seconds: a system call took 185 ns, and 232 to
-//! 416 while another program traced system calls; the third level took 15 ns, and 25 while others
-//! filled it. Passes that follow each other at once agree on either state. Visits seconds apart see
-//! both, and the figure stands only if they agree.
+//! Some figures have a second state that lasts for seconds: a system call took 185 ns, and 232 to 416 while
+//! another program traced system calls; the third level took 15 ns, and 25 while others filled it. Passes in
+//! direct sequence agree on either state. Visits seconds apart see both, and the figure is valid only if they
+//! agree.
 
 use std::time::{Duration, Instant};
 
@@ -11,16 +11,16 @@ use crate::deadline;
 use crate::result::ProbeResult;
 use crate::track::Track;
 
-/// Least time between the end of a visit and the beginning of the next.
+/// Minimum time between the end of a visit and the beginning of the next.
 pub(crate) const APART: Duration = Duration::from_secs(1);
 
-/// Most visits.
+/// Maximum number of visits.
 const MOST: usize = 6;
 
 /// Passes of each probe in one visit.
 const PASSES: usize = 2;
 
-/// The probes and how often they were visited.
+/// The probes and the number of their visits.
 pub(crate) struct Visits {
     tracks: Vec<Track>,
     visits: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Visits {
 }
 
 impl Visits {
-    /// None yet.
+    /// Creates the visits without making one.
     pub(crate) fn new(tracks: Vec<Track>) -> Visits {
         Visits {
             tracks,
@@ -37,10 +37,10 @@ impl Visits {
         }
     }
 
-    /// One visit to all probes, after the pause that makes it count. Ends early at the deadline.
+    /// Visits all probes, after the pause that makes the visit count. Ends early at the deadline.
     pub(crate) fn visit(&mut self) {
         if let Some(ended) = self.ended {
-            // Later it would be a part of the visit that comes, and confirm itself.
+            // Later, the pass would be part of the next visit, and confirm itself.
             if ended.elapsed() < APART / 2 {
                 deadline::pause(APART / 2 - ended.elapsed().min(APART / 2));
                 self.look_again();
@@ -59,8 +59,8 @@ impl Visits {
         self.ended = Some(Instant::now());
     }
 
-    /// One more pass of what others on the machine use too, which belongs to the visit before:
-    /// neighbours come and go within tenths of a second.
+    /// Makes another pass of shared resources, which belongs to the previous visit: neighbours come and go
+    /// within tenths of a second.
     fn look_again(&mut self) {
         let before = self.visits.saturating_sub(1);
         for track in self.tracks.iter_mut().filter(|track| track.is_shared()) {
@@ -70,7 +70,7 @@ impl Visits {
         }
     }
 
-    /// Visits until all agree, or `until` is too near for another one.
+    /// Makes visits until all agree, or until `until` is too close for another one.
     pub(crate) fn settle(&mut self, until: Instant) {
         while self.visits < MOST
             && !deadline::passed()
@@ -81,7 +81,7 @@ impl Visits {
         }
     }
 
-    /// What is known so far.
+    /// Returns the results so far.
     pub(crate) fn results(&self) -> Vec<ProbeResult> {
         self.tracks.iter().map(Track::over_visits).collect()
     }
