@@ -6,7 +6,7 @@ use crate::check::System;
 use crate::check::tests::{read, system};
 use crate::mutated::mutated;
 use crate::remembered::{self, Profile, identity_of};
-use crate::{context, environment, gate, mounts, probes, reported, tune};
+use crate::{context, cpu_gate, environment, mounts, probes, reported, tune};
 
 /// The files that are read, with contents as on a real machine.
 const FILES: &[(&str, &str)] = &[

@@ -38,7 +38,7 @@ fn a_finding_that_can_be_tried_has_a_proof() {
     assert_eq!(proof["intervention"], "no-sleep", "{proof}");
     let said = stderr(&output);
     assert!(
-        said.contains("(no-sleep else slope:sleeps): the command is run again at most"),
+        said.contains("(no-sleep else slope:sleeps): the command is run at most"),
         "{said}"
     );
 }
