@@ -87,7 +87,7 @@ mod tests {
         let said = warning(0, &piped, &[run(9_000, 0), run(9_000, 0)]).unwrap();
         assert!(
             said.message
-                .starts_with("wrote 0 B with its output to /dev/null, and 76.3 MiB")
+                .starts_with("wrote 0 B when its output goes to /dev/null, but 76.3 MiB")
         );
         assert!(warning(0, &piped, &[run(9_000, 0), run(9_000, 80_000_000)]).is_none());
         assert!(warning(1, &piped, &[run(9_000, 0)]).is_none());

@@ -90,8 +90,7 @@ mod tests {
         );
         assert_eq!(
             warning.message,
-            "throttled by this group's CPU limit (40 % of a CPU): in 2 of 3 runs, 310 ms in all; \
-             raise it or use fewer CPUs"
+            "throttled by this group's CPU limit (40 % of a CPU): in 2 of 3 runs, 310 ms in all; raise the limit or use fewer CPUs"
         );
     }
 

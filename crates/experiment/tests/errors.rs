@@ -79,8 +79,8 @@ fn all_mistakes_are_said_at_once() {
             "a claim needs `layer`",
             "a claim needs `holds`",
             "a claim needs `text`",
-            "there are two claims `x`",
-            "there is no layer \"weight\"",
+            "two claims are named `x`",
+            "no layer \"weight\"",
         ]
     );
 }

@@ -158,7 +158,7 @@ fn a_published_size_in_another_unit_is_an_error_of_the_file() {
     assert_eq!(message("value = 150, unit = \"us\""), None);
     let error = message("value = 150").expect("a bare number is not a time");
     assert!(
-        error.contains("the published value is a plain number, what is compared is in s"),
+        error.contains("the published value is a plain number, but the compared value is in s"),
         "{error}"
     );
     assert_eq!(message("value = 150, limit = true"), None);

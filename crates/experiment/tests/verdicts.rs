@@ -60,7 +60,7 @@ fn direction_only_says_by_how_much() {
     let text = claim("size", "ratio(wall.a, wall.b) >= 10");
     let reason = |a| judged(&text, &results(a, 1.0)).judged.reason;
     assert_eq!(reason(8.0), "20 % less than claimed");
-    assert_eq!(reason(2.0), "1/5.00 of what is claimed");
+    assert_eq!(reason(2.0), "1/5.00 of the claimed size");
     let equal = claim("size", "ratio(wall.a, wall.b) == 10 within 5%");
     assert_eq!(
         judged(&equal, &results(40.0, 1.0)).judged.reason,
@@ -81,10 +81,7 @@ fn a_size_on_the_edge_of_what_is_allowed_is_the_direction_alone() {
     };
     let (verdict, reason) = found(0.02);
     assert_eq!(verdict, DirectionOnly, "{reason}");
-    assert!(
-        reason.ends_with("on the edge of what is allowed"),
-        "{reason}"
-    );
+    assert!(reason.ends_with("on the edge of the tolerance"), "{reason}");
     // More rounds could still show that it is the published size.
     assert_eq!(found(0.6).0, Undecided);
 }

@@ -174,7 +174,10 @@ fn branches_are_series_and_semicolons_separate_too() {
         let one = [("a".to_owned(), Value::from(100), vec![60])];
         assert_eq!(found(&["--branch", "main"]), one, "{number}");
         let said = refused(&["--csv", path, "--branch", "next"]);
-        assert!(said.contains("\"next\"; there are main, dev"), "{said}");
+        assert!(
+            said.contains("\"next\"; the branches are main, dev"),
+            "{said}"
+        );
     }
     // Only one branch was measured.
     let path = folder.path().join("one.csv");
@@ -246,13 +249,13 @@ fn wrong_files_are_answered_with_what_to_change() {
     let no_number = file("b.csv", "series,index,value\na,1,2\na,2,NaN\n");
     let said = refused(&["--csv", &no_number]);
     assert!(
-        said.contains("line 3") && said.contains("leave the line out"),
+        said.contains("line 3") && said.contains("omit the line"),
         "{said}"
     );
     let said = refused(&["--csv", &no_number, "--branch", "main"]);
-    assert!(said.contains("no column \"branch\""), "{said}");
+    assert!(said.contains("no column named \"branch\""), "{said}");
     let empty = file("c.csv", "series,index,value,branch\n");
-    assert!(refused(&["--csv", &empty]).contains("no line with a value"));
+    assert!(refused(&["--csv", &empty]).contains("no line below the column names has a value"));
     let ragged = file("d.csv", "series,index,value\na,1\n");
     assert!(refused(&["--csv", &ragged]).contains("line 2 has 2 fields"));
     let gone = folder.path().join("gone.csv");

@@ -355,7 +355,7 @@ fn a_busy_machine_is_refused_with_code_4_and_a_reason() {
     let output = run(&["bench", "--require-quiet=1ms", "-r", "1", "true"]);
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("the machine is not quiet after"),
+        stderr(&output).contains("the machine is still not quiet after"),
         "{}",
         stderr(&output)
     );

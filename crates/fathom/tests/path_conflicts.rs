@@ -36,7 +36,7 @@ fn a_file_that_is_read_is_never_written() {
     ] {
         let (code, said, left) = with_a_file(&arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {said}");
-        assert!(said.contains("name another file"), "{said}");
+        assert!(said.contains("choose another file"), "{said}");
         assert_eq!(left, "keep me\n", "{arguments:?}");
     }
     let pipeline = ["pipe", "--input", "f", "--output", "same", "cat", "sort"];

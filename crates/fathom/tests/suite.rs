@@ -160,7 +160,7 @@ fn a_measure_names_the_metrics_that_are_judged() {
     world.write("fathom.toml", &wrong);
     let text = said(&world.fathom(&["run"]));
     assert!(
-        text.contains("there is no metric \"speed\"; there are wall, "),
+        text.contains("no metric \"speed\"; there are wall, "),
         "{text}"
     );
     assert!(
@@ -186,7 +186,7 @@ fn a_run_says_what_it_took_and_a_gate_without_a_base_compares_with_it() {
     let words: Vec<&str> = text.split_whitespace().collect();
     let words = words.join(" ");
     assert!(
-        words.contains("there is nothing to compare with until it is merged"),
+        words.contains("until it is merged, there is nothing to compare with"),
         "{text}"
     );
     assert!(words.contains("So the suite was measured now"), "{text}");
@@ -223,7 +223,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     world.good(&["run", "--revisions", "HEAD..HEAD"]);
     let text = world.good(&["run", "--revisions", "HEAD~2..", "--every", "1"]);
     assert!(text.contains("2 of 3 revisions measured"), "{text}");
-    let left_out = format!("{} is left out: ", &ids[1][..10]);
+    let left_out = format!("{} is omitted: ", &ids[1][..10]);
     let line = text.lines().find(|line| line.starts_with(&left_out));
     let line = line.unwrap_or_else(|| panic!("{left_out:?} is missing in {text}"));
     assert!(line.contains("a stone is in the way"), "{line}");

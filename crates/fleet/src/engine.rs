@@ -307,7 +307,7 @@ mod tests {
         let error = submission(&engine, &Place::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "[fleet] submit: nothing is called {scrip}; there are {log}, {script}"
+            "[fleet] submit: no placeholder is named {scrip}; they are {log}, {script}"
         );
     }
 

@@ -176,7 +176,7 @@ mod tests {
     fn a_file_without_certificates_is_refused() {
         let none = Trust::File("/dev/null".into());
         let why = Tls::new(&none, false).unwrap_err();
-        assert!(why.contains("/dev/null has no certificate"), "{why}");
+        assert!(why.contains("/dev/null contains no certificate"), "{why}");
         let missing = Trust::File("/no/such/file".into());
         assert!(Tls::new(&missing, true).unwrap_err().contains("can't read"));
     }

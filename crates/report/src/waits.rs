@@ -59,8 +59,7 @@ mod tests {
             line(Some(&waits(58, 340_000_000)))
                 .unwrap()
                 .replace(crate::text::JOIN, " "),
-            "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, 34 % of all their \
-             time; wall times have that in them"
+            "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, 34 % of all their time; wall times include it"
         );
         assert!(
             line(Some(&waits(2, 20_000_000)))

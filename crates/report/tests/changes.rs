@@ -155,7 +155,7 @@ fn many_series_with_long_labels_fit_a_screen() {
     }
     all.series.clear();
     let text = changes_terminal(&all, ChangesOptions { all: false });
-    assert!(text.starts_with("nothing was saved yet"), "{text}");
+    assert!(text.starts_with("nothing is saved yet"), "{text}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_benchmark_without_runs() {
     let mut record = two();
     record.runs.retain(|run| run.benchmark == 0);
     record.outcome = Some(outcome(&record));
-    assert!(render(&record).contains("no run was made"));
+    assert!(render(&record).contains("no run was completed"));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn record() -> GateRecord {
                 base: Some(exactly(12.0)),
                 head: Some(exactly(14.0)),
                 budget: Some("<= base".to_owned()),
-                why: vec!["14 is more than the budget's 12".to_owned()],
+                why: vec!["14 exceeds the budget's limit of 12".to_owned()],
                 ..row("parse-large", 1.0, GateVerdict::Worse)
             },
         ],

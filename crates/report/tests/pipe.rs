@@ -217,14 +217,14 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
                 model.as_is_seconds = 0.2;
                 model.if_free[1].wall_seconds = 0.05;
             }),
-            "The pipeline takes 102 ms; probably produce (stage 1) and gzip (stage 2) hold it up alike; the",
+            "The pipeline takes 102 ms; probably produce (stage 1) and gzip (stage 2) hold it up equally; the",
         ),
         (
             with_model(|model| {
                 model.as_is_seconds = 0.2;
                 no_gain(model);
             }),
-            "The pipeline takes 102 ms; which stage holds it up is not known: the model and the measurement",
+            "The pipeline takes 102 ms; it is not known which stage holds it up: the model and the measurement",
         ),
     ];
     for (record, first) in cases {
@@ -250,7 +250,7 @@ fn three_stages_with_much_to_say_fit_a_screen() {
     let failures = text.find("failures is about").expect("it is said");
     let holds = text.find("holds_output is about").expect("it is said");
     assert!(failures < holds, "{text}");
-    assert!(text.contains("more thing to know: -v"), "{text}");
+    assert!(text.contains("more note: -v"), "{text}");
     record.notes.retain(|note| note.id != "delay_pipeline");
     for note in &mut record.notes {
         note.message = format!("{} {}", note.message, "more ".repeat(40));
@@ -275,7 +275,7 @@ fn who_asked_for_a_late_start_sees_it_first() {
     record.notes = notes();
     let text = pipe_terminal(&record, &Screen::default());
     assert!(text.contains("With 2 gzip 200 ms late"), "{text}");
-    assert!(!text.contains("Who did what when"), "{text}");
+    assert!(!text.contains("Each stage over time"), "{text}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn the_picture_of_a_page_stands_alone() {
     assert_eq!(fathom_report::experiment_picture(&beside), None);
     let figures = fathom_report::experiment_figures(
         &beside,
-        Some("Fit to measure on: 1.0 % of a core goes to others."),
+        Some("Fit to measure on: other programs take 1.0 % of a core."),
     );
     assert!(
         figures.starts_with("**No claims.** Measured by"),

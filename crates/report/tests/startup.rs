@@ -80,7 +80,7 @@ fn the_screen_has_both_states_the_phases_what_stayed_and_the_budget() {
         "/etc/ld.so.preload",
         "/home/me/hello > /usr/bin/dash",
         "within the budget",
-        "nothing shows that it holds",
+        "it is not shown that it holds",
         "left processes running",
     ] {
         assert!(
@@ -157,7 +157,7 @@ fn the_first_sentence_answers_and_a_screen_has_the_rest() {
         "{text}"
     );
     assert!(
-        flat(&text).ends_with("what stayed cached, and why: -v"),
+        flat(&text).ends_with("the pages that stayed cached, and why: -v"),
         "{text}"
     );
 }

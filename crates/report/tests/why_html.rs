@@ -265,7 +265,7 @@ fn endless_names_and_crowds_stay_small() {
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     let data = data(&page);
     let notes = data["timeline"]["notes"].to_string();
-    assert!(page.contains("more descriptors and paths are left out"));
+    assert!(page.contains("more descriptors and paths are omitted"));
     assert!(notes.contains("more threads"), "{notes}");
 }
 

@@ -228,7 +228,7 @@ mod tests {
         };
         assert_eq!(
             said(&did("a"), &failed, &did("a")).unwrap(),
-            "without it the command ends with exit code 3 in the place of exit code 0: no such thing"
+            "without it, the command ends with exit code 3 instead of exit code 0: no such thing"
         );
         assert!(
             said(&did("a"), &did("a"), &failed)

@@ -273,7 +273,7 @@ mod tests {
         let reported = crate::diagnose(&fake.observation(&[]));
         assert_eq!(reported.account.ns(TimeCategory::Unaccounted), 350 * MS);
         assert_eq!(reported.warnings.len(), 1, "{:?}", reported.warnings);
-        assert!(reported.warnings[0].contains("took on other rights"));
+        assert!(reported.warnings[0].contains("changed its privileges"));
     }
 
     #[test]

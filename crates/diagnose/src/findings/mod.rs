@@ -192,7 +192,7 @@ mod tests {
         ),
         (
             FindingId::ClockCalls,
-            &["asked the kernel for the time", "by the vDSO"],
+            &["asked the kernel for the time", "through the vDSO"],
         ),
         (
             FindingId::CpuStarved,
@@ -215,7 +215,7 @@ mod tests {
             FindingId::KernelBound,
             &[
                 "and calls like it",
-                "makes up what is in it",
+                "generates its content",
                 "signals were handled",
             ],
         ),
@@ -253,13 +253,13 @@ mod tests {
         (FindingId::StartupDominated, &["Before `", "files of code"]),
         (
             FindingId::ThreadSpawning,
-            &["taking them down", "were made and ended"],
+            &["ending them", "were created and ended"],
         ),
         (
             FindingId::UnoptimisedBuild,
             &[
                 "compiled without optimisation",
-                "which checks what its code does",
+                "which checks its code at run time",
             ],
         ),
         (

@@ -120,7 +120,7 @@ mod tests {
             .map(str::to_owned)
             .to_vec();
         let found = &fake.findings()[0];
-        let words = "`-XX:+AlwaysPreTouch` asks for them";
+        let words = "`-XX:+AlwaysPreTouch` causes them";
         assert!(found.statement.contains(words), "{}", found.statement);
         assert!(found.advice.contains("-Xms"), "{}", found.advice);
     }

@@ -52,7 +52,7 @@ fn its_history_is_a_record_for_each_commit() {
     let go = [("suite", "Go")];
     let names: Vec<&str> = first.benchmarks.iter().map(|one| &*one.metric).collect();
     assert_eq!(names, ["wall", "B/op"]);
-    assert_eq!(left_out(first, "BenchmarkFib10", "an entry, too"), 1);
+    assert_eq!(left_out(first, "BenchmarkFib10", "its own entry"), 1);
     let wall = |of| summary(series(of, "BenchmarkFib10", "wall", &go)).value;
     assert_eq!((wall(first), wall(second)), (Some(325.3), Some(310.5)));
     let allocated = summary(series(first, "BenchmarkFib10", "B/op", &go));

@@ -282,9 +282,7 @@ mod tests {
 
     #[test]
     fn options_before_the_command_stay_before_it() {
-        let expected = "-k stands after \"gzip\", where the command begins; for one command with arguments, \
-             write: fathom bench -S -r 5 -L n 1,2 -i -- gzip -k 'a b', or: fathom bench -S -r 5 -L n 1,2 -i \
-             'gzip -k '\\''a b'\\'''";
+        let expected = "-k follows \"gzip\", where the command begins; for one command with arguments, write: fathom bench -S -r 5 -L n 1,2 -i -- gzip -k 'a b', or: fathom bench -S -r 5 -L n 1,2 -i 'gzip -k '\\''a b'\\'''";
         let words = [
             "bench", "-S", "-r", "5", "-L", "n", "1,2", "-i", "gzip", "-k", "a b",
         ];
@@ -333,9 +331,7 @@ mod tests {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             swallowed(&cli(), &words)
         };
-        let expected = "-c no-such-program stands after \"gzip\" and would be --cleanup, but there is no program \
-             no-such-program; for one command with arguments, write: fathom bench -r 5 -- gzip -c no-such-program, \
-             or: fathom bench -r 5 'gzip -c no-such-program'";
+        let expected = "-c no-such-program follows \"gzip\" and would be --cleanup, but there is no program no-such-program; for one command with arguments, write: fathom bench -r 5 -- gzip -c no-such-program, or: fathom bench -r 5 'gzip -c no-such-program'";
         let words = ["bench", "-r", "5", "gzip", "-c", "no-such-program"];
         assert_eq!(taken(&words).as_deref(), Some(expected));
         let right: [&[&str]; 7] = [

@@ -9,7 +9,7 @@ use crate::world::{fathom, refusal, run, stderr, stdout, text};
 #[test]
 fn wrong_arguments_are_refused_with_what_to_type_instead() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "error: there is no command; try: fathom bench"),
+        (&[], "error: no command; try: fathom bench"),
         (
             &["-r", "0", "true"],
             "error: zero runs measure nothing; give at least 1",
@@ -32,7 +32,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         ),
         (
             &["-L", "x", "1,2", "echo {y}"],
-            "error: the parameter x is used nowhere: write {x}",
+            "error: the parameter x is never used: write {x}",
         ),
         (
             &["--json", "-", "--export-json", "-", "true"],
@@ -54,17 +54,16 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
         ),
         (
             &["gzip", "-c", "no-such-file"],
-            "error: -c no-such-file stands after \"gzip\" and would be --cleanup, but there is no program no-such-file; \
-             for one command with arguments, write: fathom bench -- gzip -c no-such-file, or: fathom bench 'gzip -c no-such-file'",
+            "error: -c no-such-file follows \"gzip\" and would be --cleanup, but there is no program no-such-file; for one command with arguments, write: fathom bench -- gzip -c no-such-file, or: fathom bench 'gzip -c no-such-file'",
         ),
         (&["--env", "X", "true"], "error: --env takes NAME=VALUE"),
         (
             &["--env", "A=1", "--env", "B=2", "true"],
-            "error: --env was given 2 times for 1 command: write all variables of a command in one, --env 'A=1 B=2'",
+            "error: --env was given 2 times for 1 command: write all variables of a command into one, --env 'A=1 B=2'",
         ),
         (
             &["--env", "PATH=/nowhere", "true"],
-            "error: no such program: true; it was looked for in the PATH of --env, \"/nowhere\"",
+            "error: no such program: true; the PATH of --env was searched: \"/nowhere\"",
         ),
         (
             &["--prepare", "exit 9", "--export-json", "/proc/x", "true"],
@@ -142,7 +141,7 @@ fn wrong_arguments_are_refused_with_what_to_type_instead() {
 fn a_command_without_quotes_is_answered_with_both_right_forms() {
     let forms = "for one command with arguments, write: fathom bench -- gzip -k f, or: fathom bench 'gzip -k f'";
     let (code, message) = refusal(&["gzip", "-k", "f"]);
-    let problem = "error: -k stands after \"gzip\", where the command begins; ";
+    let problem = "error: -k follows \"gzip\", where the command begins; ";
     assert_eq!((code, message), (2, format!("{problem}{forms}")));
     let (code, message) = refusal(&["true", "no-such-word"]);
     let forms = "write: fathom bench -- true no-such-word, or: fathom bench 'true no-such-word'";
@@ -377,7 +376,8 @@ fn without_proc_each_verb_says_so_and_what_to_do() {
         };
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(4), "{arguments:?}: {said}");
-        let last = "/proc is not mounted here, and Fathom measures by it: mount -t proc proc /proc";
+        let last =
+            "/proc is not mounted here, but Fathom needs it to measure: mount -t proc proc /proc";
         assert_eq!(said.lines().last(), Some(last), "{arguments:?}: {said}");
     }
 }

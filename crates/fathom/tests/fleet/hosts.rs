@@ -226,7 +226,7 @@ fn a_store_that_is_away_is_asked_again() {
     let mut said = BufReader::new(follows.stderr.take().unwrap())
         .lines()
         .map(Result::unwrap);
-    assert!(said.any(|line| line.starts_with("the store doesn't answer and is asked again: ")));
+    assert!(said.any(|line| line.starts_with("the store doesn't answer; trying again: ")));
     std::fs::remove_file(world.project().join("away")).unwrap();
     std::fs::create_dir(world.project().join("away")).unwrap();
     assert!(said.any(|line| line == "1 record saved in away/store.sqlite"));

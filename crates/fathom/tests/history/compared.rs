@@ -320,7 +320,7 @@ fn the_samples_of_another_tool_are_compared_and_what_has_none_is_said() {
     let record = world.json(&["compare", "@-2", "@-1"]);
     let warning = record["warnings"][0].as_str().unwrap();
     assert!(
-        warning.starts_with("y: the other tool's figures"),
+        warning.starts_with("y: the other tool's own figures"),
         "{warning}"
     );
 }

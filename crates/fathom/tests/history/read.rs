@@ -232,7 +232,7 @@ fn what_is_not_there_is_said_with_what_is_near() {
     let world = kept();
     let said = world.refused(2, &["history", "prase"]);
     assert!(
-        said.contains("no benchmark is called \"prase\"; near it: parse, zip"),
+        said.contains("no benchmark is named \"prase\"; similar names: parse, zip"),
         "{said}"
     );
     let said = world.refused(2, &["history", "parse", "--metric", "wal"]);

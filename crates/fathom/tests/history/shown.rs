@@ -70,11 +70,11 @@ fn wrong_words_are_answered() {
     let world = kept();
     for (said, arguments) in [
         (
-            "nope.json is not there; name a record file",
+            "nope.json does not exist; name a record file",
             vec!["report", "nope.json", "--html", "x"],
         ),
         (
-            "no benchmark is called \"nope\"; near it: ",
+            "no benchmark is named \"nope\"; similar names: ",
             vec!["report", "nope", "--html", "x"],
         ),
         (
@@ -86,7 +86,7 @@ fn wrong_words_are_answered() {
             vec!["report", "--metric", "wal", "--html", "x"],
         ),
         ("--html <FILE>", vec!["report"]),
-        ("no benchmark is called \"nope\"", vec!["ui", "nope"]),
+        ("no benchmark is named \"nope\"", vec!["ui", "nope"]),
         (
             "does not exist yet",
             vec!["ui", "--store", "nowhere.sqlite"],

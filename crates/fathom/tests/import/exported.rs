@@ -121,7 +121,7 @@ fn mistakes_are_answered_with_what_helps() {
     bench(folder.path());
     let said = refused(folder.path(), &["export", "--format", "xml", "b.json"], b"");
     assert!(
-        said.starts_with("error: no form is called \"xml\"; there are hyperfine, bencher"),
+        said.starts_with("error: unknown format \"xml\"; the formats are hyperfine, bencher"),
         "{said}"
     );
     let said = refused(
@@ -130,7 +130,7 @@ fn mistakes_are_answered_with_what_helps() {
         b"",
     );
     assert!(
-        said.starts_with("error: --metric \"wal\": there are wall, "),
+        said.starts_with("error: --metric \"wal\": the metrics are wall, "),
         "{said}"
     );
     let said = refused(
@@ -146,7 +146,7 @@ fn mistakes_are_answered_with_what_helps() {
         b"",
     );
     assert!(
-        said.starts_with("error: nothing of it can be written as hyperfine: has no time"),
+        said.starts_with("error: nothing in it can be written as hyperfine: has no time"),
         "{said}"
     );
     std::fs::write(

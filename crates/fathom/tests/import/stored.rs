@@ -42,7 +42,7 @@ fn what_was_imported_is_followed_compared_and_exported() {
         .collect();
     assert_eq!(labels, ["\"v1\"", "\"v2\""]);
     let said = refused(here, &["export", "--format", "csv", "nosuch"], b"");
-    assert!(said.contains("no benchmark is called \"nosuch\""), "{said}");
+    assert!(said.contains("no benchmark is named \"nosuch\""), "{said}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_stage_that_can_not_be_executed_ends_the_others_at_once() {
         let output = pipe(&arguments);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(
-            stderr(&output).contains("'/no/such/interpreter', is not there"),
+            stderr(&output).contains("'/no/such/interpreter', does not exist"),
             "{}",
             stderr(&output)
         );

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn wrong_arguments_are_answered_with_what_to_type() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "there is no pipeline; try: fathom pipe "),
+        (&[], "no pipeline; try: fathom pipe "),
         (
             &["true"],
             "at least two stages; for one command use: fathom why true",

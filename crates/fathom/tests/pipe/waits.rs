@@ -105,7 +105,7 @@ fn a_stage_that_holds_its_bytes_until_its_input_ends_is_said_to() {
     let record = record(&["--tier", "kernel", feed, "grep ERROR", "cat"]);
     let said = note(&record, "holds_output");
     assert!(
-        said.starts_with("grep holds back what it writes until its input ends"),
+        said.starts_with("grep holds back its output until its input ends"),
         "{said}"
     );
     assert!(said.ends_with("`grep --line-buffered` writes each line at once."));

@@ -122,7 +122,7 @@ fn what_a_set_uid_program_opens_is_not_shown() {
         assert!(!printed.contains(HIDDEN), "{verb:?}: {printed}");
         assert_eq!(output.status.code(), Some(4), "{verb:?}: {said}");
         assert!(
-            said.contains("observed it runs without them"),
+            said.contains("observed, it runs without them"),
             "{verb:?}: {said}"
         );
     }
@@ -131,7 +131,7 @@ fn what_a_set_uid_program_opens_is_not_shown() {
     assert!(!stdout(&output).contains(HIDDEN), "{}", stdout(&output));
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     assert!(
-        stderr(&output).contains("observed it runs without them"),
+        stderr(&output).contains("observed, it runs without them"),
         "{}",
         stderr(&output)
     );

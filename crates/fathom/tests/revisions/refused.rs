@@ -26,13 +26,13 @@ fn a_range_that_is_none_is_answered_with_one() {
         &world,
         &["versions", "--", "sh", "tool"],
         2,
-        "there is no range of versions; try: fathom versions",
+        "no range of versions; try: fathom versions",
     );
     refused(
         &world,
         &["versions", "v1..v2"],
         2,
-        "there is no command; it comes after --",
+        "no command; it follows --",
     );
     versions("v1", "write FROM..TO, such as v1.0..v2.0");
     versions("v1...v2", "write FROM..TO");
@@ -40,7 +40,7 @@ fn a_range_that_is_none_is_answered_with_one() {
     versions("v1..v9", "no revision \"v9\"; git log --oneline lists them");
     versions(
         "v2..v1",
-        "v2 comes after v1; the older one is first: fathom versions v1..v2 -- ",
+        "v2 comes after v1; name the older one first: fathom versions v1..v2 -- ",
     );
     versions("v1..v1", "the same revision");
     refused(
@@ -83,7 +83,7 @@ fn a_range_that_is_none_is_answered_with_one() {
         &world,
         &zero,
         2,
-        "written_bytes is 0 or not known in these versions",
+        "written_bytes is 0 or unknown in these versions",
     );
 }
 
@@ -94,7 +94,7 @@ fn a_branch_that_parted_is_answered_with_where_to_begin() {
     world.git(&["checkout", "--quiet", "-b", "side", "v1"]);
     world.commit(100, "on the side");
     let begin = format!(
-        "their last common revision is {0}; begin there: fathom versions {0}..side",
+        "their last common revision is {0}; start there: fathom versions {0}..side",
         &base[..10]
     );
     refused(
@@ -103,7 +103,7 @@ fn a_branch_that_parted_is_answered_with_where_to_begin() {
         2,
         &begin,
     );
-    let begin = format!("begin there: fathom bisect {} side", &base[..10]);
+    let begin = format!("start there: fathom bisect {} side", &base[..10]);
     refused(
         &world,
         &["bisect", "v2", "side", "--", "sh", "tool"],
@@ -167,7 +167,7 @@ fn ends_that_are_missing_or_the_same_are_no_search() {
         2,
         "are the same revision",
     );
-    refused(&world, &["bisect", "v1", "v2"], 2, "there is no command");
+    refused(&world, &["bisect", "v1", "v2"], 2, "no command");
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn a_hostile_tag_is_neither_run_nor_shown_as_it_is() {
         ["measured", "does_not_build", "measured"]
     );
     let error = versions[1]["error"].as_str().unwrap();
-    assert!(error.contains("it is not filled in"), "{error}");
+    assert!(error.contains("it is not substituted"), "{error}");
     // The version itself isn't at fault.
     let output = world.fathom(&[
         "versions",

@@ -29,8 +29,7 @@ fn a_catalogue_is_listed_and_run() {
     let text = stdout(&list);
     assert!(
         text.starts_with(
-            "1 of 2 experiments have their programs here.\n1 check was not run (--check): a check is a \
-             command of the file.\n  one  one\n\nThese lack"
+            "1 of 2 experiments have their programs here.\n1 check was not run (--check): a check is a command from the file.\n  one  one\n\nThese lack"
         ),
         "{text}"
     );

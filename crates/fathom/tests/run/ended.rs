@@ -130,7 +130,7 @@ fn two_runs_do_not_share_a_work_folder() {
     let output = run(folder.path(), &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("another run uses it"),
+        stderr(&output).contains("another run is using it"),
         "{}",
         stderr(&output)
     );

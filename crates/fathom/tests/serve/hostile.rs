@@ -19,11 +19,14 @@ fn launch_fails(kind: &str, wanted: &str) {
 #[test]
 fn no_launch_goes_on_for_ever() {
     let kinds = [
-        ("garbage", "no HTTP answer"),
-        ("endless", "no whole answer"),
+        ("garbage", "its answer is not HTTP"),
+        ("endless", "no complete answer"),
         ("headers", "the head is longer than 64 KiB"),
-        ("trickle", "no whole answer"),
-        ("half", "closes the connection before its answer is whole"),
+        ("trickle", "no complete answer"),
+        (
+            "half",
+            "closes the connection before its answer is complete",
+        ),
     ];
     // Each takes its full time.
     std::thread::scope(|scope| {

@@ -218,7 +218,7 @@ fn a_server_without_websockets_is_reported_at_once() {
     assert_eq!(plain.status.code(), Some(3));
     let said = stderr(&plain);
     assert!(
-        said.contains("answers 200 to /, not 101 as a server"),
+        said.contains("answers 200 to /, not 101, which starts"),
         "{said}"
     );
 }

@@ -13,7 +13,7 @@ fn refusal(options: &[&str], words: &[String]) -> String {
 fn nothing_to_measure() {
     assert!(refusal(&[], &[]).contains("try: fathom serve -- node server.js {port}"));
     let nothing = refusal(&["--rounds", "0", "--launches", "0"], &server("good"));
-    assert!(nothing.contains("nothing would be measured"), "{nothing}");
+    assert!(nothing.contains("would measure nothing"), "{nothing}");
 }
 
 #[test]
@@ -21,7 +21,10 @@ fn a_port_of_somebody_else_is_named_with_its_owner() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     let said = refusal(&["--port", &port], &server("good"));
-    let own = format!("port {port} is taken by process {}", std::process::id());
+    let own = format!(
+        "port {port} is already used by process {}",
+        std::process::id()
+    );
     assert!(said.contains(&own), "{said}");
 }
 
@@ -33,13 +36,13 @@ fn other_machines_are_refused_without_consent() {
     let name = refusal(&["--url", "https://no-such-host.invalid/"], &[]);
     assert!(name.contains("--allow-remote"), "{name}");
     let both = refusal(&["--url", "http://127.0.0.1:1/"], &server("good"));
-    assert!(both.contains("--url measures what runs already"), "{both}");
+    assert!(both.contains("--url measures a running server"), "{both}");
 }
 
 #[test]
 fn wrong_values_are_answered_with_right_ones() {
     let cases = [
-        (vec!["--budget", "p99=2"], "write its unit"),
+        (vec!["--budget", "p99=2"], "add its unit"),
         (vec!["-c", "many"], "1,16,64"),
         (vec!["-H", "no colon"], "Name: value"),
         (vec!["--path", "no slash"], "begins with /"),

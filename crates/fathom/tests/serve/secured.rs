@@ -92,7 +92,10 @@ fn a_certificate_that_nobody_knows_is_refused_with_what_to_do() {
 fn options_of_tls_without_it_and_the_other_way_round_are_refused() {
     let cases = [
         (vec!["--insecure"], "give --tls"),
-        (vec!["--tls", "--cacert", "/dev/null"], "has no certificate"),
+        (
+            vec!["--tls", "--cacert", "/dev/null"],
+            "contains no certificate",
+        ),
         (
             vec!["--http2", "-H", "Connection: close"],
             "HTTP/2 has no header",

@@ -15,8 +15,7 @@ fn a_command_without_quotes_is_answered_with_both_right_forms() {
     };
     assert_eq!(
         refusal(&["gzip", "-k", "-c", "f"]),
-        "error: -k stands after \"gzip\", where the command begins; for one command with arguments, write: fathom \
-         why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
+        "error: -k follows \"gzip\", where the command begins; for one command with arguments, write: fathom why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
     );
     // A second word that is not a program was not meant as a command.
     assert_eq!(
@@ -188,7 +187,7 @@ fn what_was_seen_until_a_signal_is_explained() {
     let said = stdout(&output);
     assert!(said.contains("by a signal to Fathom"), "{said}");
     assert!(said.contains("3 untraced runs"), "{said}");
-    assert!(said.contains("did not come to its end"), "{said}");
+    assert!(said.contains("did not finish"), "{said}");
 }
 
 #[test]
@@ -196,7 +195,7 @@ fn a_signal_before_the_command_was_observed_leaves_what_was_timed() {
     let output = interrupted(3);
     assert_eq!(output.status.code(), Some(130));
     let said = stderr(&output);
-    assert!(said.contains("nothing is explained"), "{said}");
+    assert!(said.contains("there is nothing to explain"), "{said}");
     assert!(said.contains("1 untraced run, median"), "{said}");
     let output = interrupted(1);
     assert_eq!(output.status.code(), Some(130));
@@ -276,7 +275,7 @@ fn a_sleep_is_as_long_as_it_is_and_every_share_is_of_the_median_wall_time() {
 #[test]
 fn wrong_arguments_are_refused() {
     let cases: &[(&[&str], &str)] = &[
-        (&["why"], "error: there is no command; try: fathom why -- "),
+        (&["why"], "error: no command; try: fathom why -- "),
         (
             &["why", "no-such-program-here"],
             "error: no such program: no-such-program-here",

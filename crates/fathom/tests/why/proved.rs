@@ -17,7 +17,7 @@ fn what_runs_already_cannot_be_run_again() {
     let said = refused(&["why", "--prove", "true", "false"]);
     assert!(said.contains("--prove is for one command"), "{said}");
     let said = refused(&["why", "--time", "5s", "true"]);
-    assert!(said.contains("--time goes with --pid or --prove"), "{said}");
+    assert!(said.contains("--time needs --pid or --prove"), "{said}");
 }
 
 #[test]

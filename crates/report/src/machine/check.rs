@@ -220,7 +220,7 @@ mod tests {
         assert!(text.starts_with(first), "{text}");
         let text = machine_check_terminal(&report(Fitness::Usable, Vec::new()), &Screen::default());
         assert!(
-            text.starts_with("Fit with care: 3.4 % of a core goes to others, so"),
+            text.starts_with("Fit with care: other programs take 3.4 % of a core, so"),
             "{text}"
         );
         assert!(

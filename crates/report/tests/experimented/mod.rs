@@ -191,7 +191,7 @@ pub(crate) fn record() -> ExperimentRecord {
             claim(
                 "opposite",
                 Layer::Size,
-                judged(V::Contradicted, "1/2.00 of what is claimed", ratio()),
+                judged(V::Contradicted, "1/2.00 of the claimed size", ratio()),
             ),
             claim(
                 "nothing",

@@ -382,7 +382,7 @@ fn why(rate_per_second: Option<f64>) -> ServerWhy {
                 share: 0.56,
             }],
         }),
-        not_visible: vec!["work that makes no system call".to_string()],
+        not_visible: vec!["work without system calls".to_string()],
     }
 }
 
@@ -471,7 +471,7 @@ pub(crate) fn full() -> ServeRecord {
     record.warnings = vec![Warning {
         id: "killed".to_string(),
         benchmark: Some(0),
-        message: "it did not end by SIGTERM".to_string(),
+        message: "it did not end after SIGTERM".to_string(),
     }];
     record
 }

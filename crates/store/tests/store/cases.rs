@@ -284,7 +284,7 @@ pub(crate) fn two_benchmarks_of_one_record_stay_two(place: &Place) {
         .save(&draft(&[("a", 1.0), ("b", 2.0), ("a", 3.0)], 1))
         .unwrap();
     let refused = store.rename("a", "b").unwrap_err().to_string();
-    assert!(refused.contains("a record has both"), "{refused}");
+    assert!(refused.contains("one record contains both"), "{refused}");
     assert_eq!(values(&mut store, "b"), [2.0], "nothing was half done");
     let filter = SeriesFilter {
         benchmarks: vec!["a".into()],
@@ -494,7 +494,7 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
         repacked(&changed)
     };
     let grown = refused(&before_end(" ".repeat(100 << 20)));
-    assert!(grown.contains("MB is in so small a file"), "{grown}");
+    assert!(grown.contains("MB is in too small a file"), "{grown}");
     let many = refused(&before_end(format!("[{}0]", "0,".repeat(6_000_000))));
     assert!(many.contains("too many values"), "{many}");
     for id in ["", "abc", "é"] {

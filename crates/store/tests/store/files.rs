@@ -47,8 +47,8 @@ fn what_is_no_store_is_refused_and_left_alone() {
         .execute_batch("CREATE TABLE mail (text)")
         .unwrap();
     for (place, why) in [
-        (&text, "no SQLite file"),
-        (&short, "no SQLite file"),
+        (&text, "not an SQLite file"),
+        (&short, "not an SQLite file"),
         (&other, "another program"),
     ] {
         let before = fs::read(place.path()).unwrap();
@@ -76,7 +76,7 @@ fn a_newer_store_is_refused() {
     raw.execute_batch("PRAGMA user_version = 99").unwrap();
     let said = place.refused();
     assert!(
-        said.contains("newer Fathom (form 99;") && said.contains("update Fathom"),
+        said.contains("newer Fathom (format 99;") && said.contains("update Fathom"),
         "{said}"
     );
 }

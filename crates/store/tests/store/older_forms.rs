@@ -184,7 +184,7 @@ fn a_newer_fathom_that_changes_the_store_meanwhile_is_noticed() {
     let said = store.save(&draft(&[("parse", 2.0)], 2)).unwrap_err();
     let said = said.to_string();
     assert!(
-        said.contains("newer Fathom (form 99; this one reads up to 2)"),
+        said.contains("newer Fathom (format 99; this one reads up to 2)"),
         "{said}"
     );
     assert!(place.refused().contains("form 99"));

@@ -66,7 +66,7 @@ fn servers_that_refuse_are_understood() {
         server
             .place("future")
             .refused()
-            .contains("newer Fathom (form 99;")
+            .contains("newer Fathom (format 99;")
     );
 
     client

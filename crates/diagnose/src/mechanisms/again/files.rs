@@ -190,11 +190,11 @@ mod tests {
         // 0.4 s of its own code are 0.13 ns for each of 3 GB.
         let python = reported(crate::Language::Python);
         assert!(
-            python.contains("besides the work on what was read"),
+            python.contains("besides the work on the data read"),
             "{python}"
         );
         let go = reported(crate::Language::Go);
-        assert!(go.contains("of work on what was read"), "{go}");
+        assert!(go.contains("of work on the data read"), "{go}");
     }
 
     #[test]

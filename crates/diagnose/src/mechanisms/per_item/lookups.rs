@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(found.id, FindingId::BusyPolling);
         assert_eq!(found.place.path.as_deref(), Some("/spool/7.done"));
         assert!(
-            found.statement.contains("300,000 times by `newfstatat`"),
+            found.statement.contains("300,000 times with `newfstatat`"),
             "{}",
             found.statement
         );

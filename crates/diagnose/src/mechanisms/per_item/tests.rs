@@ -292,8 +292,8 @@ fn advice_to_keep_a_file_open_is_given_where_it_is_not() {
         fake.calls("openat", None, opens, 0, 5_000);
         fake.findings()[0].advice.clone()
     };
-    assert!(reported(200_000).starts_with("Keep the file open. Leave out `autoflush`"));
-    assert!(reported(1).starts_with("Leave out `autoflush`"));
+    assert!(reported(200_000).starts_with("Keep the file open. Remove `autoflush`"));
+    assert!(reported(1).starts_with("Remove `autoflush`"));
 }
 
 #[test]

@@ -325,6 +325,6 @@ mod tests {
         assert!(reported(&mut fake).ends_with(", for 10.1.2.3:80."));
         fake.descriptor(4, "socket to 10.1.2.4:80");
         fake.waits(Some("recvfrom"), Some(4), Cause::Asleep, 10, 1_000);
-        assert!(reported(&mut fake).ends_with(", most of all for 10.1.2.3:80."));
+        assert!(reported(&mut fake).ends_with(", mostly for 10.1.2.3:80."));
     }
 }

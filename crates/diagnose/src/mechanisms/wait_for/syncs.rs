@@ -209,11 +209,11 @@ mod tests {
         let (saved, words) = saved_ms(400);
         // 400 ms of syncs, 80 of calls, and 100 of waits.
         assert!((575..=581).contains(&saved), "{saved} ms");
-        assert!(words.contains("`unlink` beside them took 1"), "{words}");
+        assert!(words.contains("`unlink` next to them took 1"), "{words}");
         // Fewer calls don't belong to the commits.
         let (saved, words) = saved_ms(90);
         assert!((395..=401).contains(&saved), "{saved} ms");
-        assert!(!words.contains("beside them"), "{words}");
+        assert!(!words.contains("next to them"), "{words}");
     }
 
     #[test]
