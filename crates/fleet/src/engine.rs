@@ -12,8 +12,8 @@ use crate::Error;
 pub struct Engine {
     /// The name used with `--on`.
     pub name: String,
-    /// Submits `{script}`, with its output in `{log}`. The last word of the first output line, up to a `;`,
-    /// is the job's id.
+    /// Submits `{script}`, with its output in `{log}`, which Slurm expects as a `{log_pattern}`. The last word of
+    /// the first output line, up to a `;`, is the job's id.
     pub submit: String,
     /// Words added to `submit` if a `{partition}` is requested.
     pub partition: String,
@@ -63,7 +63,7 @@ impl Engine {
         Engine {
             name: text("slurm"),
             submit: text(
-                "sbatch --parsable --exclusive --requeue --open-mode=append --job-name=fathom --output={log} {script}",
+                "sbatch --parsable --exclusive --requeue --open-mode=append --job-name=fathom --output={log_pattern} {script}",
             ),
             partition: text("--partition={partition}"),
             constraint: text("--constraint={constraint}"),
@@ -90,7 +90,11 @@ impl Engine {
         log: &Path,
         place: &Place,
     ) -> Result<Vec<String>, Error> {
-        let mut values = HashMap::from([("script", text(script)), ("log", text(log))]);
+        let mut values = HashMap::from([
+            ("script", text(script)),
+            ("log", text(log)),
+            ("log_pattern", pattern(&text(log))),
+        ]);
         let exclude = place.exclude.join(",");
         let asked = [
             (
@@ -194,6 +198,14 @@ impl Engine {
             run(&all)?;
         }
         Ok(())
+    }
+}
+
+/// As Slurm writes the name of a file: `%j` would be the job's id. It takes no name with a backslash.
+fn pattern(path: &str) -> String {
+    match path.contains('\\') {
+        true => "/dev/null".to_owned(),
+        false => path.replace('%', "%%"),
     }
 }
 
@@ -307,8 +319,20 @@ mod tests {
         let error = submission(&engine, &Place::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "[fleet] submit: no placeholder is named {scrip}; they are {log}, {script}"
+            "[fleet] submit: no placeholder is named {scrip}; they are {log_pattern}, {log}, {script}"
         );
+    }
+
+    #[test]
+    fn slurm_replaces_nothing_in_the_name_of_the_log() {
+        for (log, output) in [
+            ("/50%j/log", "--output=/50%%j/log"),
+            ("/a\\b/log", "--output=/dev/null"),
+        ] {
+            let words =
+                Engine::slurm().submission(Path::new("/job.sh"), Path::new(log), &Place::default());
+            assert!(words.unwrap().contains(&output.to_owned()), "{log}");
+        }
     }
 
     #[test]
