@@ -27,7 +27,7 @@ Verdict = Literal['faster', 'slower', 'same', 'undecided']
 class AccountPart:
     """One part of an account."""
 
-    # On what.
+    # What the time was spent on.
     category: TimeCategory
     # Nanoseconds.
     ns: int
@@ -35,40 +35,40 @@ class AccountPart:
 
 @dataclass(frozen=True)
 class AskedMetric:
-    """A metric whose comparison was asked for."""
+    """A metric whose comparison was requested."""
 
-    # Differences up to this share count as none (0.01 is 1 %).
+    # Differences up to this share count as no difference (0.01 is 1 %).
     margin: float
-    # Which.
+    # The metric.
     metric: Metric
 
 
 @dataclass(frozen=True)
 class BenchRecord:
-    """Everything about a session. In the JSON file the runs come before the outcome, so that the file is whole
-    after every run."""
+    """The complete record of a session. In the JSON file, the runs come before the outcome, so that the file is
+    valid after every run."""
 
     # The benchmarks, in the order in which they were given.
     benchmarks: list[Benchmark]
-    # False while measuring is going on, or when it was cut short.
+    # False while measuring is in progress, or if it was cut short.
     complete: bool
-    # What holds for all benchmarks.
+    # The conditions of all benchmarks.
     conditions: Conditions
-    # Where it was measured.
+    # The environment of the measurement.
     environment: Environment
-    # Version of Fathom that measured.
+    # The version of Fathom that measured.
     fathom_version: str
     # Always `bench`.
     kind: Literal['bench']
-    # What follows; absent while measuring is going on.
+    # The conclusions; absent while measuring is in progress.
     outcome: Outcome | None
-    # Every run, in the order in which they were done.
+    # Every run, in the order in which they were made.
     runs: list[Run]
     # `SCHEMA_VERSION`.
     schema_version: Literal[2]
-    # Start of the session, RFC 3339, UTC.
+    # The start of the session, RFC 3339, UTC.
     started_at: str
-    # The job that it was made in, with `--on`.
+    # The job in which it was made, with `--on`.
     jobs: list[JobRun] | None = None
 
 
@@ -76,36 +76,36 @@ class BenchRecord:
 class Benchmark:
     """One named command with its input and conditions."""
 
-    # The arguments as they are executed, program first (lossy where they aren't UTF-8).
+    # The arguments as executed, starting with the program (lossy if they aren't UTF-8).
     arguments: list[str]
-    # The command as it was given, for people (where it isn't UTF-8, bytes are written as `\xff`).
+    # The command as given, for display (bytes that aren't UTF-8 are written as `\xff`).
     command: str
-    # Variables added to the environment. A secret, known by its name, is `redacted-` and a hash under the
-    # user's key.
+    # Variables added to the environment. A secret, recognized by its name, is replaced by `redacted-` and a
+    # hash under the user's key.
     environment_variables: list[tuple[str, str]]
-    # Standard input.
+    # The source of standard input.
     input: InputFrom
-    # Name under which it is shown: `-n`, else the command as it was given.
+    # The display name: from `-n`, otherwise the command as given.
     name: str
-    # Standard output.
+    # The destination of standard output.
     output: OutputTo
-    # Parameters of a scan, in the order of definition.
+    # The parameters of a scan, in order of definition.
     parameters: list[tuple[str, str]]
     # The shell that interprets the command, if any.
     shell: str | None
-    # Working directory, if it was set.
+    # The working directory, if set.
     working_directory: str | None
-    # The same arguments as bytes, only where `arguments` is lossy.
+    # The same arguments as bytes, only if `arguments` is lossy.
     arguments_bytes: list[list[int]] | None = None
 
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What is said of one benchmark."""
+    """The results of one benchmark."""
 
     # Index of the benchmark.
     benchmark: int
-    # Runs that ended with something other than success and were kept under `--ignore-failure`.
+    # The number of runs that failed and were kept under `--ignore-failure`.
     failures: int
     # One summary for each metric that has values.
     summaries: list[Summary]
@@ -113,19 +113,19 @@ class BenchmarkResult:
 
 @dataclass(frozen=True)
 class CallRow:
-    """A system call and what it cost, over all threads."""
+    """A system call and its cost, over all threads."""
 
-    # Of `total_ns`: asleep.
+    # The part of `total_ns` spent asleep.
     blocked_ns: int | None
-    # Bytes moved.
+    # The number of bytes moved.
     bytes: int
-    # Calls that were made, also those that didn't return.
+    # The number of calls, including those that didn't return.
     calls: int
-    # Calls that returned an error.
+    # The number of calls that returned an error.
     errors: int
-    # Name.
+    # The name.
     name: str
-    # Time from entry to return, without waiting for a CPU. Absent where the observer can't tell it.
+    # The time from entry to return, without waits for a CPU. Absent if the observer can't determine it.
     total_ns: int | None
 
 
@@ -133,47 +133,47 @@ class CallRow:
 class CodePaths:
     """A tree of callers, and what the time was spent on."""
 
-    # All of it in nanoseconds of an untraced run, along the critical path.
+    # The total in nanoseconds of an untraced run, along the critical path.
     ns: int
-    # Of which time.
+    # The kind of time.
     of: CodePath
-    # Its steps, callers first, at most 1,000: what is below 0.1 % is in its caller's time.
+    # Its steps, callers first, at most 1,000: steps below 0.1 % are included in their caller's time.
     steps: list[PathStep]
 
 
 @dataclass(frozen=True)
 class CodePlace:
-    """A place in a program's code. Not trustworthy: escape its texts."""
+    """A location in a program's code. Not trustworthy: escape its texts."""
 
-    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was made at run
+    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
     binary: str | None
-    # The function in the words of its language; null where no symbol is known.
+    # The function in the notation of its language; null if no symbol is known.
     function: str | None
-    # Line of the source file, from 1: of a function the line that most of its time is in, of a caller the
+    # The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
     # line of the call.
     line: int | None
-    # Source file, as the compiler recorded it.
+    # The source file, as recorded by the compiler.
     source_file: str | None
-    # Without a function: the exported function that begins before the place.
+    # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # Without a function: the byte of the binary.
+    # If there is no function: the byte offset in the binary.
     offset: int | None = None
-    # Without a function: the package that has the symbols of the binary.
+    # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
 
 @dataclass(frozen=True)
 class CompareRecord:
-    """Two sides compared that were measured at different times: what `fathom compare --json` writes."""
+    """A comparison of two sides that were measured at different times, as written by `fathom compare --json`."""
 
-    # What is compared with.
+    # The side to compare with.
     base: CompareSide
-    # One for each series that both sides have.
+    # One comparison for each series that both sides have.
     comparisons: list[StoredComparison]
-    # Version of Fathom that compared.
+    # The version of Fathom that compared.
     fathom_version: str
-    # What is compared.
+    # The side that is compared.
     head: CompareSide
     # Always `compare`.
     kind: Literal['compare']
@@ -181,7 +181,7 @@ class CompareRecord:
     left_out: list[NotCompared]
     # `SCHEMA_VERSION`.
     schema_version: Literal[2]
-    # What must be known to trust the verdicts, a sentence each.
+    # Warnings about how far the verdicts can be trusted, one sentence each.
     warnings: list[str]
 
 
@@ -189,13 +189,13 @@ class CompareRecord:
 class CompareSide:
     """One side of a comparison."""
 
-    # As it was asked for.
+    # As requested.
     asked: str
     # The file, if it is one.
     file: str | None
-    # Ids of its records; empty for a file.
+    # The ids of its records; empty for a file.
     records: list[str]
-    # The revision, if all its measurements are of one.
+    # The revision, if all its measurements have the same one.
     revision: str | None
 
 
@@ -203,66 +203,65 @@ class CompareSide:
 class Comparison:
     """One metric of two benchmarks, compared round by round."""
 
-    # Level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval: the p-value
-    # must be at most 1 less this. Several comparisons and interim analyses are allowed for.
+    # The level (0 to 1) at which `faster` and `slower` are claimed, higher than that of the interval: the
+    # p-value must be at most 1 minus this. It allows for multiple comparisons and interim analyses.
     claim_level: float
     # The margin within which two programs count as the same, as a share (0.01 is 1 %).
     margin: float
-    # Which metric.
+    # The metric.
     metric: Metric
     # For an undecided comparison: how many more rounds would decide it.
     more_rounds: MoreRounds | None
-    # Two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before the
-    # correction for several comparisons and interim analyses.
+    # The two-sided p-value of 'no difference' (Wilcoxon signed-rank on the paired log ratios), before the
+    # correction for multiple comparisons and interim analyses.
     p_value: float
-    # Hodges-Lehmann estimate of the ratio subject / reference with its interval.
+    # The Hodges-Lehmann estimate of the ratio subject / reference, with its interval.
     ratio: Estimate
-    # Index of the benchmark that is compared with.
+    # The index of the reference benchmark.
     reference: int
-    # Number of rounds in which both have a value.
+    # The number of rounds in which both have a value.
     rounds: int
     # Ratios at p10, p50 and p90.
     shift: Shift
-    # Index of the benchmark that is compared.
+    # The index of the subject benchmark.
     subject: int
-    # What follows.
+    # The verdict.
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What holds for all benchmarks of a session."""
+    """The conditions of all benchmarks of a session."""
 
     # Whether the size of the environment was varied from run to run.
     environment_size_randomised: bool
-    # Margin of the verdicts as a share.
+    # The margin of the verdicts, as a share.
     margin: float
-    # In which order the runs of a round were made. Records of before this was written down: at random.
+    # The order of the runs within a round. Older records without this field used a random order.
     order: RunOrder
-    # CPUs that the commands were pinned to, if any.
+    # The CPUs to which the commands were pinned, if any.
     pinned_cpus: list[int] | None
-    # Seed of the order of runs, and of what else is left to chance.
+    # The seed of the run order, and of all other random choices.
     seed: int
-    # Longest time a run may take, in seconds.
+    # The time limit of a run, in seconds.
     timeout_seconds: float | None
-    # Warm-up runs of each benchmark that were done and not counted.
+    # The number of uncounted warm-up runs of each benchmark.
     warmup_runs: int
-    # The metrics that were asked for, the first of which is the one of the answer. Empty: the clock that
-    # carries verdicts.
+    # The requested metrics; the first one determines the answer. If empty, the clock that carries verdicts.
     metrics: list[AskedMetric] | None = None
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where the difference of two medians is."""
+    """The explanation of the difference between two medians."""
 
-    # How the rows' intervals came about, in words.
+    # A description of how the rows' intervals were computed.
     intervals: str
-    # Milliseconds of the difference that are in no row of the wall time.
+    # The milliseconds of the difference that are in no row of the wall time.
     not_explained: float
-    # The same as a share of the longer median, 0 to 1.
+    # The unexplained part as a share of the longer median, 0 to 1.
     not_explained_share: float
-    # Its parts, the largest first, each followed by the rows that it is divided into.
+    # Its parts, largest first, each followed by the rows it is divided into.
     rows: list[DifferenceRow]
     # The difference itself.
     wall: WallDifference
@@ -274,17 +273,17 @@ class DifferenceCommand:
 
     # Where the median wall time went: the mean over the observed runs.
     account: TimeAccount
-    # Its arguments, program first.
+    # Its arguments, starting with the program.
     arguments: list[str]
-    # The command as it was given.
+    # The command as given.
     command: str
-    # How its observed run ended, in words; empty for success.
+    # A description of how its observed run ended; empty for success.
     end: str
     # How the last of them was observed.
     observation: Explaining
-    # Runs that were observed.
+    # The number of observed runs.
     observed_runs: int
-    # The runs that were timed.
+    # The timed runs.
     timed: TimedRuns
 
 
@@ -302,82 +301,81 @@ class DifferenceCount:
 
 @dataclass(frozen=True)
 class DifferenceRecord:
-    """Everything that `fathom why 'A' 'B'` says."""
+    """The complete record of `fathom why 'A' 'B'`."""
 
     # A and B.
     commands: list[DifferenceCommand]
-    # What B takes more.
+    # What B takes more than A.
     difference: Difference
-    # Where.
+    # The environment.
     environment: Environment
     # Version of Fathom.
     fathom_version: str
-    # Findings that only one of them has, by the time that could be saved, most first.
+    # Findings that only one of them has, ordered by the time that could be saved, most first.
     findings: list[OnlyFinding]
     # Always `difference`.
     kind: Literal['difference']
     # `SCHEMA_VERSION`.
     schema_version: Literal[2]
-    # Start, RFC 3339, UTC.
+    # The start, RFC 3339, UTC.
     started_at: str
-    # What must be known to trust the numbers.
+    # Warnings about how far the numbers can be trusted.
     warnings: list[str]
-    # The ways through the code of both; none where no stacks are known.
+    # The call paths of both; empty if no stacks are known.
     paths: list[PathsDifference] | None = None
 
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """A part of what B takes more than A; less than nothing where B takes less."""
+    """A part of what B takes more than A; negative if B takes less."""
 
-    # What the row divides by.
+    # The kind of part.
     by: DifferenceBy
-    # Of a function: the nearest function of the program's own code that it was called from; empty where that
-    # isn't known.
+    # For a function: the nearest function of the program's own code that called it; empty if unknown.
     callers: list[CodePlace]
-    # On what the time was spent; null for a child.
+    # What the time was spent on; null for a child.
     category: TimeCategory | None
-    # How often it happened, where that is known.
+    # How often it happened, if known.
     count: DifferenceCount | None
-    # The file that most of it is on, or that the function is from; not trustworthy: escape it.
+    # The file on which most of it was spent, or that contains the function; not trustworthy: escape it.
     file: str | None
-    # Upper end of its interval.
+    # The upper end of its interval.
     high: float
     # Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts:
     # as many calls as one command makes more, each as long as the shortest and as the longest of any observed
     # run.
     low: float
-    # B's time less A's.
+    # B's time minus A's.
     milliseconds: float
-    # `wall`: these rows and what is not explained add up to the difference of the wall times. Else the `part`
-    # of the row that it is a part of.
+    # `wall`: these rows and the unexplained rest add up to the difference of the wall times. Otherwise the
+    # `part` of the row that contains it.
     of: str
-    # A `TimeCategory` by its name in the JSON, or the name of a program, of a call or of a function; not
+    # A `TimeCategory` by its name in the JSON, or the name of a program, a call or a function; not
     # trustworthy: escape it.
     part: str
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How far separate measurements of the same thing lie from each other."""
+    """How much separate measurements of the same thing differ."""
 
-    # Earlier measurements of the series in this environment.
+    # The number of earlier measurements of the series in this environment.
     measurements: int
-    # By so much two measurements of the same may differ, in 95 of 100 cases (0.05 is 5 %).
+    # The share by which two measurements of the same thing may differ, in 95 of 100 cases (0.05 is 5 %).
     share: float
-    # What that rests on.
+    # The basis of that share.
     source: DriftSource
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Where a measurement was made. Fields that the system does not report are absent."""
+    """The environment of a measurement. Fields that the system doesn't report are absent."""
 
-    # Processor architecture as the kernel names it.
+    # The processor architecture, as named by the kernel.
     architecture: str
     # Processor model name.
     cpu_model: str | None
-    # CPUs that this process may use.
+    # The number of CPUs that this process may use.
     cpus: int
     # Frequency governor of CPU 0.
     governor: str | None
@@ -387,11 +385,11 @@ class Environment:
     kernel: str
     # One-minute load average at the start.
     load_average: float | None
-    # Memory of the machine in bytes.
+    # The memory of the machine in bytes.
     memory_bytes: int | None
-    # Whether the processor says that it runs under a hypervisor.
+    # Whether the processor reports that it runs under a hypervisor.
     virtual_machine: bool | None
-    # What the machine can do, measured; absent if no profile of it is remembered.
+    # The measured capabilities of the machine; absent if no profile of it is stored.
     fingerprint: Fingerprint | None = None
 
 
@@ -399,12 +397,12 @@ class Environment:
 class Estimate:
     """A value with its interval."""
 
-    # Upper end of the interval.
+    # The upper end of the interval.
     high: float
-    # Confidence that the interval has, 0 to 1. What a sample can't support is not claimed: five runs can't
-    # give 95 %, so the level that they do give stands here.
+    # The confidence level of the interval, 0 to 1. It is what the sample supports: five runs can't give 95 %,
+    # so their actual level is stored.
     level: float
-    # Lower end of the interval.
+    # The lower end of the interval.
     low: float
     # The point estimate.
     value: float
@@ -416,7 +414,7 @@ class Evidence:
 
     # What it counts or measures, such as `write calls`.
     name: str
-    # Its unit: `calls`, `bytes`, `bytes/call`, `ns`, `files`, `1` for a plain ratio.
+    # The unit: `calls`, `bytes`, `bytes/call`, `ns`, `files`, `1` for a plain ratio.
     unit: str
     # The value.
     value: float
@@ -424,26 +422,26 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Explaining:
-    """How the observed run was done, and what it may be trusted for."""
+    """How the observed run was made, and how far it can be trusted."""
 
-    # What was observed and could not be kept, in words; empty if nothing was lost.
+    # Descriptions of observed events that could not be stored; empty if nothing was lost.
     lost: list[str]
     # What this tier could not see, one sentence each.
     not_visible: list[str]
-    # Its wall time divided by the median wall time of the timed runs, waiting for a CPU included in both.
+    # Its wall time divided by the median wall time of the timed runs, including waits for a CPU in both.
     slowdown: float
     # `kernel`, `perf`, `sample` or `stops`.
     tier: str
-    # False when `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are those of
-    # an untraced run.
+    # False if `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are those of an
+    # untraced run.
     times_are_measured: bool
-    # Wall time of the observed run in nanoseconds.
+    # The wall time of the observed run in nanoseconds.
     wall_ns: int
-    # Options that the observed run was given beside what the timed runs were, to name the code that its
-    # runtime makes; absent where there were none. Not trustworthy: escape it.
+    # Options that the observed run was given in addition to those of the timed runs, to name the code that
+    # its runtime generates; absent if there were none. Not trustworthy: escape it.
     added: str | None = None
-    # The command that gives names to functions where code that a runtime makes has none here; absent where it
-    # has, or nothing would. Not trustworthy: escape it.
+    # A command that gives names to functions if generated code has none here; absent if it has, or if no
+    # command would help. Not trustworthy: escape it.
     names_by: str | None = None
 
 
@@ -451,87 +449,85 @@ class Explaining:
 class Finding:
     """A named cause with its evidence, its share of the time, and what to do."""
 
-    # What to change, in the words of the program's language where it is known.
+    # What to change, in terms of the program's language if that is known.
     advice: str
-    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was made at run
+    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
     binary: str | None
-    # What called that function, the nearest first.
+    # The callers of that function, nearest first.
     callers: list[CodePlace]
-    # How sure it is.
+    # How certain it is.
     confidence: Confidence
-    # CPU time that it could save, in nanoseconds of an untraced run, where that is another figure than wall
-    # time: a loop that burns a CPU which nobody else wants saves no wall time. Modelled; 0 where it is the
-    # same.
+    # The modelled CPU time that fixing it could save, in nanoseconds of an untraced run, if it differs from
+    # the wall time: a loop that burns an otherwise idle CPU saves no wall time. 0 if it is the same.
     cpu_saving_ns: int
-    # The numbers.
+    # The numbers behind the statement.
     evidence: list[Evidence]
-    # The function in the words of its language; null where no symbol is known.
+    # The function in the notation of its language; null if no symbol is known.
     function: str | None
-    # Which cause.
+    # The cause.
     id: FindingId
-    # Time by which each of many pieces of work could be done sooner, where the whole takes as long as before:
-    # too many threads. In nanoseconds of an untraced run, modelled; 0 elsewhere.
+    # The modelled time by which each of many pieces of work could finish sooner while the whole takes as long
+    # as before (too many threads), in nanoseconds of an untraced run; 0 for other findings.
     latency_saving_ns: int
-    # The limit of this machine that it is measured against, if one applies.
+    # The limit of this machine with which it is compared, if one applies.
     limit: str | None
-    # Line of the source file, from 1: of a function the line that most of its time is in, of a caller the
+    # The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
     # line of the call.
     line: int | None
-    # What most of its time is on: a file, folder, pipe, peer, lock or command; null where nothing is known.
-    # Not trustworthy: escape it.
+    # The object on which most of its time is spent: a file, folder, pipe, peer, lock or command; null if
+    # unknown. Not trustworthy: escape it.
     object: str | None
-    # From which parts of the account `saving_ns` would go, most first. They add up to it, and those of all
-    # findings to no more than the account has.
+    # The parts of the account that `saving_ns` would reduce, largest first. They add up to it, and those of
+    # all findings to at most what the account has.
     parts: list[AccountPart]
-    # Where.
+    # Where in the process tree it applies.
     place: Place
-    # The same with its interval; null in records of versions that had none, and where nothing is known to be
-    # saved.
+    # The saving with its interval; null in records of versions that had none, and if no saving is known.
     saving: Saving | None
-    # Wall time that mending it could save, in nanoseconds of an untraced run. Modelled. 0 where the command
-    # was ended by the time limit: nobody knows how long it would have taken.
+    # The modelled wall time that fixing it could save, in nanoseconds of an untraced run. 0 if the time limit
+    # ended the command, because its full duration is unknown.
     saving_ns: int
-    # Share of the median wall time of the untraced runs that goes to this cause, 0 to 1. Where they had to
-    # wait for a CPU, that wait is part of the whole.
+    # The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If they had to wait
+    # for a CPU, that wait is part of the total.
     share: float
-    # Source file, as the compiler recorded it.
+    # The source file, as recorded by the compiler.
     source_file: str | None
     # One sentence with the numbers.
     statement: str
-    # Without a function: the exported function that begins before the place.
+    # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # Without a function: the byte of the binary.
+    # If there is no function: the byte offset in the binary.
     offset: int | None = None
-    # What came of running the command without this cause; absent where that was not asked for.
+    # The result of running the command without this cause; absent if that wasn't requested.
     proof: Proof | None = None
-    # Without a function: the package that has the symbols of the binary.
+    # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What was measured of the machine itself: once as a profile, and in part again before this measurement."""
+    """Measurements of the machine itself: once as a profile, and partly repeated before this measurement."""
 
-    # Five of the same probes right before this measurement; those without an answer are left out.
+    # Five of the same probes right before this measurement; those without a result are omitted.
     canaries: list[MachineFigure]
-    # Probes whose canary lies farther from the profile than on a machine that did not change.
+    # Probes whose canary differs more from the profile than on an unchanged machine.
     changed: list[str]
-    # Seconds between the profile and this measurement.
+    # The number of seconds between the profile and this measurement.
     measured_seconds_ago: int
-    # The quick profile, as it is remembered.
+    # The stored quick profile.
     profile: list[MachineFigure]
-    # Canaries without an answer: the machine was too busy for them, or lacks what they need.
+    # Canaries without a result: the machine was too busy, or lacks something they need.
     skipped: list[str] | None = None
 
 
 @dataclass(frozen=True)
 class Floor:
-    """The cost of running nothing: an empty static program, run the same way in the same rounds."""
+    """The cost of running nothing: an empty static program, run in the same way in the same rounds."""
 
     # Number of runs of the empty program.
     runs: int
-    # Median wall time in seconds, less waits for a CPU where they are known.
+    # The median wall time in seconds, without waits for a CPU if those are known.
     wall: Estimate
 
 
@@ -539,27 +535,27 @@ class Floor:
 class FunctionShare:
     """A function of the program's own code or of a library."""
 
-    # The file that it is from: a path, `[vdso]`, `//anon` and the like for code that was generated at run
-    # time, or nothing where it isn't known. Not trustworthy: escape it.
+    # The file it is from: a path, `[vdso]`, `//anon` and the like for code generated at run time, or empty if
+    # unknown. Not trustworthy: escape it.
     file: str
-    # Its name in the words of its language; null where its file has no symbol for it. Not trustworthy: escape
+    # Its name in the notation of its language; null if its file has no symbol for it. Not trustworthy: escape
     # it.
     function: str | None
-    # Samples in it.
+    # The number of samples in it.
     samples: int
-    # Part of all own code, 0 to 1.
+    # The part of all own code, 0 to 1.
     share: float
 
 
 @dataclass(frozen=True)
 class IoCounts:
-    """What the process and the children that it waited for read and wrote. Source: `/proc/PID/io`. Counts
-    `read`, `pread`, `readv`, `write` and their kin, also on sockets; not `send`/`recv`, `splice`, `mmap`
-    access or io_uring."""
+    """What the process and the children it waited for read and wrote. Source: `/proc/PID/io`. Counts `read`,
+    `pread`, `readv`, `write` and related calls, also on sockets; not `send`/`recv`, `splice`, `mmap` access
+    or io_uring."""
 
     # Bytes fetched from the storage device (`read_bytes`).
     device_read_bytes: int
-    # Bytes of pages made dirty that the storage device must take (`write_bytes`).
+    # Bytes of dirtied pages that must be written to the storage device (`write_bytes`).
     device_written_bytes: int
     # Bytes that read calls returned (`rchar`).
     read_bytes: int
@@ -573,28 +569,28 @@ class IoCounts:
 
 @dataclass(frozen=True)
 class IoRow:
-    """A descriptor or path and what went through it."""
+    """A descriptor or path, and the traffic through it."""
 
-    # Of `total_ns`: asleep.
+    # The part of `total_ns` spent asleep.
     blocked_ns: int | None
-    # Calls that returned an error.
+    # The number of calls that returned an error.
     errors: int
-    # Descriptor; absent where several calls on a path are summed.
+    # The descriptor; absent if several calls on a path are summed.
     fd: int | None
-    # Path, or `pipe`, `socket` and the like; not trustworthy: escape it.
+    # The path, or `pipe`, `socket` and the like; not trustworthy: escape it.
     name: str
-    # Process.
+    # The process id.
     pid: int
     # Bytes read.
     read_bytes: int
-    # Read calls.
+    # The number of read calls.
     reads: int
-    # Seeks.
+    # The number of seeks.
     seeks: int
-    # Time in all calls on it, of all threads: on a CPU and asleep, without waiting for a CPU. Absent where
-    # the observer can't tell it.
+    # The time in all calls on it, over all threads: on a CPU and asleep, without waits for a CPU. Absent if
+    # the observer can't determine it.
     total_ns: int | None
-    # Write calls.
+    # The number of write calls.
     writes: int
     # Bytes written.
     written_bytes: int
@@ -604,13 +600,13 @@ class IoRow:
 class JobRun:
     """A job of an engine such as Slurm (`--on`)."""
 
-    # Which attempt made the record, from 1.
+    # The attempt that made the record, from 1.
     attempts: int
     # The engine's id.
     id: str
-    # The node that it ran on, as the engine calls it.
+    # The node on which it ran, as named by the engine.
     node: str
-    # Always `completed`: no other job makes a record.
+    # Always `completed`: other jobs make no record.
     state: str
 
 
@@ -618,9 +614,9 @@ class JobRun:
 class MachineFigure:
     """One figure of the machine."""
 
-    # Name of the probe, such as `memory_latency`.
+    # The name of the probe, such as `memory_latency`.
     id: str
-    # Its unit, such as `ns` or `GB/s`.
+    # The unit, such as `ns` or `GB/s`.
     unit: str
     # The figure.
     value: float
@@ -630,27 +626,27 @@ class MachineFigure:
 class NotCompared:
     """A series that was not compared."""
 
-    # Name of the benchmark.
+    # The name of the benchmark.
     benchmark: str
-    # Name of the metric.
+    # The name of the metric.
     metric: str
     # Its parameters.
     parameters: list[tuple[str, str]]
-    # Why, a sentence.
+    # The reason, as a sentence.
     why: str
 
 
 @dataclass(frozen=True)
 class ObservedProcess:
-    """A process that ran already: what is explained of it is the time in which it was observed."""
+    """A process that was already running: the explanation covers the time in which it was observed."""
 
-    # It ended while it was observed.
+    # Whether it ended during the observation.
     ended: bool
-    # It, or a process that it made, listens for connections.
+    # Whether it, or a process it created, listens for connections.
     listens: bool
-    # Its name, at most 15 bytes. Not trustworthy: escape it.
+    # The name, at most 15 bytes. Not trustworthy: escape it.
     name: str
-    # Its number.
+    # The process id.
     pid: int
 
 
@@ -660,110 +656,110 @@ class OnlyFinding:
 
     # 0 for A, 1 for B.
     command: int
-    # What it has and the other has not.
+    # The finding that the other command doesn't have.
     finding: Finding
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What follows from the runs."""
+    """The conclusions from the runs."""
 
-    # The comparisons that carry the verdict, one for each benchmark but the reference; of several metrics
-    # that were asked for one after the other.
+    # The comparisons that carry the verdict, one for each benchmark except the reference; for several
+    # requested metrics, one after the other.
     comparisons: list[Comparison]
-    # The same pairs compared on the other clock (wall against undisturbed time), where it exists.
+    # The same pairs compared on the other clock (wall against undisturbed time), if available.
     cross_checks: list[Comparison]
     # The empty program.
     floor: Floor | None
-    # One for each benchmark.
+    # The results, one for each benchmark.
     results: list[BenchmarkResult]
     # Why measuring ended.
     stop: StopReason
-    # What must be known to trust the numbers: it changes what to believe, or what to do.
+    # Warnings about how far the numbers can be trusted: they change what to believe, or what to do.
     warnings: list[Warning]
-    # Where no metric was asked for: the same pairs in the metrics besides time that differ clearly.
+    # If no metric was requested: the same pairs in metrics other than time that differ clearly.
     also_differ: list[Comparison] | None = None
-    # What is known besides, and changes neither.
+    # Additional observations, which change neither.
     notes: list[Warning] | None = None
     # Where the commands are one command with several delays: how much of these came out.
     slope: Slope | None = None
-    # The runs to warm up, which count nowhere; of those in the last such round standard output went to a pipe
-    # where it goes to `/dev/null` in all others.
+    # The warm-up runs, which don't count; in the last warm-up round, standard output goes to a pipe where it
+    # goes to `/dev/null` in all others.
     warmups: list[Run] | None = None
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """In which functions the program's own code was, over all threads, by samples at equal distances of CPU
-    time."""
+    """The functions in which the program spent its own code's time, over all threads, from samples at equal
+    intervals of CPU time."""
 
-    # Innermost functions, most samples first, at most 60.
+    # The innermost functions, most samples first, at most 60.
     functions: list[FunctionShare]
-    # CPU time between two samples in nanoseconds.
+    # The CPU time between two samples in nanoseconds.
     period_ns: int
-    # Samples in own code.
+    # The number of samples in own code.
     samples: int
 
 
 @dataclass(frozen=True)
 class PathStep:
-    """A function below its callers, or at the end of a way what it called or waited for."""
+    """A function below its callers, or at the end of a path, what it called or waited for."""
 
-    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was made at run
+    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
     binary: str | None
-    # The function in the words of its language; null where no symbol is known.
+    # The function in the notation of its language; null if no symbol is known.
     function: str | None
-    # Line of the source file, from 1: of a function the line that most of its time is in, of a caller the
+    # The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
     # line of the call.
     line: int | None
-    # Nanoseconds, with all that it called.
+    # The time in nanoseconds, including everything it called.
     ns: int
-    # The number of its caller's step, a smaller one than its own; null for the outermost.
+    # The index of its caller's step, which is smaller than its own; null for the outermost.
     parent: int | None
-    # Source file, as the compiler recorded it.
+    # The source file, as recorded by the compiler.
     source_file: str | None
-    # Without a function: the exported function that begins before the place.
+    # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # At the end of a way: the system call.
+    # At the end of a path: the system call.
     call: str | None = None
-    # At the end of a way: the part of the account.
+    # At the end of a path: the part of the account.
     kind: TimeCategory | None = None
-    # At the end of a way: the file, pipe, peer, lock or command. Not trustworthy: escape it.
+    # At the end of a path: the file, pipe, peer, lock or command. Not trustworthy: escape it.
     object: str | None = None
-    # Without a function: the byte of the binary.
+    # If there is no function: the byte offset in the binary.
     offset: int | None = None
-    # At the end of a way: what the runtime did there.
+    # At the end of a path: what the runtime did there.
     role: ThreadRole | None = None
-    # Without a function: the package that has the symbols of the binary.
+    # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
 
 @dataclass(frozen=True)
 class PathsDifference:
-    """The ways of two commands laid over each other, and what each spent on them."""
+    """The overlaid call trees of two commands, and what each spent on the steps."""
 
-    # All of A's in nanoseconds of an untraced run: the mean of its observed runs.
+    # The total of A in nanoseconds of an untraced run: the mean of its observed runs.
     a_ns: int
-    # All of B's.
+    # The total of B.
     b_ns: int
-    # Of which time.
+    # The kind of time.
     of: CodePath
-    # Steps that A or B has, callers first, at most 1,000. Functions of both are one step if they have one
-    # name and are from files of one name, or there are no others of that name.
+    # Steps of A or B, callers first, at most 1,000. Functions of both become one step if their names and file
+    # names are equal, or if there are no others with that name.
     steps: list[StepDifference]
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A point in the start of the command, from the start of the run."""
+    """A milestone in the start of the command, relative to the start of the run."""
 
-    # When it was reached.
+    # When it was reached, in nanoseconds.
     at_ns: int
-    # Not observed: it is when the observed run had computed as much as a second one that was stopped at its
-    # calls.
+    # Whether it was estimated rather than observed: the time at which the observed run had computed as much
+    # as a second one that was stopped at its calls.
     modelled: bool
-    # `exec`, `loader_done` (both with the program's name behind it where there were several), `first_output`,
+    # `exec`, `loader_done` (both followed by the program's name if there were several), `first_output`,
     # `exit`.
     name: str
 
@@ -772,13 +768,13 @@ class Phase:
 class Place:
     """Where in the process tree a finding applies."""
 
-    # Descriptor.
+    # The descriptor.
     fd: int | None
-    # Path or what else the descriptor is; not trustworthy: escape it.
+    # The path, or what else the descriptor is; not trustworthy: escape it.
     path: str | None
-    # Process.
+    # The process id.
     pid: int | None
-    # Thread.
+    # The thread id.
     tid: int | None
 
 
@@ -786,103 +782,103 @@ class Place:
 class ProcessRow:
     """A process of the tree."""
 
-    # How it ended, in words.
+    # A description of how it ended.
     end: str
-    # When it began, from the start of the run.
+    # When it began, in nanoseconds from the start of the run.
     from_ns: int
-    # Its parent in the tree.
+    # The process id of its parent in the tree.
     parent: int | None
-    # Process.
+    # The process id.
     pid: int
-    # What it executed, in order, with arguments; not trustworthy: escape it.
+    # The programs it executed, in order, with arguments; not trustworthy: escape it.
     programs: list[list[str]]
-    # Threads that it had.
+    # The number of its threads.
     threads: int
-    # When it ended.
+    # When it ended, in nanoseconds from the start of the run.
     to_ns: int
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The command was run with and without a cause, in random rounds."""
+    """A test in which the command was run with and without a cause, in random rounds."""
 
-    # What came of it.
+    # The result.
     verdict: ProofVerdict
-    # What took the cause away, as `fathom bench --try` takes it.
+    # The intervention that removed the cause, as accepted by `fathom bench --try`.
     intervention: str | None = None
-    # Why it is not decided, void or not possible.
+    # Why it is undecided, void or not possible.
     reason: str | None = None
-    # What is saved, by the paired rounds.
+    # The saving, from the paired rounds.
     saves_ms: SavedMilliseconds | None = None
     # Where nothing can be taken away: what came of delaying it.
     slope: Slope | None = None
-    # Median time of the command as it is, in milliseconds.
+    # The median time of the command as it is, in milliseconds.
     with_ms: float | None = None
-    # The same without the cause.
+    # The median time without the cause, in milliseconds.
     without_ms: float | None = None
 
 
 @dataclass(frozen=True)
 class Run:
-    """One execution, complete. Times are nanoseconds."""
+    """One complete execution. Times are in nanoseconds."""
 
-    # Index of the benchmark that was run, from 0.
+    # The index of the benchmark, from 0.
     benchmark: int
-    # CPU time, user and kernel, of the process and the children that it waited for.
+    # CPU time, user and kernel, of the process and the children it waited for.
     cpu_ns: int
-    # `wall_ns` less both waits. Present only where it is exact: one thread, no children.
+    # `wall_ns` minus both waits. Present only if it is exact: one thread, no children.
     cpu_wait_free_ns: int | None
     # How it ended.
     exit: Exit
-    # Times that the program was taken off the CPU for another.
+    # How often the program was preempted.
     involuntary_switches: int
-    # Bytes and calls read and written; absent where the kernel refuses to tell.
+    # Bytes and calls read and written; absent if the kernel doesn't permit reading them.
     io: IoCounts | None
-    # Time between the program's exit and the moment that Fathom's own launcher got a CPU to see it.
+    # The time between the program's exit and the moment at which Fathom's own launcher got a CPU to see it.
     launcher_wait_ns: int | None
-    # Processes that the command left running when it ended.
+    # The number of processes that the command left running when it ended.
     left_behind: int
     # Page faults that had to read from the storage device.
     major_faults: int
     # Page faults served without the storage device.
     minor_faults: int
-    # Largest resident memory of the process or of one of the children that it waited for.
+    # The peak resident memory of the process or of one of the children it waited for.
     peak_memory_bytes: int
-    # Place of this run in the order of all runs, from 0.
+    # The position of this run in the order of all runs, from 0.
     position: int
-    # Number of the round, from 0; warm-up runs are not recorded here.
+    # The number of the round, from 0; warm-up runs are not recorded here.
     round: int
-    # Time that the main thread was ready to run but had no CPU.
+    # The time that the main thread was ready to run but had no CPU.
     run_queue_wait_ns: int | None
-    # Part of `wall_ns` before the program was executed: creating the process.
+    # The part of `wall_ns` before the program was executed: creating the process.
     spawn_ns: int
-    # Start, counted from the start of the session.
+    # The start, relative to the start of the session.
     started_ns: int
-    # CPU time that the hypervisor gave to others around this run, all CPUs together (10 ms steps).
+    # The steal time around this run, over all CPUs (10 ms steps).
     steal_ns: int | None
     # The kernel part of `cpu_ns`, as the kernel's tick sampling divides it.
     system_ns: int
     # The user part of `cpu_ns`, as the kernel's tick sampling divides it.
     user_ns: int
-    # Times that the program gave up the CPU to wait for something.
+    # How often the program gave up the CPU to wait for something.
     voluntary_switches: int
-    # From just before the process is created to its exit as the parent sees it.
+    # The time from just before the process is created to its exit as the parent sees it.
     wall_ns: int
     # For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
     # `wall_ns` lies on the critical path. Absent where that was not asked for.
     delayed_ns: int | None = None
-    # For how long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU
-    # while this run was on, all CPUs together. Absent where there is no such limit.
+    # How long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU during
+    # this run, summed over all CPUs. Absent if there is no such limit.
     throttled_ns: int | None = None
 
 
 @dataclass(frozen=True)
 class SavedMilliseconds:
-    """A time that is saved, in milliseconds, with its 95 % interval; less than 0 where more is taken."""
+    """The time saved, in milliseconds, with its 95 % interval; negative if more time is taken."""
 
-    # To here.
+    # The upper end.
     high: float
-    # From here.
+    # The lower end.
     low: float
     # The estimate.
     value: float
@@ -890,9 +886,9 @@ class SavedMilliseconds:
 
 @dataclass(frozen=True)
 class Saving:
-    """What mending a cause saves, as a prediction with its interval, in nanoseconds of an untraced run."""
+    """The saving from fixing a cause, as a prediction with its interval, in nanoseconds of an untraced run."""
 
-    # See `low_ns`. No more than the wall time.
+    # See `low_ns`. At most the wall time.
     high_ns: int
     # Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
     # part of it is a guess.
@@ -903,13 +899,13 @@ class Saving:
 
 @dataclass(frozen=True)
 class Shift:
-    """Ratios subject / reference at three quantiles: says whether the whole distribution moved or a tail."""
+    """Ratios subject / reference at three quantiles: shows whether the whole distribution moved or only a tail."""
 
-    # Ratio of the 10th percentiles.
+    # The ratio of the 10th percentiles.
     p10: float
-    # Ratio of the medians.
+    # The ratio of the medians.
     p50: float
-    # Ratio of the 90th percentiles.
+    # The ratio of the 90th percentiles.
     p90: float
 
 
@@ -920,9 +916,9 @@ class Slope:
 
     # Delay of a run, in milliseconds on average, of each command.
     added_ms: list[float]
-    # To here.
+    # The upper end.
     high: float
-    # From here.
+    # The lower end.
     low: float
     # What was delayed, as `fathom bench --try` takes it.
     of: str
@@ -937,40 +933,40 @@ class Slope:
 class StepDifference:
     """A step of A, of B or of both."""
 
-    # Nanoseconds of A, with all that the step called.
+    # Nanoseconds of A, including everything that the step called.
     a_ns: int
     # Nanoseconds of B.
     b_ns: int
-    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was made at run
+    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
     binary: str | None
-    # The function in the words of its language; null where no symbol is known.
+    # The function in the notation of its language; null if no symbol is known.
     function: str | None
-    # Whether both differ by more than the observed runs of one command do among themselves; null where one of
-    # them was observed once.
+    # Whether the two differ by more than the observed runs of one command vary; null if one of them was
+    # observed only once.
     is_clear: bool | None
-    # Line of the source file, from 1: of a function the line that most of its time is in, of a caller the
+    # The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
     # line of the call.
     line: int | None
-    # Nanoseconds, with all that it called.
+    # The time in nanoseconds, including everything it called.
     ns: int
-    # The number of its caller's step, a smaller one than its own; null for the outermost.
+    # The index of its caller's step, which is smaller than its own; null for the outermost.
     parent: int | None
-    # Source file, as the compiler recorded it.
+    # The source file, as recorded by the compiler.
     source_file: str | None
-    # Without a function: the exported function that begins before the place.
+    # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # At the end of a way: the system call.
+    # At the end of a path: the system call.
     call: str | None = None
-    # At the end of a way: the part of the account.
+    # At the end of a path: the part of the account.
     kind: TimeCategory | None = None
-    # At the end of a way: the file, pipe, peer, lock or command. Not trustworthy: escape it.
+    # At the end of a path: the file, pipe, peer, lock or command. Not trustworthy: escape it.
     object: str | None = None
-    # Without a function: the byte of the binary.
+    # If there is no function: the byte offset in the binary.
     offset: int | None = None
-    # At the end of a way: what the runtime did there.
+    # At the end of a path: what the runtime did there.
     role: ThreadRole | None = None
-    # Without a function: the package that has the symbols of the binary.
+    # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
 
@@ -978,76 +974,75 @@ class StepDifference:
 class StoredComparison:
     """One metric of one benchmark on both sides."""
 
-    # Both were not measured in the same environment.
+    # Whether the sides were measured in different environments.
     across_environments: bool
-    # What was measured of the base.
+    # The measurements of the base.
     base: StoredValue
-    # Name of the benchmark.
+    # The name of the benchmark.
     benchmark: str
-    # The drift that is allowed for.
+    # The assumed drift.
     drift: Drift
-    # What was measured of the head.
+    # The measurements of the head.
     head: StoredValue
-    # Whether more is better, where that is known.
+    # Whether higher values are better, if known.
     higher_is_better: bool | None
-    # Differences up to this share count as none.
+    # Differences up to this share count as no difference.
     margin: float
-    # Name of the metric.
+    # The name of the metric.
     metric: str
-    # Two-sided p-value of 'no difference', the drift included.
+    # The two-sided p-value of 'no difference', including the drift.
     p_value: float
     # Its parameters.
     parameters: list[tuple[str, str]]
-    # Head / base with its interval, the drift between measurements included.
+    # Head / base with its interval, which includes the drift between measurements.
     ratio: Estimate
-    # The command that measures both together, and so decides without the drift; absent where it can't be
-    # known.
+    # A command that measures both together, and so decides without the drift; absent if it can't be known.
     together: str | None
-    # Unit of the values.
+    # The unit of the values.
     unit: str
-    # What follows; where the direction isn't known, `Verdict::Faster` is less and `Verdict::Slower` more.
+    # The verdict; if the direction is unknown, `Verdict::Faster` means less and `Verdict::Slower` more.
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class StoredValue:
-    """What is known of one side of a stored comparison."""
+    """The values of one side of a stored comparison."""
 
-    # Upper end.
+    # The upper end of the interval.
     high: float
-    # Lower end.
+    # The lower end of the interval.
     low: float
-    # Separate measurements.
+    # The number of separate measurements.
     measurements: int
-    # Runs of all its measurements.
+    # The number of runs of all its measurements.
     runs: int
-    # Median with its interval, without the drift.
+    # The median with its interval, excluding the drift.
     value: float
-    # Of a load test: the share of requests that had no good answer, where it says so.
+    # For a load test: the share of requests without a good response, if reported.
     failed_share: float | None = None
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """One stretch of a thread's life for the picture."""
+    """One interval of a thread's life, for the chart."""
 
-    # On what.
+    # What the time was spent on.
     category: TimeCategory
-    # The call and its descriptor in words, if it was in one; not trustworthy: escape it.
+    # A description of the call and its descriptor, if it was in one; not trustworthy: escape it.
     detail: str | None
-    # From.
+    # The start, in nanoseconds.
     from_ns: int
-    # Process.
+    # The process id.
     pid: int
-    # Thread.
+    # The thread id.
     tid: int
-    # To.
+    # The end, in nanoseconds.
     to_ns: int
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What is reported of one metric of one benchmark, in the metric's unit."""
+    """The summary of one metric of one benchmark, in the metric's unit."""
 
     # Largest value.
     max: float
@@ -1055,7 +1050,7 @@ class Summary:
     mean: float
     # Median with its distribution-free interval.
     median: Estimate
-    # Which metric.
+    # The metric.
     metric: Metric
     # Smallest value.
     min: float
@@ -1065,7 +1060,7 @@ class Summary:
     p90: float
     # 99th percentile.
     p99: float
-    # Number of runs that had a value.
+    # The number of runs that had a value.
     runs: int
     # Sample standard deviation (n - 1): for exports, never shown alone.
     standard_deviation: float
@@ -1075,44 +1070,44 @@ class Summary:
 class ThreadAccount:
     """The account of one thread, for `--threads` and `--processes`."""
 
-    # Where its time went; the whole is the time from its start to its end.
+    # Where its time went; the total is the time from its start to its end.
     account: TimeAccount
-    # When it began, from the start of the run.
+    # When it began, in nanoseconds from the start of the run.
     from_ns: int
-    # Name, not trustworthy: escape it.
+    # The name, not trustworthy: escape it.
     name: str
-    # Process.
+    # The process id.
     pid: int
-    # Thread.
+    # The thread id.
     tid: int
-    # When it ended.
+    # When it ended, in nanoseconds from the start of the run.
     to_ns: int
 
 
 @dataclass(frozen=True)
 class TimeAccount:
-    """Parts that add up to a wall time, largest first: in `Explanation::account` to the median wall time of the
-    untraced runs, in `ThreadAccount` to the time from start to end of a thread of the observed run."""
+    """Parts that add up to a wall time, largest first: in `Explanation::account`, to the median wall time of the
+    untraced runs; in `ThreadAccount`, to the time from start to end of a thread of the observed run."""
 
-    # The parts. Their sum is `wall_ns`; empty where the observer's times are no one's but its own.
+    # The parts. Their sum is `wall_ns`; empty if the observed times describe only the observer itself.
     parts: list[AccountPart]
-    # The whole in nanoseconds.
+    # The total in nanoseconds.
     wall_ns: int
 
 
 @dataclass(frozen=True)
 class TimedRuns:
-    """The runs that were timed and not traced: their times are the times."""
+    """The runs that were timed and not traced; all reported times are theirs."""
 
-    # Median CPU time in seconds.
+    # The median CPU time in seconds.
     cpu: Estimate
-    # Median wall time of the empty program in seconds.
+    # The median wall time of the empty program in seconds.
     floor: Estimate | None
-    # Median peak memory in bytes.
+    # The median peak memory in bytes.
     peak_memory: Estimate
-    # Number of runs.
+    # The number of runs.
     runs: int
-    # Median wall time in seconds.
+    # The median wall time in seconds.
     wall: Estimate
 
 
@@ -1120,128 +1115,131 @@ class TimedRuns:
 class WallDifference:
     """By how much the wall times differ."""
 
-    # Upper end.
+    # The upper end of the interval.
     high: float
-    # Level of both intervals, 0 to 1.
+    # The confidence level of both intervals, 0 to 1.
     level: float
-    # Lower end of the interval of the difference, by rounds.
+    # The lower end of the interval of the difference, by rounds.
     low: float
-    # B's median wall time less A's.
+    # B's median wall time minus A's.
     milliseconds: float
     # How many times as long B takes, by rounds.
     ratio: Estimate
-    # Rounds that both were timed in.
+    # The number of rounds in which both were timed.
     rounds: int
 
 
 @dataclass(frozen=True)
 class Warning:
-    """Something that the reader must know to trust the numbers."""
+    """A warning about how far the numbers can be trusted."""
 
-    # The benchmark that it concerns, if it concerns one.
+    # The benchmark it concerns, if any.
     benchmark: int | None
-    # Stable identifier, such as `two_modes`.
+    # A stable identifier, such as `two_modes`.
     id: str
-    # A sentence for people.
+    # A sentence for display.
     message: str
 
 
 @dataclass(frozen=True)
 class WhereRow:
-    """A part of the wall time with its object and its place in the code. All rows of one kind are no more than
-    that part of the account."""
+    """A part of the wall time with its object and its location in the code. All rows of one kind together are at
+    most that part of the account."""
 
-    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code that was made at run
+    # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
     binary: str | None
-    # The system call; null outside of calls, and where that isn't known.
+    # The system call; null outside of calls, or if unknown.
     call: str | None
-    # What called it, the nearest first.
+    # The callers, nearest first.
     callers: list[CodePlace]
-    # How often: calls, waits or page faults; null where that isn't known.
+    # The number of calls, waits or page faults; null if unknown.
     count: int | None
-    # The function in the words of its language; null where no symbol is known.
+    # The function in the notation of its language; null if no symbol is known.
     function: str | None
-    # The part of the account that it is of.
+    # The part of the account it belongs to.
     kind: TimeCategory
-    # Line of the source file, from 1: of a function the line that most of its time is in, of a caller the
+    # The line of the source file, from 1: for a function, the line with most of its time; for a caller, the
     # line of the call.
     line: int | None
     # Nanoseconds of an untraced run.
     ns: int
-    # The file, folder, pipe, peer or lock that it is on, the memory that page faults touched (a file by its
-    # path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`), or the command line of the child that
-    # spent it; null for the command's own code and where nothing is known. Not trustworthy: escape it.
+    # The object on which the time was spent: a file, folder, pipe, peer or lock; the memory that page faults
+    # accessed (a file by its path, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`); or the command
+    # line of the child that spent it. Null for the command's own code, or if unknown. Not trustworthy: escape
+    # it.
     object: str | None
-    # What the runtime's thread is for, or the runtime does on the program's; null for the program's own work.
+    # The purpose of the runtime's thread, or of the runtime's work on a program thread; null for the
+    # program's own work.
     role: ThreadRole | None
-    # Share of the account's wall time, 0 to 1.
+    # The share of the account's wall time, 0 to 1.
     share: float
-    # Source file, as the compiler recorded it.
+    # The source file, as recorded by the compiler.
     source_file: str | None
-    # Without a function: the exported function that begins before the place.
+    # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # Variables of the environment, options and calls that change how much of that work there is.
+    # Environment variables, options and calls that change the amount of that work.
     changed_by: list[str] | None = None
-    # What several functions of libraries do below one caller, such as `allocation` or `functions of
-    # libcrypto.so.3`: the row is of all of them, and `function` is the one with most of the time; null where
-    # the row is of one function whose name says it.
+    # The common purpose of several library functions below one caller, such as `allocation` or `functions of
+    # libcrypto.so.3`: the row covers all of them, and `function` is the one with most of the time. Null if
+    # the row covers a single function.
     group: str | None = None
-    # Without a function: the byte of the binary.
+    # If there is no function: the byte offset in the binary.
     offset: int | None = None
-    # Without a function: the package that has the symbols of the binary.
+    # If there is no function: the package with the symbols of the binary.
     symbols_in: str | None = None
 
 
 @dataclass(frozen=True)
 class WhyRecord:
-    """Everything that `fathom why` says."""
+    """The complete record of `fathom why`."""
 
     # Where the median wall time of the untraced runs went, along the critical path of the observed run: its
-    # waits as they were, its CPU time without what tracing added.
+    # waits as observed, its CPU time without what tracing added.
     account: TimeAccount
-    # Its arguments, program first.
+    # Its arguments, starting with the program.
     arguments: list[str]
-    # By call, most time first.
+    # System calls, most time first.
     calls: list[CallRow]
-    # The command as it was given.
+    # The command as given.
     command: str
-    # How the observed run ended, in words; empty for success.
+    # A description of how the observed run ended; empty for success.
     end: str
-    # Where.
+    # The environment.
     environment: Environment
     # Version of Fathom.
     fathom_version: str
-    # Causes, by the time that could be saved, most first.
+    # Causes, ordered by the time that could be saved, most first.
     findings: list[Finding]
-    # By descriptor and path, most time first.
+    # Input and output by descriptor and path, most time first.
     io: list[IoRow]
     # Always `why`.
     kind: Literal['why']
     # How it was observed.
     observation: Explaining
-    # In which functions the program's own code was; null where the tier doesn't sample, or none was found.
+    # The functions in which the program spent its own code's time; null if the tier doesn't sample, or if
+    # there were none.
     own_code: OwnCode | None
-    # The start of the command.
+    # The milestones in the start of the command.
     phases: list[Phase]
-    # The process that was observed, where it ran already; null for a command.
+    # The observed process, if it was already running; null for a command.
     process: ObservedProcess | None
     # The process tree, parents first.
     processes: list[ProcessRow]
     # `SCHEMA_VERSION`.
     schema_version: Literal[2]
-    # Start, RFC 3339, UTC.
+    # The start, RFC 3339, UTC.
     started_at: str
     # The account of each thread.
     threads: list[ThreadAccount]
-    # The runs that were timed.
+    # The timed runs.
     timed: TimedRuns
-    # What the threads did when, for the picture.
+    # What the threads did over time, for the chart.
     timeline: list[Stretch]
-    # What must be known to trust the numbers.
+    # Warnings about how far the numbers can be trusted.
     warnings: list[str]
-    # The largest pieces of the account, each with its object and its place in the code, most time first, at
-    # most 100.
+    # The largest pieces of the account, each with its object and its location in the code, most time first,
+    # at most 100.
     where: list[WhereRow]
-    # The ways through the code that the time went; none where no stacks are known.
+    # The call paths in which the time was spent; empty if no stacks are known.
     paths: list[CodePaths] | None = None

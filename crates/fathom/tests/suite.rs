@@ -160,7 +160,7 @@ fn a_measure_names_the_metrics_that_are_judged() {
     world.write("fathom.toml", &wrong);
     let text = said(&world.fathom(&["run"]));
     assert!(
-        text.contains("no metric \"speed\"; there are wall, "),
+        text.contains("no metric \"speed\"; the metrics are wall, "),
         "{text}"
     );
     assert!(

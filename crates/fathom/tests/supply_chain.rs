@@ -12,6 +12,7 @@ const KNOWN: [&str; 5] = [
     "mcp",
     "ppbert",
     "prometheus-client",
+    "numpy",
 ];
 
 /// Commands that fetch a package by its name.

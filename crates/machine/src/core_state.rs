@@ -217,6 +217,11 @@ mod tests {
         core.annotate(&mut missing, &[pass(&[150.0, 160.0, 170.0])]);
         assert_eq!(missing.verdict, ProbeVerdict::Disturbed);
         assert_eq!((missing.min, missing.median), (Some(150.0), Some(160.0)));
-        assert!(missing.note.unwrap().ends_with("thread 50 % of the time"));
+        assert!(
+            missing
+                .note
+                .unwrap()
+                .ends_with("busy with other work 50 % of the time")
+        );
     }
 }

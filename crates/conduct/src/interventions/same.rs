@@ -129,7 +129,7 @@ fn differs(
         let last = errors.lines().rfind(|line| !line.trim().is_empty());
         let last = last.map_or(String::new(), |line| format!(": {line}"));
         return Some(format!(
-            "{how} the command ends with {} in the place of {}{last}",
+            "{how}, the command ends with {} instead of {}{last}",
             ended(without),
             ended(as_it_is)
         ));
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn another_output_is_not() {
         let said = said(&did("a"), &did("b"), &did("a")).unwrap();
-        assert_eq!(said, "what it prints changes without it");
+        assert_eq!(said, "what it prints is not the same without it");
         let numbers = super::tests::said(&did("1"), &did("2"), &did("1"));
         assert!(
             numbers.is_some(),
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(said(&wrote("x"), &wrote("x"), &wrote("x")), None);
         for without in [wrote("y"), did("a")] {
             let said = said(&wrote("x"), &without, &wrote("x")).unwrap();
-            assert_eq!(said, "/srv/out changes without it");
+            assert_eq!(said, "/srv/out is not the same without it");
         }
     }
 

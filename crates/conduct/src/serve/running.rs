@@ -134,7 +134,7 @@ fn first_answer(
     if !plan.checks.body_is_good(&expected.body) {
         let wanted = plan.checks.contains.as_deref().unwrap_or_default();
         return Err(format!(
-            "its answer to {} does not contain '{}', which --body-contains requires",
+            "answers {} without '{}', which --body-contains requires",
             hidden(path),
             String::from_utf8_lossy(wanted)
         ));

@@ -210,7 +210,10 @@ mod tests {
                 "finding and binding them",
             ],
         ),
-        (FindingId::IdleCores, &["has all the work", "made together"]),
+        (
+            FindingId::IdleCores,
+            &["has all the work", "created together"],
+        ),
         (
             FindingId::KernelBound,
             &[

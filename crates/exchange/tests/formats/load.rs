@@ -45,7 +45,7 @@ fn vegeta() {
     );
     assert_eq!(value(&report, "vegeta", "size_per_request"), Some(6067.0));
     // The rate is a setting: imported as a rate of answers, it would be mistaken for the server's.
-    assert_eq!(left_out(&report, "rate", "asked for"), 1);
+    assert_eq!(left_out(&report, "rate", "requested"), 1);
     assert!(report.benchmarks.iter().all(|one| one.metric != "rate"));
     assert_eq!(
         report.source.environment["date"],

@@ -50,7 +50,7 @@ mod tests {
         ];
         assert_eq!(
             sentence(&changes),
-            "the machine has changed since 'fathom machine' measured it: load, memory was 118 ns and is 190 ns, system call was 185 ns and is 411 ns; measure again with 'fathom machine --quick'"
+            "the machine has changed since 'fathom machine' measured it: load, memory was 118 ns and is now 190 ns, system call was 185 ns and is now 411 ns; measure again with 'fathom machine --quick'"
         );
     }
 }

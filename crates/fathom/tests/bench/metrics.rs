@@ -96,7 +96,7 @@ fn a_metric_that_there_is_not_is_refused_with_those_that_there_are() {
     for (option, said) in [
         (
             "speed",
-            "no metric \"speed\"; there are wall, cpu_wait_free",
+            "no metric \"speed\"; the metrics are wall, cpu_wait_free",
         ),
         ("wall=fast", "wall=fast"),
     ] {

@@ -434,7 +434,7 @@ fn what_is_not_there_is_refused_before_anything_is_handed_over() {
     for (words, why) in [
         (
             ["--on", "pbs"],
-            "there is no engine \"pbs\", only hosts or slurm",
+            "unknown engine \"pbs\", only hosts or slurm",
         ),
         (["--on", "hosts:big"], "[fleet] partition: it is missing"),
         (["--on", "slurm:"], "there is no partition after the colon"),

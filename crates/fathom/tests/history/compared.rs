@@ -160,7 +160,7 @@ fn dirty_points_and_other_environments_are_left_out_unless_asked_for() {
     );
     let said = world.refused(2, &["compare", "a1a1", "d4d4"]);
     assert!(
-        said.contains("tracked files differed") && said.contains("--dirty"),
+        said.contains("uncommitted changes in tracked files") && said.contains("--dirty"),
         "{said}"
     );
     // A record named by its position is used.
@@ -273,7 +273,7 @@ fn sides_that_are_not_there_are_said() {
         "{said}"
     );
     let said = world.refused(2, &["compare", "v1", "@-1", "zap"]);
-    assert!(said.contains("near it: parse"), "{said}");
+    assert!(said.contains("similar names: parse"), "{said}");
 }
 
 /// Returns another tool's measurement, with its samples or with summary figures.

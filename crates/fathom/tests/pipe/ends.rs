@@ -9,7 +9,7 @@ fn a_writer_that_its_reader_leaves_is_ended_by_sigpipe_and_that_is_no_failure() 
     assert_eq!(record["summary"]["stages"][0]["exit"]["signal"], 13);
     assert_eq!(record["summary"]["stages"][0]["sigpipes"], 2);
     assert_eq!(record["summary"]["stages"][0]["failures"], 0);
-    assert!(note(&record, "sigpipe").contains("no failure"));
+    assert!(note(&record, "sigpipe").contains("not a failure"));
     assert!(note(&record, "not_alone").contains("SIGPIPE"));
     assert!(record["alone"][1]["wall_ns"].as_array().unwrap().len() == 2);
 }

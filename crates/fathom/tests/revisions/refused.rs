@@ -59,7 +59,7 @@ fn a_range_that_is_none_is_answered_with_one() {
         &world,
         &["versions", "v1..v2", "--metric", "speed", "--", "x"],
         2,
-        "there are wall,",
+        "the metrics are wall,",
     );
     refused(
         &world,
@@ -196,7 +196,7 @@ fn a_shallow_clone_a_folder_without_a_repository_and_a_machine_without_git_are_n
     std::fs::create_dir(world.path("elsewhere")).unwrap();
     let none = said(world.fathom_in(&world.path("elsewhere"), &["versions", "v1..v2"]));
     assert!(
-        none.contains("is in no git repository") && none.contains("--of"),
+        none.contains("is not in a git repository") && none.contains("--of"),
         "{none}"
     );
     let mut command = world.fathom_in(&world.repo(), &["bisect", "v1", "v2"]);

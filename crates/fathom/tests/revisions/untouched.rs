@@ -21,7 +21,7 @@ fn the_users_files_index_refs_and_worktrees_are_not_touched() {
     ]);
     assert_eq!(each(&record["versions"], "state"), ["measured"; 2]);
     let notes = record["notes"].to_string();
-    assert!(notes.contains("not committed"), "{notes}");
+    assert!(notes.contains("uncommitted"), "{notes}");
     assert!(before == world.everything(), "the repository has changed");
     assert_eq!(world.git(&["worktree", "list"]).lines().count(), 1);
     let found = world.bisect(&["v1", "v2"]);

@@ -85,7 +85,11 @@ fn a_certificate_that_nobody_knows_is_refused_with_what_to_do() {
     );
     let plain = { plain }.output().unwrap();
     assert_eq!(plain.status.code(), Some(3), "{}", stderr(&plain));
-    assert!(stderr(&plain).contains("no TLS"), "{}", stderr(&plain));
+    assert!(
+        stderr(&plain).contains("does not speak TLS"),
+        "{}",
+        stderr(&plain)
+    );
 }
 
 #[test]

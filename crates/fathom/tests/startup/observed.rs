@@ -170,7 +170,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     assert!(trace["slowdown"].is_null());
     let warnings = record["warnings"].to_string();
     assert!(
-        warnings.contains("no phases: not seen is what") && warnings.contains("set-uid"),
+        warnings.contains("no phases: not seen: the work") && warnings.contains("set-uid"),
         "{warnings}"
     );
 

@@ -223,7 +223,7 @@ pub(crate) mod tests {
         let battery = CheckItem::new("battery", CheckState::Bad, "on battery");
         assert_eq!(disturbance(&report(battery.clone(), 0.001)), None);
         let lost = disturbance(&report(battery, 0.02)).unwrap();
-        assert!(lost.starts_with("2.0 %"), "{lost}");
+        assert!(lost.ends_with("took 2.0 % of a spinning core"), "{lost}");
         let others = CheckItem::new("other_programs", CheckState::Bad, "cc 80 %");
         let named = disturbance(&report(others, 0.0)).unwrap();
         assert_eq!(named, "other programs: cc 80 %");

@@ -187,7 +187,7 @@ fn a_newer_fathom_that_changes_the_store_meanwhile_is_noticed() {
         said.contains("newer Fathom (format 99; this one reads up to 2)"),
         "{said}"
     );
-    assert!(place.refused().contains("form 99"));
+    assert!(place.refused().contains("format 99"));
     newer.execute_batch("PRAGMA user_version = 2").unwrap();
     assert_eq!(values(&mut store, "parse"), [1.0]);
 }

@@ -53,7 +53,7 @@ mod tests {
             fake.file(name, opens, 2 * opens, 30 * opens, 0);
             let found = fake.findings();
             let first = found.into_iter().next();
-            first.filter(|found| found.statement.contains("makes up"))
+            first.filter(|found| found.statement.contains("generates its content"))
         };
         let found = reported("/proc/self/statm", 80_000).expect("a finding");
         assert_eq!(found.id, FindingId::KernelBound);

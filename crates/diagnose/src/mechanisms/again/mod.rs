@@ -33,7 +33,7 @@ enum Worked {
 impl Worked {
     fn in_words(self) -> &'static str {
         match self {
-            Worked::Read => "work on what was read",
+            Worked::Read => "work on the data read",
             Worked::Written => "work on what was written",
         }
     }

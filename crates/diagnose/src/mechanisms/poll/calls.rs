@@ -337,7 +337,7 @@ mod tests {
         (row.would_block, row.errors) = (6_600, 6_600);
         let found = fake.findings();
         assert_eq!(found[0].id, FindingId::BusyPolling);
-        let begin = "A thread asked at least 6,600 times with `read`";
+        let begin = "A thread polled at least 6,600 times with `read`";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",

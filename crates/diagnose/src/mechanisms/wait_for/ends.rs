@@ -134,7 +134,7 @@ mod tests {
         fake.waits(Some("write"), Some(3), Cause::Asleep, 60, 10_000);
         let found = fake.findings();
         assert_eq!(found[0].id, FindingId::WaitingForOutput);
-        let named = "what it wrote to the named pipe /run/rows was taken";
+        let named = "what it wrote to the named pipe /run/rows to be read";
         assert!(found[0].statement.contains(named), "{}", found[0].statement);
     }
 

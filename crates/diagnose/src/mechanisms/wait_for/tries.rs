@@ -418,7 +418,7 @@ mod tests {
         let (id, statement) = first(&mut fake);
         assert_eq!(id, "lock-contention", "{statement}");
         assert!(
-            statement.contains("9 tries to make `/run/lock`"),
+            statement.contains("9 tries to create `/run/lock`"),
             "{statement}"
         );
     }

@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
-        Some(_) => "; fathom history lists them in the order of their commits",
+        Some(_) => "; in the order of their commits: fathom history",
         None => "",
     };
     write::print(&format!("{count} of {of} revisions measured{next}\n"))?;
