@@ -1,4 +1,4 @@
-//! A cache for facts that are expensive to find out.
+//! A cache for facts that are expensive to determine.
 //!
 //! The cache consists of files in the folder of [`remembered`], each with a stamp of the inputs it depends
 //! on. A file with a different stamp, or one that can't be read, is ignored; failing to write one is not an
@@ -23,7 +23,7 @@ pub(crate) fn load<T: DeserializeOwned>(name: &str, stamp: &str) -> Option<T> {
     (kept.stamp == stamp).then_some(kept.value)
 }
 
-/// Saves a value atomically: no other process sees half of it.
+/// Saves a value atomically, so that no other process sees a partial file.
 pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     let Some(file) = file(name) else { return };
     let kept = Kept {
@@ -40,8 +40,8 @@ pub(crate) fn store<T: Serialize>(name: &str, stamp: &str, value: &T) {
     }
 }
 
-/// Returns a stamp of the user, the privileges, the PID namespace and the boot, on which the available tiers
-/// depend.
+/// Returns a stamp of what determines the available tiers: the user, the privileges, the PID namespace and
+/// the boot.
 pub(crate) fn rights_stamp() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rights = status.lines().filter(|line| {
@@ -50,7 +50,7 @@ pub(crate) fn rights_stamp() -> String {
             .any(|key| line.starts_with(key))
     });
     let rights: Vec<&str> = rights.collect();
-    // A container can share this folder with its host.
+    // A container can share this folder with its host, so the PID namespace is part of the stamp.
     let numbers = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!(
         "{} {:?} {} {}",

@@ -3,9 +3,9 @@
 /// Splits `text`. Quotes and backslashes work as in a POSIX shell; nothing is expanded.
 ///
 /// # Errors
-/// A message that says what to type instead: for an empty command, an unclosed quote, and anything that only
-/// a shell can do. Many users have timed a command with `<` passed as an argument, believing that they had
-/// redirected its input.
+/// A message that says what to type instead if the command is empty, a quote isn't closed, or the text
+/// contains anything that only a shell can do. Many users have timed a command with `<` passed as an
+/// argument, believing that they had redirected its input.
 pub fn split(text: &str) -> Result<Vec<String>, String> {
     if let Some(found) = shell_syntax(text) {
         return Err(match found {

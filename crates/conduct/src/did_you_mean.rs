@@ -1,6 +1,6 @@
-//! Words that were mistyped.
+//! Suggests corrections for mistyped words.
 
-/// The known word that `word` was probably meant to be.
+/// Returns the known word that `word` was probably meant to be.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

@@ -18,13 +18,13 @@ pub enum ConductError {
     /// The store can't be used, or lacks the requested data.
     #[error(transparent)]
     Store(#[from] fathom_store::Error),
-    /// The request is not possible here; the message says what is.
+    /// The request can't be fulfilled here; the message says what is possible.
     #[error("{0}")]
     Refused(String),
     /// The measured command failed before it could be measured; the message includes the end of its output.
     #[error("{0}")]
     Failed(String),
-    /// The result could not be trusted.
+    /// The result can't be trusted.
     #[error("{0}")]
     Untrusted(String),
     /// `why` was interrupted before the first timed run ended.

@@ -1,4 +1,5 @@
-//! The fingerprint of the machine that is stored with a measurement, and whether it still fits.
+//! The fingerprint of the machine, which is stored with each measurement, and a check of whether it still
+//! fits.
 
 use std::sync::OnceLock;
 
@@ -8,12 +9,12 @@ use fathom_model::{Environment, Fingerprint, MachineFigure};
 
 use crate::{Event, Observer};
 
-/// The result of [`take`], once per session: the canaries run before everything that is measured.
+/// The result of [`take`], which runs once per session, before anything is measured.
 static TAKEN: OnceLock<Option<Fingerprint>> = OnceLock::new();
 
-/// Runs the canaries, and reports whether the machine changed since its profile was taken. Does nothing if no
-/// profile is stored, because there is nothing to compare with. Takes at most 0.3 s and very little memory; a
-/// second call does nothing.
+/// Runs the canaries, and reports whether the machine has changed since its profile was taken. If no profile
+/// is stored, there is nothing to compare with and this does nothing. Takes at most 0.3 s and very little
+/// memory; a second call does nothing.
 pub fn take(observer: &mut dyn Observer) {
     send(Canaries::WithoutMemory, observer);
 }

@@ -1,4 +1,4 @@
-//! `--on` and `jobs`: where jobs have their folders, how they are followed, and where their records go.
+//! `--on` and `jobs`: where jobs have their folders, how they are monitored, and where their records go.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use crate::ConductError;
 
 /// The interval at which the engine and the files of the jobs are polled.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The longest delay before a wait notices an interrupt.
+/// The longest delay until a wait notices an interrupt.
 const NAP: Duration = Duration::from_millis(50);
-/// How long an unreachable store is retried: a server that restarts needs seconds.
+/// How long to keep trying to reach a store: a server needs seconds to restart.
 const STORE_AWAY: Duration = Duration::from_secs(120);
 /// The file name of an attempt's store, in its folder.
 const STORE: &str = "store.db";
@@ -29,8 +29,8 @@ impl From<Error> for ConductError {
     }
 }
 
-/// Returns the folder of the jobs of `here`: the project's `.fathom/jobs`, otherwise one in the user's state
-/// folder.
+/// Returns the folder for jobs started in `here`: the project's `.fathom/jobs`, or otherwise one in the
+/// user's state folder.
 ///
 /// # Errors
 /// [`ConductError::Refused`] if there is no home directory.
@@ -45,7 +45,7 @@ pub fn folder(here: &Path) -> Result<PathBuf, ConductError> {
     Ok(state.join("jobs"))
 }
 
-/// Parses `NAME[:PARTITION]`: Slurm, or the engine that a suite's `[fleet]` names.
+/// Parses `NAME[:PARTITION]`, where NAME is Slurm or an engine from the suite's `[fleet]` table.
 ///
 /// # Errors
 /// [`ConductError::Refused`], with the available names.
@@ -74,7 +74,7 @@ pub fn engine(
     Ok((engine, partition))
 }
 
-/// Follows jobs until each has ended, and reports their progress to `said`. An interrupt cancels the
+/// Monitors jobs until each has ended, and reports their progress to `said`. An interrupt cancels the
 /// remaining jobs.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ pub fn follow(
     }
 }
 
-/// Waits; returns false if an interrupt arrived.
+/// Waits for `time`; returns false if an interrupt arrived.
 fn paused(time: Duration) -> bool {
     let until = Instant::now() + time;
     while Instant::now() < until {
@@ -113,9 +113,9 @@ pub fn store_of(attempt: &Attempted) -> PathBuf {
     attempt.folder.join(STORE)
 }
 
-/// Moves what an attempt saved into a store; `None` if it saved nothing. A record that is already there is
-/// not saved twice. A store that doesn't respond is retried for two minutes; the reason is reported to
-/// `waits`.
+/// Moves what an attempt saved into a store; returns `None` if it saved nothing. A record that is already in
+/// the store is not saved twice. If the store doesn't respond, saving is retried for two minutes, and the
+/// reason is reported to `waits`.
 ///
 /// # Errors
 /// Errors of the stores.

@@ -15,14 +15,14 @@ pub const SUITE: &str = "fathom.toml";
 /// The suite that a new project gets.
 const EXAMPLE: &str = include_str!("init/fathom.toml");
 
-/// The files that `init` wrote and kept.
+/// The files that `init` wrote, and those that it kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Initialised {
     /// New files and folders.
     pub written: Vec<PathBuf>,
     /// Files and folders that already existed; they were not changed.
     pub kept: Vec<PathBuf>,
-    /// The root of the repository, if the folder is deeper in one.
+    /// The root of the repository, if the folder is a subfolder of one.
     pub repository: Option<PathBuf>,
 }
 
@@ -61,7 +61,7 @@ pub fn init(folder: &Path) -> Result<Initialised, ConductError> {
     if !ignore.exists() {
         done.file(&ignore, "*\n")?;
     }
-    // `run` made the folder for its own files; now it belongs to the project, too.
+    // `run` created the folder for its own files; from now on the folder belongs to the project as well.
     let mark = place.join(location::WORK_ONLY);
     match std::fs::remove_file(&mark) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(refused(&mark, &error)),

@@ -25,12 +25,12 @@ use serde::Serialize;
 /// When to save a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Save {
-    /// If the folder is in a project.
+    /// Save if the folder is in a project.
     #[default]
     InProject,
-    /// Always, in a project or not.
+    /// Always save, whether in a project or not.
     Always,
-    /// Never.
+    /// Never save.
     Never,
 }
 
@@ -82,10 +82,10 @@ pub fn suite(here: &Path) -> Option<PathBuf> {
     suites.find(|suite| suite.is_file())
 }
 
-/// Refuses a label that could never be used in a query.
+/// Checks that a label can be used in a query.
 ///
 /// # Errors
-/// [`Error::Label`].
+/// [`Error::Label`], if it can't.
 pub fn check_label(label: &str) -> Result<(), Error> {
     let why = match label {
         "" => "it is empty",
@@ -101,7 +101,7 @@ pub fn check_label(label: &str) -> Result<(), Error> {
     })
 }
 
-/// Returns the revision, and notes about it for the user. With labels, no repository is needed.
+/// Returns the revision, and notes about it for the user. If there are labels, no repository is needed.
 fn source(here: &Path, labelled: bool) -> (Option<Revision>, Vec<String>) {
     match git::state(here) {
         Ok(state) => (state.revision(), state.notes()),
@@ -136,10 +136,10 @@ pub struct Kept {
 /// A record that could not be saved. Its `Display` says why, where the record is now, and what to type.
 #[derive(Debug, thiserror::Error)]
 pub enum NotSaved {
-    /// It was written to a file instead.
+    /// The record was written to a file instead.
     #[error(transparent)]
     Beside(#[from] fathom_store::Kept),
-    /// It is not a record that a store accepts.
+    /// The record is not one that a store accepts.
     #[error("not saved: {0}")]
     NoRecord(#[from] Error),
 }
@@ -150,7 +150,7 @@ impl Keeper {
         &self.location
     }
 
-    /// Returns a keeper for measurements of another revision than that of the files here.
+    /// Returns a keeper for measurements of a revision other than that of the files here.
     pub fn at(&self, revision: Option<Revision>) -> Keeper {
         Keeper {
             revision,
@@ -171,7 +171,8 @@ impl Keeper {
         keeper
     }
 
-    /// Saves a record, which is durable when this returns. If it can't be saved, it is written to a file.
+    /// Saves a record; it is durable when this function returns. If it can't be saved, it is written to a
+    /// file.
     ///
     /// # Errors
     /// [`NotSaved`].
@@ -206,7 +207,7 @@ impl Keeper {
         &self.notes
     }
 
-    /// Fills in the commit times, if the repository has the commits: records are ordered by them.
+    /// Fills in the commit times, by which records are ordered, if the repository has the commits.
     fn place(&self, drafts: &mut [Draft]) {
         let revisions = drafts.iter().filter_map(|draft| draft.revision.as_ref());
         let revisions: HashSet<String> = revisions.map(|revision| revision.id.clone()).collect();

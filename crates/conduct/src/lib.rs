@@ -1,14 +1,14 @@
-//! Orchestrates measurements: one function for each verb, with a plan in and a record out.
+//! Orchestrates measurements: one function for each verb, which takes a plan and returns a record.
 //!
 //! [`bench()`], [`versions()`], [`bisect()`], [`why()`], [`difference()`], [`pipe()`], [`startup()`],
 //! [`serve()`], [`machine()`] and [`check()`] measure, trace and diagnose using the crates below. An
 //! [`Observer`] receives progress as an [`Event`]; this crate prints nothing. A [`Target`] is a command whose
 //! program was found; [`CommandPlan::find`] makes it. Measurements go into the store through [`keep`]; jobs
-//! on other machines are followed by [`fleet`].
+//! on other machines are monitored by [`fleet`].
 //!
 //! The functions must be called on a thread that lives until they return, because the measuring processes end
-//! with the thread that started them. Call [`fathom_measure::interrupt::catch`] first if Ctrl-C should end
-//! with a partial result.
+//! with the thread that started them. Call [`fathom_measure::interrupt::catch`] first if Ctrl-C should end a
+//! measurement with a partial result.
 
 pub mod bench;
 pub mod bisect;

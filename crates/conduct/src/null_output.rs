@@ -1,18 +1,19 @@
 //! Detects programs that do less because their output goes to `/dev/null`. Pure functions.
 //!
 //! GNU grep checks whether its standard output is `/dev/null`, and if so stops at the first match in a file:
-//! 15 reads of a file of 27 MB instead of 285. GNU tar then doesn't even open the files: 25 ms instead of
-//! 108. Therefore the last warm-up run writes to a pipe whose bytes are counted, and is compared with the
-//! counted runs.
+//! it made 15 reads of a 27 MB file instead of 285. GNU tar doesn't even open the files in that case: it took
+//! 25 ms instead of 108. Therefore the last warm-up run writes to a pipe whose bytes are counted, and is
+//! compared with the counted runs.
 
 use fathom_measure::WarmUp;
 use fathom_model::quantity::format_bytes;
 use fathom_model::{Run, Warning};
 
-/// All runs must have read or written less than this part of what the run with the pipe did: output may vary
-/// by some bytes, such as a printed time.
+/// The warning requires that all runs read or wrote less than this part of what the run with the pipe did:
+/// output may vary by some bytes, for example if it contains the time.
 const LESS: f64 = 0.5;
-/// The loader alone can read this much: a first run may well read another file of that size.
+/// The minimum amount of reading, in bytes, that counts as evidence. The loader alone can read this much: a
+/// first run may well read another file of that size.
 const FEWEST_READ: u64 = 256 << 10;
 
 /// Returns a warning if the runs of benchmark `index` did less than the run whose output went to a pipe.

@@ -1,4 +1,4 @@
-//! `--require-quiet`: doesn't measure while the machine is busy.
+//! `--require-quiet`: measures only while the machine is quiet.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::{ConductError, Event, Observer};
 /// The duration of one check.
 const CHECK: Duration = Duration::from_millis(500);
 
-/// Waits until the machine is quiet, at most `patience`.
+/// Waits until the machine is quiet, for at most `patience`.
 ///
 /// # Errors
 /// [`ConductError::Untrusted`], naming what still disturbs the machine; or an interrupt.

@@ -6,11 +6,11 @@ use std::path::Path;
 use fathom_measure::{Journal, MeasureError};
 use serde::Serialize;
 
-/// Writes a record as indented JSON with a final newline, atomically: to a temporary file that is then
-/// renamed.
+/// Writes a record as indented JSON with a final newline. The write is atomic: a temporary file is written
+/// and then renamed.
 ///
 /// # Errors
-/// If it can't be written.
+/// If the file can't be written.
 pub fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
     let mut bytes = Vec::new();
     write_json(record, &mut bytes)?;

@@ -12,7 +12,7 @@ use crate::{ConductError, tiers};
 
 /// The capabilities that the kernel tier needs, in the syntax of `setcap`.
 pub const CAPABILITIES: &str = "cap_bpf,cap_perfmon+ep";
-/// Numbers of the capabilities.
+/// The numbers of the capabilities.
 const BPF: u32 = 39;
 const PERFMON: u32 = 38;
 
@@ -29,7 +29,7 @@ pub struct Standing {
     pub hindrances: Vec<String>,
 }
 
-/// Tries the kernel tier and inspects this program's file.
+/// Tests the kernel tier and inspects this program's file.
 ///
 /// # Errors
 /// If the path of this program's file is unknown.
@@ -119,14 +119,15 @@ fn is_nosuid(program: &Path) -> bool {
     let Ok(path) = CString::new(program.as_os_str().as_bytes()) else {
         return false;
     };
-    // SAFETY: the kernel fills a live structure, for a NUL-terminated path.
+    // SAFETY: the path is NUL-terminated, and the kernel fills a structure that outlives the call.
     unsafe {
         let mut about: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &raw mut about) == 0 && about.f_flag & libc::ST_NOSUID != 0
     }
 }
 
-/// Returns the command that sets up the file or undoes that; with `sudo` unless this process is root.
+/// Returns the command that sets up the file, or that undoes the setup. It uses `sudo` unless this process is
+/// root.
 pub fn command(program: &Path, undo: bool) -> Vec<String> {
     // SAFETY: the call only returns a number.
     let is_root = unsafe { libc::geteuid() } == 0;
@@ -155,7 +156,8 @@ pub fn run(words: &[String]) -> Result<(), ConductError> {
     }
 }
 
-/// Reports whether a new process of this program can use the kernel tier, after its file has changed.
+/// Reports whether a new process of this program can use the kernel tier; to be called after the file was
+/// changed.
 ///
 /// # Errors
 /// If it can't be run.

@@ -61,8 +61,8 @@ pub fn info(store: &mut Store) -> Result<StoreRecord, Error> {
     })
 }
 
-/// Finds the records that a word names: `@-1`, a label, the beginning of an id or of a revision, or any name
-/// of a revision that git resolves (`HEAD~1`, a tag, a branch).
+/// Finds the records that a word names. The word can be `@-1`, a label, the beginning of an id or of a
+/// revision, or any name of a revision that git resolves (`HEAD~1`, a tag, a branch).
 ///
 /// # Errors
 /// [`Error::NotFound`] if nothing matches; [`Error::Ambiguous`].
@@ -89,7 +89,7 @@ pub fn find(store: &mut Store, here: &Path, asked: &str) -> Result<Vec<Head>, Er
     }
 }
 
-/// Adds a label to records, or removes it. Returns the updated records, and how many changed.
+/// Adds a label to records, or removes it. Returns the updated records, and how many of them changed.
 ///
 /// # Errors
 /// An invalid label, or records that don't exist.
@@ -128,7 +128,7 @@ pub fn before(text: &str, now: i64) -> Option<i64> {
     Some(now - number.checked_mul(days * 86_400_000)?)
 }
 
-/// Returns the records that would lose their runs; removes the runs if `now` is true.
+/// Returns the records whose runs pruning removes. The runs are actually removed only if `now` is true.
 ///
 /// # Errors
 /// Errors of the store.
@@ -140,7 +140,7 @@ pub fn prune(store: &mut Store, which: &Prune, now: bool) -> Result<Vec<Head>, E
     Ok(found)
 }
 
-/// Writes records into a new file; all if none is named. Returns the number of records.
+/// Writes the named records into a new file, or all records if none is named. Returns the number of records.
 ///
 /// # Errors
 /// A file that already exists or can't be written; errors of the store.

@@ -1,4 +1,4 @@
-//! A command with everything that belongs to it: words, shell, files, variables, directory.
+//! A command with everything that belongs to it: words, shell, files, variables and directory.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the words, with the program's resolved path, so that the same file is observed as was timed.
+    /// Returns the words, with the resolved path of the program; the file that is observed is thus the same
+    /// one that was timed.
     pub(crate) fn words_as_found(&self) -> Vec<OsString> {
         let mut words = self.command.arguments.clone();
         words[0] = self.command.program.clone().into_os_string();
@@ -55,7 +56,7 @@ pub struct CommandPlan {
     pub output: Output,
     /// The required standard output.
     pub expect: Option<Expectation>,
-    /// Let the command write to the terminal.
+    /// Whether to let the command write to the terminal.
     pub show_output: bool,
 }
 
@@ -161,7 +162,7 @@ fn bytes_if_lossy(words: &[OsString]) -> Option<Vec<Vec<u8>>> {
     is_lossy.then(|| words.iter().map(|word| word.as_bytes().to_vec()).collect())
 }
 
-/// Adds to the error of a program that isn't found that a PATH set by the user was searched.
+/// Adds to the error of a program that wasn't found that the search used a PATH set by the user.
 fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> MeasureError {
     let path = variables.iter().find(|(name, _)| name == "PATH");
     match (error, path) {

@@ -15,9 +15,9 @@ use crate::{BenchPlan, CommandPlan, ConductError, Observer, RunTerms, Target, be
 pub struct Builds {
     /// The build command, run by a shell in the files of each revision; `None` if no build is needed.
     pub command: Option<String>,
-    /// The space that builds may take in bytes, see [`crate::worktrees::Worktrees::open`].
+    /// The space that builds may take, in bytes; see [`crate::worktrees::Worktrees::open`].
     pub cache_bytes: u64,
-    /// Build again even if a build exists or failed before.
+    /// Whether to build again even if a build exists or failed before.
     pub again: bool,
 }
 
@@ -75,7 +75,7 @@ impl Filled<'_> {
     /// on because the placeholder may be anywhere in the line.
     ///
     /// # Errors
-    /// The name that contains characters a shell would interpret.
+    /// A name, if it contains characters that a shell would interpret.
     pub(crate) fn into_shell_line(self, line: &str) -> Result<String, String> {
         for (place, value) in self.places() {
             if line.contains(place) && !value.chars().all(is_plain) {
@@ -93,7 +93,7 @@ impl Filled<'_> {
     }
 }
 
-/// Reports whether no shell interprets the character, anywhere in a line.
+/// Reports whether no shell gives the character a special meaning, wherever it is in a line.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric() || "/._-+@:,=%".contains(character)
 }
@@ -102,7 +102,7 @@ impl Template {
     /// Returns the command for a version whose files are in `folder`, with its program resolved.
     ///
     /// # Errors
-    /// Why it can't be run there.
+    /// The reason why it can't be run there.
     pub(crate) fn on(&self, filled: Filled<'_>, folder: Option<&Path>) -> Result<Target, String> {
         let mut plan = self.command.clone();
         plan.text = filled.into_text(&plan.text);
@@ -158,7 +158,8 @@ fn filled_line(words: &[OsString], filled: Filled<'_>) -> Result<Vec<OsString>, 
     Ok(words)
 }
 
-/// The trial run of a command, or why it can't be measured: an old version may lack an option.
+/// The trial run of a command, or the reason why it can't be measured; an old version may lack an option, for
+/// example.
 pub(crate) type Tried = Result<Run, String>;
 
 /// Runs the command once, only to check that it works.
@@ -201,7 +202,8 @@ pub(crate) fn try_once(
     }
 }
 
-/// Reports whether values of this metric have ratios, as far as one run shows: a value of 0 has none.
+/// Reports whether ratios can be formed from values of this metric, as far as one run shows; this is
+/// impossible for a value of 0.
 pub(crate) fn has_ratio(metric: Option<Metric>, run: &Run) -> bool {
     let metric = metric.unwrap_or(Metric::Wall);
     metric.of(run).is_some_and(|value| value > 0.0)
@@ -242,7 +244,7 @@ mod tests {
         for hostile in ["$(reboot)", "a;b", "a b", "`x`", "a'b", "a\"b", "a&b", "*"] {
             assert!(of(hostile).into_shell_line(line).is_err(), "{hostile}");
         }
-        // A value that isn't used does no harm.
+        // A value that isn't used can't do any harm.
         assert!(of("v1").into_shell_line(line).is_ok());
         assert!(of("v1").into_shell_line("cat {repo}/x").is_err());
     }

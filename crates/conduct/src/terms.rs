@@ -11,9 +11,9 @@ pub struct RunTerms {
     pub timeout: Option<Duration>,
     /// CPUs that the commands may use; all if empty.
     pub pin: Vec<usize>,
-    /// Let the commands write to the terminal.
+    /// Whether to let the commands write to the terminal.
     pub show_output: bool,
-    /// When to stop with the results until then, as if the user interrupted.
+    /// When to stop, as if the user had interrupted; the results until then are returned.
     pub deadline: Option<Instant>,
 }
 
@@ -28,7 +28,8 @@ impl RunTerms {
         self.timeout.map(|limit| limit.as_secs_f64())
     }
 
-    /// Returns options for an executor; the others have the values that most verbs use.
+    /// Returns options for an executor; options that aren't part of this type have the values that most verbs
+    /// use.
     pub(crate) fn process_options(&self, seed: u64) -> ProcessOptions {
         ProcessOptions {
             timeout: self.timeout,

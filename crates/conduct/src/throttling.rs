@@ -11,8 +11,8 @@ pub(crate) fn limit() -> Option<f64> {
     CpuGroups::of(Path::new("/"))?.limit()
 }
 
-/// Returns a warning if runs were throttled, with the total for all commands together, because they share the
-/// limit. Uses [`fathom_model::Run::throttled_ns`] of each run.
+/// Returns a warning if runs were throttled, with the total over all commands, because they share the limit.
+/// `runs` contains the [`fathom_model::Run::throttled_ns`] of each run.
 pub(crate) fn warning(runs: &[Option<u64>]) -> Option<Warning> {
     of(runs, limit())
 }

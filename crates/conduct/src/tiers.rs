@@ -1,4 +1,4 @@
-//! Which tiers this machine permits, and which of them is used.
+//! Determines which tiers this machine permits, and which of them is used.
 
 use fathom_trace::Tier;
 use fathom_trace::detect::{self, Availability};
@@ -8,12 +8,12 @@ use crate::{ConductError, cache};
 /// The cache file for the tiers that were found to work.
 const FILE: &str = "tiers.json";
 
-/// Every tier, best first, from the cache or from a test now.
+/// All tiers, either from the cache or just tested.
 #[derive(Debug)]
 pub(crate) struct Tiers {
     /// All tiers, best first.
     pub all: Vec<Availability>,
-    /// Whether this is from the cache, and may be outdated by a limit that the stamp doesn't include.
+    /// Whether this is from the cache; it may then be outdated by a limit that the stamp doesn't include.
     pub is_kept: bool,
 }
 
@@ -50,7 +50,7 @@ impl Tiers {
     /// Returns the best tier in `among`.
     ///
     /// # Errors
-    /// Why each of them does not work.
+    /// The reasons why each of them doesn't work.
     pub(crate) fn best(&self, among: &[Tier]) -> Result<Tier, Vec<String>> {
         let usable = || self.all.iter().filter(|one| among.contains(&one.tier));
         match usable().find(|one| one.available) {

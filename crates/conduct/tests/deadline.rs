@@ -1,4 +1,4 @@
-//! The deadline ends the running command, and the results until then are available.
+//! Tests that the deadline ends the running command, and that the results until then are available.
 #![cfg(target_os = "linux")]
 
 use std::time::Instant;
@@ -52,7 +52,7 @@ fn plan(words: &[&str], deadline: Option<Instant>) -> BenchPlan {
     }
 }
 
-/// A single test, because the limit applies to the whole process.
+/// This is a single test, because the limit applies to the whole process.
 #[test]
 fn a_deadline_ends_the_run_that_is_on_and_holds_for_nothing_after_it() {
     let mut starts = 0;

@@ -21,17 +21,17 @@ use flate2::write::GzEncoder;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Files up to this size are kept as they are; 1,000 of them are 4 MB.
+/// The size in bytes up to which files are kept as they are; 1,000 such files are 4 MB.
 const SMALL_BYTES: usize = 4_000;
-/// A file still larger after the first trimming is trimmed further, until only the findings are the same.
+/// The size in bytes above which a trimmed file is trimmed further, until only the findings are the same.
 const LARGE_BYTES: usize = 30_000;
-/// A file still larger after that is skipped.
+/// The size in bytes above which a file is skipped if it is still that large after trimming further.
 const TOO_LARGE_BYTES: usize = 450_000;
 /// The parts of a list that are tried, smallest first.
 const PARTS: [f64; 6] = [0.0, 0.03, 0.1, 0.25, 0.5, 0.75];
-/// By how much of the wall time a part of the account or a predicted saving may differ.
+/// The part of the wall time by which a part of the account or a predicted saving may differ.
 const NEAR: f64 = 0.01;
-/// The same for large files; in the last step, only the findings and their order must be the same.
+/// The same limit for large files. In the last step, only the findings and their order must be the same.
 const NEAR_ENOUGH: [f64; 2] = [0.2, f64::INFINITY];
 
 fn main() -> ExitCode {

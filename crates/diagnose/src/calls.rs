@@ -1,8 +1,8 @@
-//! A table of what each system call is for. It is the only one in this crate; every question about what a
-//! call does is answered from it.
+//! A table of the purpose of each system call. It is the only such table in this crate; every question about
+//! what a call does is answered from it.
 //!
-//! The meaning of a call's arguments, by its number, is in [`fathom_trace::calls`], and so is the list of
-//! polling calls, because the tracer needs them.
+//! The meaning of a call's arguments, by the call's number, is in [`fathom_trace::calls`]. So is the list of
+//! polling calls, because the tracer needs it.
 
 use std::sync::LazyLock;
 
@@ -15,9 +15,9 @@ const READ: u32 = 1;
 const WRITE: u32 = 1 << 1;
 /// Copies from file to file within the kernel.
 const COPY: u32 = 1 << 2;
-/// The kernel counts it as a read and as a write.
+/// Is counted by the kernel as both a read and a write.
 const COUNTED_AS_BOTH: u32 = 1 << 3;
-/// Moves bytes through a socket; one message per call.
+/// Moves bytes through a socket, one message per call.
 const MESSAGE: u32 = 1 << 4;
 /// Works only on sockets.
 const SOCKET: u32 = 1 << 5;
@@ -29,50 +29,50 @@ const OPEN: u32 = 1 << 7;
 const ASK_PATH: u32 = 1 << 8;
 /// Returns the names in a folder.
 const LIST_FOLDER: u32 = 1 << 9;
-/// Takes longer the more entries the changed folder has.
+/// Takes longer the more entries the folder that is changed has.
 const CHANGE_FOLDER: u32 = 1 << 10;
 /// Removes a name from a folder.
 const REMOVE: u32 = 1 << 11;
-/// Creates or removes a path, or changes what is at it: a failure is not part of a search.
+/// Creates or removes a path, or changes what is at it; a failure of such a call is not part of a search.
 const CHANGE_PATH: u32 = 1 << 12;
-/// Waits for the file system's own data (folders and journal), or until a file's previous contents are on the
-/// disk or gone.
+/// Waits for the file system's own data (folders and journal), or until a file's previous contents have
+/// reached the disk or are discarded.
 const JOURNAL: u32 = 1 << 13;
 /// Opens and closes a file, and makes it standard output as shells do.
 const REDIRECT: u32 = 1 << 14;
-/// What a loader does for each library.
+/// Is made by a loader for each library.
 const LOAD: u32 = 1 << 15;
-/// Calls that runtimes make on a file they opened, and to close it.
+/// Is made by runtimes on a file that they opened, or to close it.
 const AROUND_READ: u32 = 1 << 16;
-/// Works on an open descriptor, or on none, and only queries or sets something: no loop needs many of them.
+/// Works on an open descriptor or on none, and only queries or sets something; no loop needs many such calls.
 const SETTING: u32 = 1 << 17;
 /// Releases or moves memory.
 const GIVE_BACK: u32 = 1 << 18;
 /// Creates a thread or a process.
 const MAKE_THREAD: u32 = 1 << 19;
-/// Waits for a child, or until it runs a program.
+/// Waits for a child to end, or until it runs a program.
 const CHILD_WAIT: u32 = 1 << 20;
 /// Waits for a duration.
 const SLEEP: u32 = 1 << 21;
-/// Waits for signals: if there are children, for the end of a child. It is not a sleep, because no duration
-/// ends it.
+/// Waits for signals; if there are children, this is a wait for the end of a child. It is not a sleep,
+/// because it doesn't end after a set time.
 const SIGNAL_WAIT: u32 = 1 << 22;
 /// Waits for a lock in memory, or releases one.
 const LOCK: u32 = 1 << 23;
-/// Locks a file. Locks are the only thing that `fcntl` waits for.
+/// Locks a file. `fcntl` has this flag because locks are the only thing for which it waits.
 const FILE_LOCK: u32 = 1 << 24;
-/// Scans all of its descriptors in each call.
+/// Scans all of the descriptors that it waits for in each call.
 const SCAN: u32 = 1 << 25;
 /// Queries the time, or resource usage.
 const CLOCK: u32 = 1 << 26;
-/// Reads bytes from its first descriptor and passes them to another; the trace counts these bytes for neither
-/// file.
+/// Reads bytes from its first descriptor and passes them on to another; the trace counts these bytes for
+/// neither file.
 const TAKE_WITHIN_KERNEL: u32 = 1 << 27;
 /// Writes bytes to its first descriptor within the kernel; the trace counts them for neither file.
 const PUT_WITHIN_KERNEL: u32 = 1 << 28;
-/// Reads on from the descriptor's position: it waits if the bytes come from another program.
+/// Reads from the descriptor's current position, and so waits if the bytes come from another program.
 const READ_ON: u32 = 1 << 29;
-/// Waits for another process, whatever its descriptor is.
+/// Waits for another process, whatever its descriptor refers to.
 const AWAIT: u32 = 1 << 30;
 /// Accepts a connection.
 const ACCEPT: u32 = 1 << 31;
@@ -81,8 +81,8 @@ const UNLINK: u32 = CHANGE_FOLDER | REMOVE | CHANGE_PATH | JOURNAL;
 
 /// A call's name, its kernel time as a multiple of the simplest call's, and its flags.
 ///
-/// The times are rough values from an ordinary machine, used when only the time of all calls together is
-/// known.
+/// The times are rough values from an ordinary machine. They are used when only the total time of all calls
+/// is known.
 type Row = (&'static str, f64, u32);
 
 /// All known calls, by the category of CPU time spent in them.
@@ -250,7 +250,7 @@ const CALLS: &[(TimeCategory, &[Row])] = &[
             ("times", 3.0, CLOCK),
             ("getrusage", 3.0, CLOCK),
             ("clock_getres", 3.0, CLOCK),
-            // It looks for another thread to run.
+            // The call looks for another thread to run.
             ("sched_yield", 4.0, 0),
             ("eventfd2", 1.0, 0),
             ("epoll_ctl", 1.0, 0),
@@ -285,18 +285,19 @@ struct Call {
     does: u32,
 }
 
-/// The number of buckets in the table below, larger than the number of names.
+/// The number of buckets in the table below; larger than the number of names.
 const BUCKETS: usize = 1024;
 
-/// Returns the bucket of a name, from its length and both ends, which distinguish nearly all names.
+/// Returns the bucket of a name. It is computed from the name's length and both of its ends, which
+/// distinguish nearly all names.
 fn bucket(name: &str) -> usize {
     let bytes = name.as_bytes();
     let end = |byte: Option<&u8>| byte.map_or(0, |byte| usize::from(*byte));
     (bytes.len() * 97 + end(bytes.first()) * 31 + end(bytes.last()) * 7) % BUCKETS
 }
 
-/// Looked up some hundred times for each row of a trace. In a debug build, hashing took two thirds of a
-/// diagnosis, and a binary search of sorted names took as long.
+/// The entries by bucket. They are looked up some hundred times for each row of a trace: in a debug build,
+/// hashing took two thirds of a diagnosis, and a binary search of sorted names took as long.
 static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
     let mut buckets = vec![Vec::new(); BUCKETS];
     for &(on_cpu, rows) in CALLS {
@@ -312,7 +313,7 @@ static BY_NAME: LazyLock<Vec<Vec<(&str, Call)>>> = LazyLock::new(|| {
     buckets
 });
 
-/// A call that exists only in the 32-bit table is listed under its name there.
+/// Returns the entry of a call. A call that exists only in the 32-bit table is listed under its name there.
 fn find(call: &str) -> Call {
     let name = call.strip_suffix(" (32-bit)").unwrap_or(call);
     for (known, found) in &BY_NAME[bucket(name)] {
@@ -341,12 +342,12 @@ pub(crate) fn on_cpu(call: &str) -> TimeCategory {
     find(call).on_cpu
 }
 
-/// Reports whether it operates on files by name.
+/// Reports whether the call operates on files by name.
 pub(crate) fn is_on_files(call: &str) -> bool {
     on_cpu(call) == TimeCategory::KernelFiles
 }
 
-/// Reports whether it allocates or releases memory.
+/// Reports whether the call allocates or releases memory.
 pub(crate) fn is_memory(call: &str) -> bool {
     on_cpu(call) == TimeCategory::KernelMemory
 }
@@ -400,12 +401,12 @@ pub fn asks_about_path(call: &str) -> bool {
     does(call, ASK_PATH)
 }
 
-/// Reports whether it moves bytes through a descriptor.
+/// Reports whether the call moves bytes through a descriptor.
 pub(crate) fn moves_bytes(call: &str) -> bool {
     does(call, READ | WRITE)
 }
 
-/// Reports whether the kernel counts it as a read or a write in `/proc/PID/io`.
+/// Reports whether the kernel counts the call as a read or a write in `/proc/PID/io`.
 pub(crate) fn is_counted(call: &str) -> bool {
     does(call, READ | WRITE) && !does(call, MESSAGE) || does(call, COUNTED_AS_BOTH)
 }

@@ -25,11 +25,11 @@ pub(crate) enum Row {
 pub(crate) enum Atoms {
     /// Calls or waits, with the claimed part of each, 0 to 1.
     Rows { rows: Vec<Row>, part: f64 },
-    /// Any time of this category.
+    /// Time of this category, from any row.
     Of(TimeCategory),
 }
 
-/// The time that a piece would lose.
+/// A piece of the account, and the time that would be saved from it.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub of: Atoms,
@@ -37,7 +37,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Returns the rows of its calls.
+    /// Returns the indexes of the rows of its calls.
     pub(crate) fn calls(&self) -> impl Iterator<Item = usize> + '_ {
         let rows = match &self.of {
             Atoms::Rows { rows, .. } => rows.as_slice(),
@@ -98,25 +98,25 @@ impl Piece {
     }
 }
 
-/// A finding before it is known how much of its claimed time no other finding holds.
+/// A claim: a finding, before it is known how much of its time is not held by other findings.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
     pub finding: Finding,
-    /// The known locations of its time. If they don't cover its saving, the rest is taken from the categories
+    /// The known locations of its time. If they don't cover the saving, the rest is taken from the categories
     /// declared for the finding.
     pub pieces: Vec<Piece>,
-    /// The time in ns that decides whether it is reported: all of it, or the measured part.
+    /// The time, in ns, that decides whether the finding is reported: all of its time, or the measured part.
     pub weight_ns: f64,
-    /// Its reporting threshold, if a variant requires more than the finding declares.
+    /// The reporting threshold, if a variant requires more than the finding declares.
     pub least: Option<Least>,
     /// Of its saving: what nobody saw to go with the cause, ns. Perhaps nothing of that is saved.
     pub guessed_ns: f64,
-    /// The part of it that is a model of an untraced run.
+    /// The part of the claim that is a model of an untraced run.
     modelled: Option<&'static str>,
 }
 
 impl Claim {
-    /// Creates a claim. `saving_ns`: the time of an untraced run that is due to this cause and could be
+    /// Creates a claim. `saving_ns` is the time of an untraced run that is due to this cause and could be
     /// saved.
     pub(crate) fn new(
         id: FindingId,
@@ -158,7 +158,7 @@ impl Claim {
         }
     }
 
-    /// Sets the time that decides whether it is reported.
+    /// Sets the time that decides whether the claim is reported.
     pub(crate) fn weighing(mut self, ns: f64) -> Self {
         self.weight_ns = ns;
         self
@@ -176,21 +176,21 @@ impl Claim {
         self
     }
 
-    /// Marks its time as waits that tracing doesn't lengthen.
+    /// Marks the claim's time as waits that aren't lengthened by tracing.
     pub(crate) fn observed(mut self) -> Self {
         self.modelled = None;
         self
     }
 
-    /// Marks its saving as CPU time, of which at most this much wall time would be saved.
+    /// Marks the saving as CPU time, whose removal would save at most `wall_ns` of wall time.
     pub(crate) fn of_cpu_time(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_cpu_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
         self
     }
 
-    /// Marks its saving as latency of parts of the work, of which at most this much wall time would be saved
-    /// in total.
+    /// Marks the saving as latency of parts of the work, whose removal would save at most `wall_ns` of wall
+    /// time in total.
     pub(crate) fn of_latency(mut self, wall_ns: f64) -> Self {
         self.finding.could_win_latency_ns = self.finding.could_win_ns;
         self.finding.could_win_ns = (wall_ns.max(0.0) as u64).min(self.finding.could_win_ns);
@@ -203,7 +203,7 @@ impl Claim {
         self
     }
 
-    /// Adds a number that not every tier knows.
+    /// Adds a number to the evidence, if the tier knows it.
     pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
         match number {
             Some(number) => self.evidence(name, number as f64, unit),
@@ -242,7 +242,7 @@ impl Claim {
         self
     }
 
-    /// Sets the known locations of its time.
+    /// Sets the known locations of the claim's time.
     pub(crate) fn pieces(mut self, pieces: Vec<Piece>) -> Self {
         self.pieces = pieces;
         self
@@ -258,7 +258,7 @@ impl Claim {
         self
     }
 
-    /// Adds the minimum cost of this on the machine, if it was measured.
+    /// Adds the minimum cost of `what` on this machine, if it was measured.
     pub(crate) fn takes_here(self, what: &str, seconds: Option<f64>) -> Self {
         self.limit(seconds.map(|s| format!("{what} takes {} here", time(s * 1e9))))
     }
@@ -299,7 +299,7 @@ impl Claim {
         }
     }
 
-    /// Returns the finding. If its times are modelled, its statement says so.
+    /// Returns the finding. If its times are modelled, the statement says so.
     pub(crate) fn finish(mut self) -> Finding {
         if let Some(what) = self.modelled {
             let statement = self.finding.statement.trim_end_matches('.');
@@ -327,7 +327,7 @@ impl DerefMut for Claim {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Least {
     pub ns: f64,
-    /// A share of the wall time excluding the time other programs had the CPU.
+    /// A share of the wall time that remains after excluding the time in which other programs had the CPU.
     pub share: f64,
     /// A share of the whole wall time.
     pub of_wall: f64,
@@ -353,7 +353,7 @@ impl Least {
         of_wall: t::LEAST_WAIT_OF_WALL,
     };
 
-    /// The threshold for something that well-behaved programs also do, for up to this share of their time.
+    /// The threshold for something that well-behaved programs also do for up to this share of their time.
     pub(crate) const fn share(share: f64) -> Least {
         Least {
             share,
@@ -361,8 +361,8 @@ impl Least {
         }
     }
 
-    /// The same, relative to the time that remains after something else is known to disappear. The smallest
-    /// reportable share of the whole still applies.
+    /// Reports whether the threshold is reached relative to the time that remains after `gone_ns` is known to
+    /// disappear. The smallest reportable share of the whole still applies.
     pub(crate) fn is_reached_in_rest(self, analysis: &Analysis<'_>, ns: f64, gone_ns: f64) -> bool {
         let rest = (1.0 - analysis.share(gone_ns)).max(f64::MIN_POSITIVE);
         let least = Self {

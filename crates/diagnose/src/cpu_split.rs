@@ -9,34 +9,34 @@ pub(crate) struct CpuSplit {
     pub kernel: f64,
 }
 
-/// The standard deviation of a program's own code between runs, due to the CPU's clock and to caches shared
-/// with other programs.
+/// The standard deviation, between runs, of the time of a program's own code. It is due to the CPU's clock
+/// and to caches shared with other programs.
 const OWN_SCATTER: f64 = 0.06;
-/// The same for the kernel's work. For a program that accessed memory, page faults took 4 to 18 % longer in
-/// the observed run, beyond the cost of tracing, and its own code 1 %.
+/// The same standard deviation for the kernel's work. For a program that accessed memory, page faults took 4
+/// to 18 % longer in the observed run, beyond the cost of tracing, and its own code took 1 % longer.
 const KERNEL_SCATTER: f64 = 0.1;
 
 /// Why CPU time in the kernel differs between identical runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uncertainty {
-    /// The measured overhead of the tracer in ns, which is as uncertain as it is large.
+    /// The measured overhead of the tracer in ns; its uncertainty is as large as the overhead itself.
     pub tracer_ns: f64,
     /// How often threads left their CPU to wait.
     pub waits: f64,
 }
 
-/// Returns the factors for own code and kernel in addition to `factor`, the ratio of the timed runs' CPU time
-/// to that of the observed run without the tracer's part. The difference is distributed by how uncertain each
-/// part is.
+/// Returns one factor for own code and one for the kernel. They apply in addition to `factor`, which is the
+/// ratio of the timed runs' CPU time to that of the observed run without the tracer's part. The difference is
+/// distributed according to how uncertain each part is.
 pub(crate) fn parts(observed: CpuSplit, unsure: Uncertainty, factor: f64) -> CpuSplit {
     let of_own = (OWN_SCATTER * observed.own).powi(2);
     let of_kernel = (KERNEL_SCATTER * observed.kernel).powi(2)
         + unsure.tracer_ns.powi(2)
         // On a virtual machine, where the hypervisor must restore the timer of a CPU that was idle, 4400 disk
-        // reads took 190 ms of CPU time, and only 115 ms while the profile's own timer was running.
+        // reads took 190 ms of CPU time, but only 115 ms while the profile's own timer was running.
         + (t::SWITCH_NS * unsure.waits).powi(2);
     let all = observed.own + observed.kernel;
-    // If next to nothing is in the kernel, little can be missing there.
+    // If the kernel has next to no time, little of it can be missing.
     let of_kernel = of_kernel.min(observed.kernel.powi(2));
     let missing = (factor - 1.0) * all / (of_own + of_kernel).max(1.0);
     let part = |ns: f64, share: f64| match ns * factor {
@@ -75,7 +75,7 @@ mod tests {
             own: 210e6,
             kernel: 414e6,
         };
-        // 18 ms more than the timed runs, with faults whose tracing was measured at 59 ms.
+        // This is 18 ms more than the timed runs took, with faults whose tracing was measured at 59 ms.
         let factor = 606.0 / 624.0;
         let parts = parts(observed, unsure(59e6, 0.0), factor);
         let own = observed.own * factor * parts.own;

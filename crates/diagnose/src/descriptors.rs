@@ -1,4 +1,4 @@
-//! Determines what is behind a descriptor number.
+//! Determines what a descriptor number refers to.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -8,16 +8,16 @@ use fathom_trace::{DescriptorKind, FileRow, Socket, SocketEnd, SocketFamily, Tra
 use crate::calls;
 use crate::use_names::{is_nearly_all, name_of_all};
 
-/// One open for every two calls counts as one for each record, because some programs write a record in two
-/// pieces.
+/// If there is at least one open for this many calls, each open counts as being for one record. The number is
+/// 2 because some programs write a record in two pieces.
 const OPENS_FOR_EACH_CALL: u64 = 2;
 
-/// Reports whether a socket's address is in the file system or abstract, rather than that of a host.
+/// Reports whether a socket's address is a path or abstract name rather than that of a host.
 pub(crate) fn is_path(peer: &str) -> bool {
     ["/", "./", "@"].iter().any(|start| peer.starts_with(start))
 }
 
-/// Reports whether a socket's peer is on this machine.
+/// Reports whether the peer of a socket is on this machine.
 pub(crate) fn is_local(peer: &str) -> bool {
     is_path(peer) || peer.starts_with("127.") || peer.starts_with("[::1]")
 }
@@ -28,9 +28,9 @@ pub(crate) enum WaitKind {
     Pipe,
     Socket,
     Terminal,
-    /// eventfd, epoll and the like.
+    /// An eventfd, an epoll set and the like.
     Events,
-    /// timerfd.
+    /// A timerfd.
     Timer,
     File,
     Unknown,
@@ -41,7 +41,8 @@ impl WaitKind {
         match kind {
             DescriptorKind::Terminal(_) => Self::Terminal,
             DescriptorKind::File(_) => Self::File,
-            // One process creates both ends of a pair, for itself or its children, so it is not a network.
+            // Both ends of a pair are created by one process, for itself or its children, so no network is
+            // involved.
             DescriptorKind::Pipe(_) | DescriptorKind::NamedPipe(_) | DescriptorKind::SocketPair => {
                 Self::Pipe
             }
@@ -57,16 +58,16 @@ impl WaitKind {
 pub(crate) struct Descriptors<'a> {
     names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     root: Option<u32>,
-    /// Descriptors that were reused for more objects than are named, with the kind of another object their
-    /// process has.
+    /// Descriptors that were reused for more objects than are named; each has the kind of another object of
+    /// its process.
     reused: HashMap<(u32, i32), WaitKind>,
-    /// The files behind each descriptor, most calls first.
+    /// The files behind each descriptor, those with the most calls first.
     files: HashMap<(u32, i32), Vec<&'a FileRow>>,
-    /// The objects behind each descriptor with the amounts moved, most calls first.
+    /// The objects behind each descriptor with the amounts moved, those with the most calls first.
     uses: HashMap<(u32, i32), Vec<&'a UseRow>>,
     /// Ports and paths at which a process of the tree accepts connections.
     answering: HashSet<&'a str>,
-    /// The number of calls that moved bytes, or would have.
+    /// The number of calls that moved bytes, or would have moved some.
     moving: HashMap<(u32, i32), u64>,
 }
 
@@ -84,9 +85,9 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Describes what was behind a descriptor: the only file, the one with most calls, or how many there were
-    /// and one of them. `None` if nothing is known about it. If far more calls were made than are known by
-    /// file, as on sockets, describes the last object.
+    /// Describes what was behind a descriptor: the only file, or the file with the most calls, or the number
+    /// of files and one of them. Returns `None` if nothing is known about it. If far more calls were made
+    /// than are known by file, as on sockets, describes the last object.
     pub(crate) fn describe(&self, pid: u32, fd: i32) -> Option<String> {
         let last = self.names(pid, fd).last().map(DescriptorKind::to_string);
         let used = self.uses(pid, fd);
@@ -98,12 +99,13 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Returns the objects through which calls moved data on this descriptor, most calls first.
+    /// Returns the objects through which calls moved data on this descriptor, those with the most calls
+    /// first.
     pub(crate) fn uses(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         self.uses.get(&(pid, fd)).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the objects other than the one that got nearly all calls; empty if there is no such one.
+    /// Returns the objects other than the one that got nearly all calls; empty if no object did.
     pub(crate) fn strays(&self, pid: u32, fd: i32) -> &[&'a UseRow] {
         match self.uses(pid, fd) {
             [first, others @ ..] if is_nearly_all(first, others) => others,
@@ -111,12 +113,12 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Returns its names in order.
+    /// Returns the names of a descriptor, in order.
     pub(crate) fn names(&self, pid: u32, fd: i32) -> &'a [DescriptorKind] {
         self.names.get(&(pid, fd)).copied().unwrap_or_default()
     }
 
-    /// Returns the object that a call on it waits for.
+    /// Returns the object that a call on the descriptor waits for.
     pub(crate) fn waited_for_name(&self, pid: u32, fd: i32) -> Option<&'a DescriptorKind> {
         let kind = self.waited_for(pid, fd);
         let used = self.files.get(&(pid, fd)).into_iter().flatten();
@@ -125,21 +127,21 @@ impl<'a> Descriptors<'a> {
         both.find(|name| WaitKind::of(name) == kind)
     }
 
-    /// Returns the number of reads from sockets on this descriptor, which may have been files before; `None`
-    /// if they aren't counted separately.
+    /// Returns the number of reads from sockets on this descriptor, which may have referred to files before;
+    /// `None` if they aren't counted separately.
     pub(crate) fn socket_reads(&self, pid: u32, fd: i32) -> Option<u64> {
         let files = self.files.get(&(pid, fd))?.iter();
         let sockets = files.filter(|file| WaitKind::of(&file.name) == WaitKind::Socket);
         Some(sockets.map(|file| file.reads).sum())
     }
 
-    /// Reports whether it is a named pipe whose other end no process of the tree uses.
+    /// Reports whether the descriptor is a named pipe whose other end no process of the tree uses.
     pub(crate) fn is_outer_fifo(&self, pid: u32, fd: i32, reads: bool) -> bool {
         let name = self.waited_for_name(pid, fd);
         name.is_some_and(|name| self.is_fifo_to_others(name, reads))
     }
 
-    /// The same, for a descriptor known by its name.
+    /// Like [`Self::is_outer_fifo`], but for a descriptor whose name is known.
     pub(crate) fn is_fifo_to_others(&self, name: &DescriptorKind, reads: bool) -> bool {
         let DescriptorKind::NamedPipe(_) = name else {
             return false;
@@ -158,7 +160,8 @@ impl<'a> Descriptors<'a> {
         peer_of(self.waited_for_name(pid, fd)?)
     }
 
-    /// Reports whether it is a socket to a program on this machine, without a network in between.
+    /// Reports whether the descriptor is a socket connected to a program on this machine, without a network
+    /// in between.
     pub(crate) fn is_local_socket(&self, pid: u32, fd: i32) -> bool {
         self.peer(pid, fd).is_some_and(is_local)
     }
@@ -174,13 +177,13 @@ impl<'a> Descriptors<'a> {
         is_local(peer) && self.answering.contains(door(peer))
     }
 
-    /// Reports whether it is an accepted connection.
+    /// Reports whether the descriptor is an accepted connection.
     pub(crate) fn is_accepted(&self, pid: u32, fd: i32) -> bool {
         self.waited_for_name(pid, fd).is_some_and(is_accepted)
     }
 
-    /// Reports whether a small write to this socket may wait for the acknowledgement of the previous one:
-    /// true for TCP unless disabled, and for unknown sockets.
+    /// Reports whether a small write to this socket may wait for the acknowledgement of the previous one.
+    /// This is true for TCP unless disabled, and for unknown sockets.
     pub(crate) fn may_hold_back(&self, pid: u32, fd: i32) -> bool {
         match self.waited_for_name(pid, fd) {
             Some(DescriptorKind::Socket(socket)) => match &socket.end {
@@ -192,8 +195,8 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Returns its kind for a call that waits: calls don't wait for files, so its other uses count, and of
-    /// several, the one with most calls.
+    /// Returns the descriptor's kind for a call that waits. Calls don't wait for files, so the other uses of
+    /// the number count; if there are several, the one with the most calls does.
     pub(crate) fn waited_for(&self, pid: u32, fd: i32) -> WaitKind {
         let kinds = || self.names(pid, fd).iter().map(WaitKind::of);
         let waitable = |kind: &WaitKind| !matches!(kind, WaitKind::File | WaitKind::Unknown);
@@ -207,8 +210,8 @@ impl<'a> Descriptors<'a> {
             .unwrap_or(WaitKind::Unknown)
     }
 
-    /// Returns the kind of object through which most calls moved data, if known: a number may have been a
-    /// pipe for a moment and then one file after another.
+    /// Returns the kind of object through which most calls moved data, if known. This matters because a
+    /// number may have been a pipe for a moment and then one file after another.
     pub(crate) fn mostly(&self, pid: u32, fd: i32) -> WaitKind {
         match self.files.get(&(pid, fd)).and_then(|files| files.first()) {
             Some(file) => WaitKind::of(&file.name),
@@ -225,7 +228,8 @@ impl<'a> Descriptors<'a> {
         }
     }
 
-    /// Returns its last kind, or its most frequent one if it was reused too often to be kept in order.
+    /// Returns the descriptor's last kind, or its most frequent one if it was reused too often to be kept in
+    /// order.
     pub(crate) fn last(&self, pid: u32, fd: i32) -> WaitKind {
         if self.reused.contains_key(&(pid, fd)) {
             return self.mostly(pid, fd);
@@ -236,15 +240,15 @@ impl<'a> Descriptors<'a> {
     }
 
     /// Reports whether descriptor 0 or 1 of this process can be that of the whole command, judging by its
-    /// kind. A pipe inside of the tree has no such counterpart.
+    /// kind. A pipe inside of the tree can't be one of the command's descriptors.
     pub(crate) fn is_of_command(&self, pid: u32, fd: i32) -> bool {
         let Some(root) = self.root else { return false };
         if pid == root {
             return true;
         }
         let first = |pid| self.names(pid, fd).first().map(WaitKind::of);
-        // A child starts with the command's own descriptor, and gets its pipe later. Calls don't wait for
-        // files.
+        // A child starts with the command's own descriptor, and gets its pipe later. Files are skipped
+        // because calls don't wait for them.
         let is_another =
             first(root) == Some(WaitKind::File) && self.waited_for(pid, fd) == WaitKind::Pipe;
         first(root) == first(pid) && !is_another
@@ -262,7 +266,8 @@ impl<'a> Descriptors<'a> {
     }
 
     /// Reports whether `fd` is a file that is opened again for about every call that moves its bytes,
-    /// whatever else the number was used for: `echo x >> file` in a shell does this with standard output.
+    /// whatever else the number was used for. For example, `echo x >> file` in a shell does this with
+    /// standard output.
     pub(crate) fn is_reopened_file(&self, pid: u32, fd: i32) -> bool {
         let on_fd = self.files.get(&(pid, fd)).into_iter().flatten();
         let files = on_fd.filter(|file| WaitKind::of(&file.name) == WaitKind::File);
@@ -295,8 +300,8 @@ pub(crate) fn peer_of(name: &DescriptorKind) -> Option<&str> {
     }
 }
 
-/// Reports whether requests sent through it are answered through it: true for a connected socket, and for one
-/// that sends to any address.
+/// Reports whether requests sent through a socket are answered through it. This is true for a connected
+/// socket, and for one that sends to any address.
 pub(crate) fn takes_answers(name: &DescriptorKind) -> bool {
     match name {
         DescriptorKind::Socket(socket) => match &socket.end {
@@ -308,7 +313,8 @@ pub(crate) fn takes_answers(name: &DescriptorKind) -> bool {
     }
 }
 
-/// Groups the uses by descriptor; the trace already orders those of one descriptor by calls, most first.
+/// Groups the uses by descriptor. The trace already orders those of one descriptor by calls, largest number
+/// first.
 fn uses(trace: &Trace) -> HashMap<(u32, i32), Vec<&UseRow>> {
     let mut uses: HashMap<(u32, i32), Vec<&UseRow>> = HashMap::new();
     for row in &trace.uses {
@@ -331,7 +337,8 @@ fn files(trace: &Trace) -> HashMap<(u32, i32), Vec<&FileRow>> {
     files
 }
 
-/// Returns the port of an address of this machine, which may have several names; or the path.
+/// Returns the port of an address of this machine, because the machine may have several names; otherwise
+/// returns the path.
 fn door(address: &str) -> &str {
     match is_path(address) {
         true => address,
@@ -376,7 +383,7 @@ fn moving(trace: &Trace) -> HashMap<(u32, i32), u64> {
 }
 
 /// Finds descriptors that were reused for many files. Such a number may also have been a socket or pipe; if
-/// the process had one, waits on the number are attributed to it.
+/// the process had one, waits on the number are attributed to that.
 fn reused(trace: &Trace) -> HashMap<(u32, i32), WaitKind> {
     let mut of_process: HashMap<u32, WaitKind> = HashMap::new();
     for file in &trace.files {

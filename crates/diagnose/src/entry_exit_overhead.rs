@@ -1,4 +1,4 @@
-//! Estimates what calls and faults cost outside the time that the tracer sees.
+//! Estimates what calls and faults cost outside of the time that the tracer sees.
 //!
 //! For a call, the tracer sees the time from its last clock reading on entry to its first one on exit. The
 //! entry into the kernel and the exit are missing, and a part of the tracer's own work is included. Two
@@ -8,8 +8,8 @@
 //! - at each timer tick of the timed runs, the kernel counts whether the program was in the kernel, which
 //!   gives the total time of all calls without tracing.
 //!
-//! They are averaged, weighted by their precision: a program with a million cheap calls is measured by the
-//! ticks, one with a thousand by the tracer's own calls.
+//! The two are averaged, weighted by their precision. For a program with a million cheap calls, the ticks
+//! dominate; for one with a thousand, the tracer's own calls do.
 
 use fathom_model::Run;
 use fathom_trace::{SyscallRow, Trace};
@@ -18,50 +18,54 @@ use crate::cpu_split::{self, CpuSplit, Uncertainty};
 use crate::faults;
 use crate::ticks::{self, Ticks};
 
-/// The entry and exit of a call. It is 45 ns with 2.9 million writes of `ppbert` 0.8.3, whose total CPU time
-/// drops by 1.04 s without them.
+/// The cost of entering and leaving the kernel for a call, in nanoseconds. It is 45 ns for `ppbert` 0.8.3
+/// with 2.9 million writes, whose total CPU time drops by 1.04 s without them.
 pub(crate) const ENTRY_EXIT_NS: f64 = 45.0;
 
-/// The part of each call that ticks charge to the program, if it wasn't measured: 49 ns for a program that
-/// timed its own calls (43 million one-byte reads on the third machine). On the first two machines, 23 to 31
-/// ns, with a program that attributed its own clock readings, 5 to 13 ns of each call, to the calls.
+/// The part of each call that ticks charge to the program, if it wasn't measured. It was 49 ns for a program
+/// that timed its own calls (43 million one-byte reads on the third machine). On the first two machines, it
+/// was 23 to 31 ns with a program that attributed its own clock readings, which are 5 to 13 ns of each call,
+/// to the calls.
 const UNTICKED_CALL: Unticked = Unticked {
     each_ns: 40.0,
     scatter_ns: 10.0,
 };
-/// The standard deviation if it was measured.
+/// The standard deviation of that part, if it was measured.
 const LATE_CALL_SCATTER_NS: f64 = 5.0;
 
-/// The same for the first access to a page: 74 to 105 ns (200 000 in each of 75 runs) on two machines, 190 on
-/// a third.
+/// The same for the first access to a page: 74 to 105 ns (200 000 accesses in each of 75 runs) on two
+/// machines, and 190 ns on a third.
 const UNTICKED_FAULT: Unticked = Unticked {
     each_ns: 85.0,
     scatter_ns: 60.0,
 };
-/// The standard deviation if it was measured.
+/// The standard deviation of that part, if it was measured.
 const LATE_FAULT_SCATTER_NS: f64 = 35.0;
 
-/// The standard deviation of the tracer's own cheap calls from those of a program: 20 to 30 ns, depending on
-/// what it computes between them; 60 on a machine with varying load from others.
+/// The standard deviation between the cost of the tracer's own cheap calls and that of a program's calls. It
+/// is 20 to 30 ns, depending on what the program computes between them, and 60 ns on a machine with varying
+/// load from others.
 const OWN_CALLS_SCATTER_NS: f64 = 45.0;
 
-/// The same for faults: for those before the run, and for those both before and after it, adjusted to the
-/// program's faults.
+/// The same for faults. It applies both to faults made before the run, and to those made before and after it
+/// and adjusted to the program's faults.
 const OWN_FAULTS_SCATTER_NS: f64 = 80.0;
 const OWN_FAULTS_AGAIN_SCATTER_NS: f64 = 25.0;
 
-/// The same if most calls use the 32-bit entry, which the tracer's own calls don't: it took 0.1 to 6 us.
+/// The same if most calls use the 32-bit entry, which the tracer's own calls don't use; that entry took 0.1
+/// to 6 µs.
 const FOREIGN_CALLS_SCATTER_NS: f64 = 10_000.0;
 const MOST_AROUND_FOREIGN_NS: f64 = 20_000.0;
 
-/// A larger value is due to something else, such as the kernel reclaiming memory at the end.
+/// The maximum cost; a larger value is due to something else, such as the kernel reclaiming memory at the
+/// end.
 const MOST_AROUND_NS: f64 = 400.0;
 
-/// With fewer ticks, the division of time is unknown.
+/// The minimum number of ticks; with fewer, the breakdown of time is unknown.
 const ENOUGH_TICKS: f64 = 50.0;
 
-/// Returns the CPU time of a row's calls: the time neither asleep nor waiting for a CPU, and the part outside
-/// the timed interval. 0 if calls aren't timed.
+/// Returns the CPU time of a row's calls: the time in which they neither sleep nor wait for a CPU, plus the
+/// part outside of the timed interval. Returns 0 if calls aren't timed.
 pub(crate) fn cpu_in_calls(row: &SyscallRow, around_ns: f64) -> f64 {
     match row.total_ns {
         0 => 0.0,
@@ -77,10 +81,11 @@ fn timed(row: &SyscallRow) -> f64 {
 /// The cost of calls and faults in addition to what the trace shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct EntryExitOverhead {
-    /// The cost of a call outside its timed interval, ns; negative if the tracer's part in the interval is
-    /// longer.
+    /// The cost of a call outside of its timed interval, in ns; negative if the tracer's part within the
+    /// interval is longer.
     pub call_ns: f64,
-    /// The cost of a fault in addition to that of the tracer's own faults, ns; negative if those took longer.
+    /// The cost of a fault in addition to that of the tracer's own faults, in ns; negative if the latter took
+    /// longer.
     pub fault_ns: f64,
 }
 
@@ -91,12 +96,12 @@ struct Unticked {
     scatter_ns: f64,
 }
 
-/// Combines the tracer's own calls and faults, of whose cost `fault_tracing` (0 to 1) actually occurred, with
-/// the ticks of the timed runs. The difference is distributed between calls and faults by the uncertainty of
-/// each sum.
+/// Combines the costs of the tracer's own calls and faults with the ticks of the timed runs. The difference
+/// is distributed between calls and faults by the uncertainty of each sum.
 ///
-/// `own_cpu` is the CPU time of the traced run without the tracer's part, ns, and `cpu_factor` is the ratio
-/// of the timed runs' CPU time to it.
+/// `fault_tracing` (0 to 1) is the part of the faults' tracing cost that actually occurred. `own_cpu` is the
+/// CPU time of the traced run without the tracer's part, in ns, and `cpu_factor` is the ratio of the timed
+/// runs' CPU time to it.
 pub(crate) fn of(
     trace: &Trace,
     runs: &[Run],
@@ -110,7 +115,7 @@ pub(crate) fn of(
     };
     let calls = calls(trace);
     let faults = timed_faults(trace);
-    // If the faults' time were unknown, it would be attributed to calls.
+    // If the time of faults is unknown, it would be attributed to calls.
     let faults_known =
         trace.fault_overhead.is_some() || trace.accounts.minor_faults as f64 * 50.0 < calls;
     let ticks = Ticks::of_runs(runs);
@@ -228,13 +233,13 @@ mod tests {
 
     #[test]
     fn a_million_cheap_calls_are_measured_by_the_ticks() {
-        // 240 ms in the kernel according to the ticks, and 40 ms on the way back; 400 ms according to the
-        // tracer, minus 20 by its own calls, which get a weight of a sixth.
+        // The ticks show 240 ms in the kernel, plus 40 ms on the way back. The tracer shows 400 ms, from
+        // which its own calls subtract 20; this estimate gets a weight of one sixth.
         let mut trace = trace(1_000_000, 400, -20.0);
         let around = |trace: &Trace| of(trace, &runs(5, 460, 240), 1.0, 700e6, 1.0).call_ns;
         let reported = around(&trace);
         assert!((-115.0..-105.0).contains(&reported), "{reported}");
-        // If the way back was measured to take 30 ns more.
+        // Here, the way back was measured to take 30 ns more.
         trace.call_overhead.as_mut().unwrap().tick_skid_ns = Some(70.0);
         let later = around(&trace) - reported;
         assert!((24.0..32.0).contains(&later), "{later}");
@@ -242,8 +247,9 @@ mod tests {
 
     #[test]
     fn faults_are_measured_by_the_ticks_too_where_there_are_many() {
-        // 200 000 faults of 1.9 us each according to the tracer's own, and of 1.755 according to the ticks,
-        // of which 85 ns counted as the program's. Two thirds of the difference of 145 are accepted.
+        // 200 000 faults take 1.9 µs each according to the tracer's own faults, and 1.755 µs according to the
+        // ticks, which charged 85 ns of each to the program. Two thirds of the difference of 145 ns are
+        // accepted.
         let mut trace = trace(1_000, 1, -20.0);
         trace.fault_overhead = Some(fathom_trace::FaultOverhead {
             outside_ns: 100.0,
@@ -258,7 +264,8 @@ mod tests {
         let edges = of(&trace, &runs(15, 266, 334), 1.0, 600e6, 1.0);
         assert!((-105.0..-85.0).contains(&edges.fault_ns), "{edges:?}");
         assert!((-21.0..-19.0).contains(&edges.call_ns), "{edges:?}");
-        // For a run whose kernel time was 40 ms longer than that of the timed ones, that much isn't overhead.
+        // If the kernel time of a run was 40 ms longer than that of the timed runs, those 40 ms aren't
+        // overhead.
         trace.threads[0].fault_ns = Some(400 * MS);
         let longer = of(&trace, &runs(15, 266, 334), 1.0, 640e6, 600.0 / 640.0);
         let more = longer.fault_ns - edges.fault_ns;
@@ -267,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_foreign_way_into_the_kernel_is_measured_by_the_ticks_alone() {
-        // 500 000 calls, of which the tracer saw 250 ms, while the kernel charged 3.1 s.
+        // There are 500 000 calls, of which the tracer saw 250 ms, while the kernel charged 3.1 s.
         let mut trace = trace(500_000, 250, -20.0);
         let around = |trace: &Trace| of(trace, &runs(3, 50, 3_100), 1.0, 3_150e6, 1.0).call_ns;
         assert_eq!(around(&trace), MOST_AROUND_NS);

@@ -1,4 +1,4 @@
-//! The whole result of `why` as one record: the timing and observation of a command.
+//! The whole result of `why` as one record: the timing, observation and diagnosis of a command.
 
 use fathom_model::{
     Environment, Estimate, Exit, Explaining, Explanation, Metric, ObservedProcess, Run,
@@ -10,7 +10,8 @@ use crate::observation::Observation;
 use crate::thresholds as t;
 use crate::{diagnose, phases, process_rows, timeline};
 
-/// More than a chart can show; the page merges intervals shorter than a pixel.
+/// The maximum number of intervals in the timeline, which is more than a chart can show; the page merges
+/// intervals that are shorter than a pixel.
 const TIMELINE_STRETCHES: usize = 50_000;
 
 /// Facts about the command other than the observation.
@@ -18,9 +19,9 @@ const TIMELINE_STRETCHES: usize = 50_000;
 pub struct Subject {
     /// The command as given.
     pub command: String,
-    /// Its arguments, starting with the program.
+    /// The command's arguments, starting with the program.
     pub arguments: Vec<String>,
-    /// The time at which timing began, RFC 3339, UTC.
+    /// The time at which timing began, as RFC 3339 in UTC.
     pub started_at: String,
     /// The environment.
     pub environment: Environment,
@@ -28,7 +29,7 @@ pub struct Subject {
     pub floor: Option<Estimate>,
 }
 
-/// Explains an observation. Pure: the same observation gives the same explanation.
+/// Explains an observation. This function is pure: the same observation gives the same explanation.
 pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
     let trace = &observation.trace;
     let diagnosis = diagnose(observation);
@@ -75,7 +76,7 @@ pub fn explanation(subject: Subject, observation: &Observation) -> Explanation {
     }
 }
 
-/// Summarizes the runs. `floor`: median wall time of the empty program in seconds.
+/// Summarizes the runs. `floor` is the median wall time of the empty program in seconds.
 pub fn timed_runs(runs: &[Run], floor: Option<Estimate>) -> TimedRuns {
     let summary = |metric: Metric| {
         let values: Vec<f64> = runs.iter().filter_map(|run| metric.of(run)).collect();
@@ -98,14 +99,14 @@ const NOTHING: Estimate = Estimate {
     level: 0.0,
 };
 
-/// Reports whether observed times are quoted at this slowdown (observed time divided by timed time, with two
-/// digits, as shown). Above that, only modelled times are quoted.
+/// Reports whether observed times are quoted at this slowdown, which is the observed time divided by the
+/// timed time, with two digits, as shown. At larger slowdowns, only modelled times are quoted.
 pub fn is_quotable(slowdown: f64) -> bool {
     (slowdown * 100.0).round() <= t::MOST_LIKE_UNTRACED * 100.0
 }
 
-/// Returns how many times as long the observed run took as the median of the timed ones, including waits for
-/// a CPU in both: the quotient a reader would compute.
+/// Returns how many times as long the observed run took as the median of the timed ones. Waits for a CPU are
+/// included in both, so this is the quotient that a reader would compute.
 fn slowdown(timed: &TimedRuns, trace: &Trace) -> f64 {
     match timed.wall.value {
         timed if timed > 0.0 => trace.duration_ns as f64 / 1e9 / timed,
@@ -113,7 +114,7 @@ fn slowdown(timed: &TimedRuns, trace: &Trace) -> f64 {
     }
 }
 
-/// Describes how the timed runs ended, if any ended badly; otherwise how the observed one did.
+/// Describes how the timed runs ended, if any of them failed; otherwise describes how the observed run ended.
 fn end_of(runs: &[Run], trace: &Trace) -> String {
     let bad: Vec<&Run> = runs.iter().filter(|run| !run.exit.is_success()).collect();
     let Some(first) = bad.first() else {
@@ -165,7 +166,7 @@ fn losses(lost: &Losses) -> Vec<String> {
     ])
 }
 
-/// Returns a sentence for each kind with losses.
+/// Returns a sentence for each kind that has losses.
 pub(crate) fn lost_in_words<const N: usize>(kinds: [(u64, &str); N]) -> Vec<String> {
     kinds
         .into_iter()

@@ -13,7 +13,8 @@ use crate::runtimes::Language;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const ROOT: u32 = 100;
 
-/// Checks the text of a variant that no recorded trace has, in a snapshot next to those of the recorded ones.
+/// Checks the text of a variant that doesn't occur in any recorded trace. It is compared with a snapshot next
+/// to those of the recorded traces.
 pub(crate) fn hold_words(variant: &str, finding: &Finding) {
     let names = finding.evidence.iter();
     let names: Vec<String> = names
@@ -44,7 +45,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// Creates a single-threaded command that runs this long and computes all the time, except during the
+    /// Creates a single-threaded command that runs for this time and computes all the time, except during the
     /// waits that are added.
     pub(crate) fn new(milliseconds: u64) -> Self {
         let duration_ns = milliseconds * MS;
@@ -96,7 +97,7 @@ impl Fake {
         });
     }
 
-    /// Adds a thread with its beginning, end and CPU time in milliseconds.
+    /// Adds a thread, given its beginning, its end and its CPU time in milliseconds.
     pub(crate) fn thread(&mut self, pid: u32, tid: u32, from: u64, to: u64, cpu: u64) {
         self.trace.threads.push(Thread {
             pid,
@@ -110,7 +111,8 @@ impl Fake {
         });
     }
 
-    /// Adds stacks of the command's first thread, one per ms for this many ms, outermost frame first.
+    /// Adds stacks of the command's first thread, with the outermost frame first: one stack per ms, for
+    /// `samples` ms.
     pub(crate) fn stack(
         &mut self,
         activity: Activity,
@@ -158,7 +160,7 @@ impl Fake {
         self.thread(pid, pid, from, to, cpu);
     }
 
-    /// Adds calls of the main thread that take this much CPU time each.
+    /// Adds calls of the main thread, each of which takes this much CPU time.
     pub(crate) fn calls(
         &mut self,
         name: &str,
@@ -199,7 +201,7 @@ impl Fake {
         self.trace.syscalls.last_mut().expect("just pushed")
     }
 
-    /// Adds waits of the main thread of the same length, in microseconds. The CPU time is reduced by them.
+    /// Adds waits of the main thread, all of the same length in microseconds. They reduce the CPU time.
     pub(crate) fn waits(
         &mut self,
         call: Option<&str>,
@@ -243,8 +245,8 @@ impl Fake {
         }
     }
 
-    /// Adds one wait to the timeline: start, wake-up, and return to a CPU, in milliseconds. The CPU time is
-    /// reduced by it.
+    /// Adds one wait to the timeline, given its start, its wake-up and the return to a CPU in milliseconds.
+    /// It reduces the CPU time.
     pub(crate) fn wait_for(
         &mut self,
         tid: u32,

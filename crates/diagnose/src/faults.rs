@@ -2,10 +2,10 @@
 
 use fathom_trace::{Thread, Trace};
 
-/// Returns the on-CPU time of faults in a thread's own code in the traced run, including the part the kernel
-/// doesn't see; `None` if they aren't timed.
+/// Returns the on-CPU time of faults in a thread's own code in the traced run, including the part that the
+/// tracer doesn't see; `None` if they aren't timed.
 ///
-/// `more` is the additional cost of each, compared with the tracer's own faults, ns.
+/// `more` is the additional cost of each fault, compared with the tracer's own faults, in ns.
 pub(crate) fn traced_ns(trace: &Trace, thread: &Thread, more: f64) -> Option<f64> {
     let outside = trace.fault_overhead?.outside_ns + more;
     let ns = thread.fault_ns? as f64 + thread.timed_faults? as f64 * outside;
@@ -18,7 +18,8 @@ pub(crate) fn tracer_of_ns(trace: &Trace, thread: &Thread) -> f64 {
     thread.timed_faults.unwrap_or(0) as f64 * each
 }
 
-/// Returns the time of a thread's faults without the tracer's part, based on the tracer's own faults.
+/// Returns the time of a thread's faults without the tracer's part, which is based on the tracer's own
+/// faults.
 ///
 /// `tracing` is the part of the tracer's measured cost, 0 to 1, that actually occurred.
 pub(crate) fn untraced_ns(trace: &Trace, thread: &Thread, tracing: f64) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! Names of files without their folders.
+//! Returns the names of files without their folders.
 
 /// Returns `gzip` for `/usr/bin/gzip`.
 pub(crate) fn file_name(path: &str) -> &str {

@@ -1,4 +1,4 @@
-//! The off-CPU intervals of each thread, and the part of an interval that was a wait.
+//! The off-CPU intervals of each thread, and the part of each interval that was a wait.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(crate) fn by_thread(trace: &Trace) -> HashMap<u32, Vec<&Interval>> {
     of
 }
 
-/// Returns when a wait was over and only a CPU was missing.
+/// Returns the time at which a wait was over and only a CPU was missing.
 pub(crate) fn woken_ns(interval: &Interval) -> u64 {
     match (interval.cause, interval.woken_ns) {
         (Cause::Preempted | Cause::Ready, _) => interval.from_ns,

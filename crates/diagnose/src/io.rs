@@ -10,7 +10,8 @@ use crate::calls;
 use crate::rows::{blocked_of, plus, time_of};
 use crate::use_names::name_of_all;
 
-/// If a descriptor was reused, each object with at least this part of its calls, bytes or time gets a row.
+/// If a descriptor was reused, each object that accounts for at least this part of its calls, bytes or time
+/// gets its own row.
 const PART_OF_ITS_OWN: f64 = 0.05;
 
 /// The maximum number of such rows; the other objects share one row.
@@ -39,8 +40,8 @@ impl Side {
         self.blocked_ns = plus(self.blocked_ns, blocked_of(analysis, row));
     }
 
-    /// Returns the part that went through one object: `flow`, and the same share of the untraced time as of
-    /// the traced time.
+    /// Returns the part that went through one object. It consists of `flow` and of the same share of the
+    /// untraced time as `flow` has of the traced time.
     fn part(&self, flow: Flow) -> Self {
         let share = |all: Option<u64>, part: u64, of: u64| {
             all.map(|all| (all as f64 * part as f64 / of.max(1) as f64) as u64)
@@ -103,7 +104,7 @@ impl Sum {
         [&self.read, &self.written, &self.sought]
     }
 
-    /// Returns calls, bytes and time as traced.
+    /// Returns the number of calls, the bytes and the time, as traced.
     fn sizes(&self) -> [u64; 3] {
         let sum = |of: fn(&Flow) -> u64| self.sides().iter().map(|side| of(&side.flow)).sum();
         [sum(|f| f.calls), sum(|f| f.bytes), sum(|f| f.total_ns)]
@@ -131,10 +132,11 @@ impl Sum {
     }
 }
 
-/// Returns descriptors with the traffic through them, most time first. Listing a folder doesn't count as
-/// reading its content: those calls appear among the calls, not here.
+/// Returns descriptors with the traffic through them, those with the most time first. Listing a folder
+/// doesn't count as reading its content: such calls appear among the calls, not here.
 ///
-/// A reused descriptor has a row for each object with a part worth reporting, and one for the others.
+/// A reused descriptor has one row for each object with a part worth reporting, and one row for all the
+/// others.
 pub(crate) fn io_rows(analysis: &Analysis<'_>) -> Vec<IoRow> {
     let mut sums: BTreeMap<(u32, i32), Sum> = BTreeMap::new();
     for call in &analysis.trace.syscalls {

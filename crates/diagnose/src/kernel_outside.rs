@@ -1,10 +1,10 @@
 //! Estimates the CPU time that the kernel takes outside of calls and page faults.
 //!
 //! This includes exceptions and the signals they become, interrupts, and work that a call defers to its
-//! return to own code, such as closing the file of an `accept4` that got no connection. It is in no call and
-//! no fault, so it looks like own code. Two clocks show it: samples of own code, which don't include the
-//! kernel, and the kernel's ticks. The amount by which both show less own code than the calls and faults
-//! leave is the kernel's.
+//! return to own code, such as closing the file of an `accept4` that got no connection. Because this time is
+//! in no call and no fault, it looks like own code. Two clocks reveal it: samples of own code, which don't
+//! include the kernel, and the kernel's ticks. Both may show less own code than remains after calls and
+//! faults are subtracted; the difference is the kernel's time.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ use fathom_trace::{Tier, Trace};
 use crate::thread_times::ThreadTimes;
 use crate::ticks::TICK_NS;
 
-/// The number of standard deviations by which samples must be too few, and kernel ticks too many.
+/// The number of standard deviations by which there must be too few samples and too many kernel ticks.
 const SURE: f64 = 4.0;
-/// Below this part of the CPU time, it is due to ordinary interrupts and to what samples miss.
+/// The minimum part of the CPU time; less is due to ordinary interrupts and to what samples miss.
 const LEAST_SHARE: f64 = 0.05;
-/// How much longer the entry and exit of each call and fault may take than measured: the total cost of a
-/// cheap call in a nested virtual machine.
+/// How much longer the entry and exit of each call and fault may take than measured, in ns. This is the total
+/// cost of a cheap call in a nested virtual machine.
 const ENTRY_UNSURE_NS: f64 = 225.0;
 
-/// Separates it from own code. `tracer_ns`: what the tracer added, which is in the kernel, too, and is
+/// Separates this time from own code. `tracer_ns` is what the tracer added; it is in the kernel, too, and is
 /// removed from own code elsewhere.
 pub(crate) fn set_apart(trace: &Trace, tracer_ns: f64, threads: &mut [ThreadTimes]) {
     let Some(profile) = trace.profile.as_ref().filter(|it| it.lost == 0) else {
@@ -79,7 +79,7 @@ mod tests {
     use crate::fake::{Fake, MS};
     use crate::sums::Sums;
 
-    /// Returns the kernel's part in ms for 500 ms on a CPU, of which calls and faults left `own_ms`, samples
+    /// Returns the kernel's part in ms for 500 ms on a CPU. Of these, calls and faults left `own_ms`, samples
     /// saw `sampled`, and ticks charged `system` to the kernel.
     fn outside(own_ms: u64, sampled: u64, system: u64, tracer: u64) -> u64 {
         let mut fake = Fake::new(500);

@@ -1,11 +1,11 @@
-//! Turns time accounts and traces into findings: pure functions.
+//! Turns time accounts and traces into findings. Pure functions.
 //!
 //! An [`Observation`] is a traced run together with the untraced, timed runs of the same command.
-//! [`diagnose`] shows where the wall time of the traced run went, and names what can be changed and what that
-//! would save, in time of an untraced run. Nothing here accesses the machine.
+//! [`diagnose`] shows where the wall time went, and names what can be changed and how much that would save,
+//! scaled to an untraced run. Nothing here accesses the machine.
 //!
 //! [`explanation()`] combines this with the tables of [`fathom_model::Explanation`]. [`pipeline`] and
-//! [`startup`] evaluate the traces of those verbs.
+//! [`startup`] evaluate the traces of the verbs `pipe` and `startup`.
 
 mod analysis;
 mod calls;
@@ -65,24 +65,25 @@ pub use timeline::timeline;
 /// The diagnosis of an observation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diagnosis {
-    /// The division of the untraced runs' median wall time, along the critical path of the traced run. The
-    /// parts add up to it. Empty if the trace has no times (stops tier).
+    /// The breakdown of the untraced runs' median wall time along the critical path of the traced run. Its
+    /// parts add up to that time. Empty if the trace has no times (stops tier).
     pub account: TimeAccount,
-    /// The largest pieces of the account, with their objects and locations in the code, most time first.
+    /// The largest pieces of the account, with their objects and locations in the code, those with the most
+    /// time first.
     pub whereabouts: Vec<WhereRow>,
     /// The call paths in which the time was spent.
     pub paths: Vec<CodePaths>,
-    /// The division of each thread's time, in order of their start.
+    /// The breakdown of each thread's time, in order of the threads' start.
     pub threads: Vec<ThreadAccount>,
-    /// Possible improvements, ordered by the time they could save, most first. Empty for a clean program.
+    /// Possible improvements, those that could save the most time first. Empty for a clean program.
     pub findings: Vec<Finding>,
-    /// Descriptors with the traffic through them, most time first.
+    /// Descriptors with the traffic through them, those with the most time first.
     pub io: Vec<IoRow>,
-    /// System calls by name over all threads, most time first.
+    /// System calls by name over all threads, those with the most time first.
     pub calls: Vec<CallRow>,
     /// The functions in which all threads spent their own code's time; `None` without samples.
     pub own_code: Option<OwnCode>,
-    /// Warnings about how far the answer can be trusted, one sentence each; for instance that the machine was
+    /// Warnings about how far the answer can be trusted, one sentence each; for example, that the machine was
     /// busy.
     pub warnings: Vec<String>,
 }
@@ -90,7 +91,7 @@ pub struct Diagnosis {
 /// Accounts for the time and names the causes.
 ///
 /// The critical path begins at the end of the command and follows waits to what they were for: a child, a
-/// joined thread, the other end of a pipe of the tree. Other waits are shown as such.
+/// joined thread, or the other end of a pipe of the tree. Other waits are shown as waits.
 pub fn diagnose(observation: &Observation) -> Diagnosis {
     let analysis = Analysis::new(observation);
     let (whereabouts, paths) = whereabouts::rows_and_paths(&analysis);
@@ -114,13 +115,12 @@ pub fn diagnose(observation: &Observation) -> Diagnosis {
     }
 }
 
-/// Returns how large each finding would be, whether it is large enough to report or not, in ns of an untraced
-/// run.
+/// Returns how large each finding would be, in ns of an untraced run, even if it is too small to be reported.
 pub fn sizes(observation: &Observation) -> BTreeMap<FindingId, u64> {
     findings::sizes(&Analysis::new(observation))
 }
 
-/// Returns the findings. For a run that was cut off, the total time is unknown, so no savings are known.
+/// Returns the findings. If a run was cut off, the total time is unknown, and therefore so are the savings.
 fn found(analysis: &Analysis<'_>) -> Vec<Finding> {
     let mut found = findings::all(analysis);
     if analysis.is_cut_off() {

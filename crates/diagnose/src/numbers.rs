@@ -1,4 +1,4 @@
-//! Numbers as text, as used in the statements of findings.
+//! Formats numbers as text for the statements of findings.
 
 /// Formats a duration with three digits.
 pub(crate) fn time(ns: f64) -> String {

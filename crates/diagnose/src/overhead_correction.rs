@@ -1,16 +1,16 @@
 //! Derives where the time of an untraced run goes from the account of a traced run.
 //!
-//! Tracing makes calls and computing longer, but not sleeps, timers or waits for something outside the tree.
-//! Those waits therefore stay as they were traced, the tracer's own work is subtracted, and CPU time is
+//! Tracing makes calls and computing take longer, but not sleeps, timers or waits for something outside the
+//! tree. Therefore those waits stay as they were traced, the tracer's own work is subtracted, and CPU time is
 //! scaled to that of the untraced runs. The remainder of their wall time is assigned, in this order, to:
 //!
-//! - waiting for a CPU, as far as the kernel counted that, and within it the time that the CPU limit of their
-//!   control group took;
-//! - CPU time that the kernel charged to them and that is not in any part yet: too much was attributed to the
-//!   tracer;
+//! - waiting for a CPU, as far as the kernel counted it; this includes the time taken by the CPU limit of
+//!   their control group;
+//! - CPU time that the kernel charged to the runs and that is not in any part yet, because too much was
+//!   attributed to the tracer;
 //! - waits for something outside, as far as no process of the tree can have been on a CPU: if the other side
 //!   sets the pace, a faster run waits longer for it;
-//! - unaccounted time, at least as much as the tracer left.
+//! - unaccounted time, which is at least as much as the tracer left.
 
 use std::collections::HashMap;
 
@@ -26,11 +26,11 @@ pub(crate) struct Known {
     pub wall_ns: f64,
     /// The untraced runs' CPU time divided by the traced run's, without the tracer's work.
     pub cpu_factor: f64,
-    /// Further factors for the program's own part and for the kernel's.
+    /// Additional factors for the program's own part and for the kernel's part.
     pub parts: CpuSplit,
     /// Time that the tracer added to the calls on the critical path.
     pub tracing_ns: f64,
-    /// Time that the tracer added to the page faults on the critical path; included in their times.
+    /// Time that the tracer added to the page faults on the critical path; it is included in their times.
     pub tracing_faults_ns: f64,
     /// Fraction of the traced run's waits for a CPU that the tracer caused, 0 to 1.
     pub held_back: f64,
@@ -38,14 +38,15 @@ pub(crate) struct Known {
     pub queued_ns: f64,
     /// How long the CPU limit of their control group stopped the untraced runs; 0 without a limit.
     pub throttled_ns: f64,
-    /// CPU time of all processes of an untraced run.
+    /// The CPU time of all processes of an untraced run.
     pub cpu_ns: f64,
-    /// Fraction of `cpu_ns` that is on the critical path, 0 to 1, if it is as in the traced run.
+    /// The fraction of `cpu_ns` that is on the critical path, 0 to 1, assuming that it is the same as in the
+    /// traced run.
     pub on_path: f64,
 }
 
-/// Returns whether tracing leaves the length of these waits unchanged: they are for something outside the
-/// tree.
+/// Returns whether tracing leaves the length of these waits unchanged, because they are for something outside
+/// the tree.
 fn keeps_its_length(spent: TimeCategory) -> bool {
     matches!(
         spent,
@@ -60,11 +61,12 @@ fn keeps_its_length(spent: TimeCategory) -> bool {
     )
 }
 
-/// How much longer waits for others may be in the timed runs, as a fraction: for the disk of a virtual
-/// machine it was 5 to 20 % in most hours, and 46 % while neighbours used the disk.
+/// How much longer waits for others may be in the timed runs, as a fraction. For the disk of a virtual
+/// machine, it was 5 to 20 % in most hours, and 46 % while neighbours used the disk.
 const PACE_SCATTER: f64 = 0.5;
 
-/// The length of these waits is decided outside the tree and may differ from run to run.
+/// Returns whether the length of these waits depends on something outside the tree and may therefore differ
+/// from run to run.
 fn is_paced_outside(spent: TimeCategory) -> bool {
     matches!(
         spent,
@@ -77,8 +79,8 @@ fn is_paced_outside(spent: TimeCategory) -> bool {
     )
 }
 
-/// The account if only calls are traced: what the kernel charged to the untraced runs and how long it stopped
-/// them for their group's limit. Their other waits are unknown.
+/// Returns the account if only calls are traced. It consists of what the kernel charged to the untraced runs
+/// and of how long it stopped them because of their group's limit; their other waits are unknown.
 pub(crate) fn charged(known: Known, in_kernel: f64) -> TimeAccount {
     let wall_ns = known.wall_ns;
     let busy_ns = known.cpu_ns.min(wall_ns);
@@ -94,14 +96,14 @@ pub(crate) fn takes_cpu(spent: TimeCategory) -> bool {
     spent == TimeCategory::UserCode || spent.is_in_kernel()
 }
 
-/// The sum of an account's parts that are time on a CPU.
+/// Returns the sum of an account's parts that are time on a CPU.
 pub(crate) fn on_cpu_ns(account: &TimeAccount) -> f64 {
     let parts = account.parts.iter();
     let on_cpu = parts.filter(|part| takes_cpu(part.spent));
     on_cpu.map(|part| part.ns).sum::<u64>() as f64
 }
 
-/// Returns the account of an untraced run, and the factor from each part of the traced account to its own.
+/// Returns the account of an untraced run, and the factor that scales each part of the traced account to it.
 pub(crate) fn account(
     traced: &TimeAccount,
     known: Known,
@@ -113,8 +115,8 @@ pub(crate) fn account(
         let parts = traced.parts.iter().filter(|part| wanted(part.spent));
         parts.map(|part| (part.spent, part.ns as f64)).collect()
     };
-    // The tracer works outside the times of calls, as if the program itself had computed. Only the excess
-    // over the program's computing was in the calls.
+    // The tracer's work outside the times of calls looks as if the program itself had computed. Only the
+    // excess over the program's computing was in the calls.
     let in_kernel: f64 = of(&TimeCategory::is_in_kernel)
         .iter()
         .map(|part| part.1)
@@ -135,8 +137,8 @@ pub(crate) fn account(
         let fills = matches!(spent, TimeCategory::Ready | TimeCategory::Unaccounted);
         !keeps_its_length(spent) && !takes_cpu(spent) && !fills
     };
-    // CPU time is what the kernel charged; the length of waits for locks and disks depends on what else used
-    // them.
+    // CPU time is what the kernel charged. The length of waits for locks and disks depends on what else was
+    // using them.
     let on_cpu: Vec<(TimeCategory, f64)> = of(&takes_cpu).into_iter().map(cpu).collect();
     for parts in [of(&keeps_its_length), on_cpu, of(&bends)] {
         let total: f64 = parts.iter().map(|(_, ns)| ns).sum();
@@ -146,7 +148,7 @@ pub(crate) fn account(
         }
         room -= total * fit;
     }
-    // Never more than was measured in either kind of run.
+    // This is never more than was measured in either kind of run.
     let queued = known.queued_ns.max(known.throttled_ns);
     let traced_ready = ns(TimeCategory::Ready) * (1.0 - known.held_back);
     let ready = traced_ready.max(queued).min(room);
@@ -155,8 +157,8 @@ pub(crate) fn account(
     sums.add(TimeCategory::Ready, ready - throttled);
     room -= ready + ns(TimeCategory::Unaccounted);
     let traced_cpu: f64 = of(&takes_cpu).iter().map(|part| part.1).sum();
-    // If the observed run used more CPU time, as with threads that spin longer in search of work, the excess
-    // may have been off the critical path.
+    // If the observed run used more CPU time, for example because threads spun longer in search of work, the
+    // excess may have been off the critical path.
     let on_path = match known.cpu_factor < 1.0 {
         true => known
             .on_path
@@ -166,8 +168,8 @@ pub(crate) fn account(
     };
     let most = (traced_cpu * known.cpu_factor.max(1.0)).min(known.cpu_ns * on_path);
     room -= sums.lengthen(takes_cpu, room.min(most - sums.of(takes_cpu)));
-    // For at least this long no process of the tree was on a CPU. It waited for others longer by as much as
-    // it was quicker, and somewhat more: their pace differs between runs.
+    // For at least this long, no process of the tree was on a CPU. The run waited for others longer by as
+    // much as it was quicker, and somewhat more, because the pace of others differs between runs.
     let waited = known.wall_ns - known.cpu_ns - ready;
     let wants_cpu = |spent| matches!(spent, TimeCategory::Ready | TimeCategory::Throttled);
     let reported = sums.of(|spent| !takes_cpu(spent) && !wants_cpu(spent));
@@ -226,7 +228,7 @@ mod tests {
         };
         let (account, _) = account(&traced_cpu, known);
         assert_eq!(account.ns(TimeCategory::UserCode), 318);
-        // With one thread alone, the only known figure is the time it was charged.
+        // With a single thread, the only known figure is the time that it was charged.
         let alone = Known {
             cpu_ns: 214.0,
             on_path: 1.0,
@@ -326,7 +328,7 @@ mod tests {
         let (account, _) = account(&traced, with);
         assert_eq!(account.ns(TimeCategory::WaitingForInput), 900);
         assert_eq!(account.ns(TimeCategory::UserCode), 100);
-        // If the run is not quicker, the time is unaccounted, except for half of the waits for others.
+        // If the run isn't quicker, the time is unaccounted, except for half of the waits for others.
         let slow = Known {
             tracing_ns: 0.0,
             cpu_ns: 400.0,
@@ -361,7 +363,8 @@ mod tests {
         let (parts, _) = account(&traced, limited);
         assert_eq!(parts.ns(TimeCategory::Throttled), 450);
         assert_eq!(parts.ns(TimeCategory::Ready), 50);
-        // Several CPUs were throttled at once: count no more than the critical path can have waited.
+        // Several CPUs were throttled at the same time, so no more is counted than the critical path can have
+        // waited.
         let more = Known {
             throttled_ns: 2000.0,
             ..limited

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use fathom_model::{FunctionShare, OwnCode};
 use fathom_trace::Profile;
 
-/// The most functions shown; those below have only a few samples each.
+/// The maximum number of functions to show; the others have only a few samples each.
 const MOST_FUNCTIONS: usize = 60;
 
-/// Returns the functions of all threads, most samples first, or `None` if no sample was in own code.
+/// Returns the functions of all threads, those with the most samples first, or `None` if no sample was in own
+/// code.
 pub(crate) fn of(profile: &Profile) -> Option<OwnCode> {
     let all: u64 = profile.functions.iter().map(|row| row.samples).sum();
     let mut sums: BTreeMap<(&str, Option<&str>), u64> = BTreeMap::new();

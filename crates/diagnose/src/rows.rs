@@ -16,8 +16,8 @@ pub(crate) fn plus(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Returns the time that the calls of a row take in an untraced run, on a CPU and asleep. Unknown if calls
-/// are traced by stopping at them: the stops are in their times.
+/// Returns the time that the calls of a row take in an untraced run, on a CPU and asleep. It is unknown if
+/// the run was stopped at its calls, because the stops are included in their times.
 pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     let trace = analysis.trace;
     let timed = trace.calls_from.or(trace.tier) == Some(Tier::Kernel);
@@ -25,12 +25,13 @@ pub(crate) fn time_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> 
     timed.then(|| cpu as u64 + blocked_of(analysis, row).unwrap_or(0))
 }
 
-/// The same for waiting: in a run that tracing lengthened, waits for slowed processes are longer too.
+/// Like [`time_of`], for waiting. In a run that tracing lengthened, waits for slowed processes are longer
+/// too.
 pub(crate) fn blocked_of(analysis: &Analysis<'_>, row: &SyscallRow) -> Option<u64> {
     Some(analysis.untraced(row.blocked_ns? as f64) as u64)
 }
 
-/// Calls by name over all threads, most time first.
+/// Returns calls by name over all threads, those with the most time first.
 pub(crate) fn call_rows(analysis: &Analysis<'_>) -> Vec<CallRow> {
     let trace = analysis.trace;
     let mut rows: BTreeMap<&str, CallRow> = BTreeMap::new();
@@ -54,7 +55,7 @@ pub(crate) fn call_rows(analysis: &Analysis<'_>) -> Vec<CallRow> {
     rows
 }
 
-/// Describes how a process ended; empty if only the fact is known.
+/// Describes how a process ended; empty if only the fact that it ended is known.
 fn in_words(trace: &Trace, process: &Process) -> String {
     match process.end {
         Some(End {
@@ -73,7 +74,7 @@ fn in_words(trace: &Trace, process: &Process) -> String {
     }
 }
 
-/// The process tree, parents before their children.
+/// Returns the process tree, with parents before their children.
 pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
     let mut threads: HashMap<u32, usize> = HashMap::new();
     for thread in &trace.threads {
@@ -103,8 +104,8 @@ pub fn process_rows(trace: &Trace) -> Vec<ProcessRow> {
     trace.processes.iter().map(row).collect()
 }
 
-/// Returns the phases of the command: what it executed, its first output, its end. Empty for a process that
-/// was already running.
+/// Returns the phases of the command: what it executed, its first output, and its end. Empty for a process
+/// that was already running.
 pub fn phases(trace: &Trace) -> Vec<Phase> {
     if trace.attached.is_some() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Time summed by category.
+//! Sums time by category.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl Sums {
     }
 
     /// Lengthens the parts that `fit` by `ns` in total, in proportion to their size, and returns the amount
-    /// added: zero if there are none.
+    /// added, which is zero if there are no such parts.
     pub(crate) fn lengthen(&mut self, fit: impl Fn(TimeCategory) -> bool, ns: f64) -> f64 {
         let total = self.of(&fit);
         if total <= 0.0 || ns <= 0.0 {
@@ -74,8 +74,8 @@ impl Sums {
         }
     }
 
-    /// Makes the sum exactly `wall_ns`: a deficit becomes unaccounted time; an excess, which results from
-    /// clocks that are read at different moments, is taken from all parts in proportion.
+    /// Makes the sum exactly `wall_ns`. A deficit becomes unaccounted time. An excess, which occurs because
+    /// clocks are read at different moments, is taken from all parts in proportion.
     pub(crate) fn into_account(mut self, wall_ns: u64) -> TimeAccount {
         let (total, wall) = (self.total(), wall_ns as f64);
         if total > wall {
@@ -97,7 +97,7 @@ impl Sums {
     }
 }
 
-/// Corrects rounding errors of a few nanoseconds in the largest part.
+/// Corrects rounding errors of a few nanoseconds by adjusting the largest part.
 fn settle_rounding(parts: &mut [AccountPart], wall_ns: u64) {
     let sum: u64 = parts.iter().map(|part| part.ns).sum();
     if let Some(first) = parts.first_mut() {

@@ -12,9 +12,9 @@ use crate::faults;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 
-/// Returns the share of the time "on a CPU" that the hypervisor gave to others: the time by context switches
-/// minus the time charged by the kernel. Below 2 % it's interrupts and rounding; above 30 % the switches are
-/// not reliable.
+/// Returns the share of the time "on a CPU" that the hypervisor gave to others, which is the time according
+/// to context switches minus the time charged by the kernel. A share below 2 % is due to interrupts and
+/// rounding; above 30 %, the switches are not reliable.
 fn stolen_share(trace: &Trace) -> f64 {
     let on_cpu: f64 = trace
         .threads
@@ -31,7 +31,7 @@ fn stolen_share(trace: &Trace) -> f64 {
         .map(|ns| ns as f64)
         .sum();
     let charged = (trace.accounts.user_ns + trace.accounts.system_ns) as f64;
-    // While the host has taken the CPU of a running thread, the thread's clock advances but its CPU time
+    // While the host takes the CPU from a running thread, the thread's clock advances but its CPU time
     // doesn't.
     let by_the_clock = matches!(trace.tier, Some(Tier::Kernel | Tier::Perf));
     if !by_the_clock || on_cpu <= 0.0 || charged <= 0.0 {
@@ -95,7 +95,7 @@ pub(crate) fn times(
         let life_ns = (to_ns - thread.started_ns) as f64;
         let on_cpu = thread.on_cpu_ns.map(|ns| ns as f64);
         let on_cpu = on_cpu.or(running.get(&thread.tid).copied()).unwrap_or(0.0);
-        // Samples show what was waited for; the kernel's own counters are more accurate for the total.
+        // Samples show what was waited for, but for the total, the kernel's own counters are more accurate.
         let ready = thread.ready_ns.map(|ns| ns as f64);
         let ready = ready.filter(|_| trace.tier.is_some_and(Tier::only_samples));
         if let Some(ready) = ready {
@@ -109,8 +109,8 @@ pub(crate) fn times(
         ) {
             calls.add_scaled(ready, taken_up.share);
         }
-        // A missed switch leaves a clock reading in the sum: a thread can't run longer than it lives minus
-        // its time off the CPU.
+        // If a switch was missed, a clock reading remains in the sum; a thread can't run longer than it lives
+        // minus its time off the CPU.
         let on_cpu = on_cpu.min((life_ns - sums.total()).max(0.0));
         let ran = on_cpu * (1.0 - stolen);
         sums.add(TimeCategory::Stolen, on_cpu - ran);
@@ -141,7 +141,8 @@ pub(crate) fn times(
                     (ran - in_faults) * (1.0 - kernel_share),
                 );
                 sums.add(TimeCategory::Kernel, ran * kernel_share);
-                // Running or ready: time that the accounts don't count as running was spent waiting.
+                // The thread was either running or ready, so time that the accounts don't count as running
+                // was spent waiting.
                 let looked = running.get(&thread.tid).copied().unwrap_or(0.0);
                 sums.add(TimeCategory::Ready, ready.unwrap_or(looked - on_cpu));
             }
@@ -160,18 +161,18 @@ pub(crate) fn times(
     trace.threads.iter().map(times).collect()
 }
 
-/// Time on a CPU that was recorded as waiting for one.
+/// Time on a CPU that was recorded as waiting for a CPU.
 #[derive(Debug, Clone, Copy, Default)]
 struct TakenUp {
     ns: f64,
-    /// Fraction of the recorded waiting, 0 to 1.
+    /// The fraction of the recorded waiting, 0 to 1.
     share: f64,
 }
 
-/// Removes from the waits for a CPU the time that the kernel itself counts as running: when an idle CPU picks
-/// up a thread, the switch is reported some microseconds after the kernel began to charge the thread. That
-/// was 12 us for each wait on the virtual machine where this was developed, 4 % of a program that reads from
-/// its disk.
+/// Removes from the waits for a CPU the time that the kernel itself counts as running. When an idle CPU picks
+/// up a thread, the switch is reported some microseconds after the kernel began to charge the thread. On the
+/// virtual machine where this was developed, that was 12 µs for each wait, or 4 % of a program that reads
+/// from its disk.
 fn charged_before_switch(trace: &Trace, thread: &fathom_trace::Thread, sums: &mut Sums) -> TakenUp {
     let Some(queued) = thread.ready_ns.filter(|_| trace.tier == Some(Tier::Kernel)) else {
         return TakenUp::default();
@@ -235,7 +236,7 @@ mod tests {
             TimeCategory::UserCode,
         ]
         .map(ms);
-        // By their times 10 ms of the calls were on a CPU; 8 more really were.
+        // According to their times, 10 ms of the calls were on a CPU; in fact, 8 ms more were.
         assert_eq!(reported, [40, 2, 18, 40]);
     }
 

@@ -1,4 +1,4 @@
-//! The time of one thread: from when to when, and by category.
+//! The time of one thread: its start, its end, and its time by category.
 
 use crate::sums::Sums;
 
@@ -10,7 +10,7 @@ pub(crate) struct ThreadTimes {
     pub from_ns: u64,
     pub to_ns: u64,
     pub on_cpu_ns: f64,
-    /// Fraction of the recorded waits for a CPU that really are; the rest is work, see
+    /// The fraction of the recorded waits for a CPU that really are waits; the rest is work, see
     /// `charged_before_switch`.
     pub truly_ready: f64,
     /// Whether a runtime created the thread for itself.

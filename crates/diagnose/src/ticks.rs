@@ -1,12 +1,12 @@
-//! How the kernel's timer divided CPU time between the program's own code and the kernel.
+//! How the kernel's timer divides CPU time between the program's own code and the kernel.
 //!
-//! At each tick the kernel charges whole milliseconds to the code that was running. The division of one short
-//! run is chance; that of all timed runs together is an estimate with a known error.
+//! At each tick, the kernel charges whole milliseconds to the code that was running. For one short run, the
+//! result is chance; for all timed runs together, it is an estimate with a known error.
 
 use fathom_model::Run;
 use fathom_trace::{Tier, Trace};
 
-/// Time between ticks, ns, at 250 Hz, the rate of most kernels.
+/// The time between ticks, in ns, at 250 Hz, which is the rate of most kernels.
 pub(crate) const TICK_NS: f64 = 4e6;
 
 /// CPU time of a number of runs, as counted by ticks.
@@ -48,13 +48,14 @@ impl Ticks {
     }
 }
 
-/// Prior standard deviation of the kernel's part of the extra time in longer runs, relative to its part of
-/// all time.
+/// The prior standard deviation of the kernel's part of the extra time in longer runs, relative to its part
+/// of all the time.
 const SLOPE_SCATTER: f64 = 0.5;
 
-/// Estimates the kernel's part, in ns, of a run with this much CPU time. With varying load from other
-/// programs the longest runs differ most in the kernel (0.6 to 0.9 of their extra time, in a program whose
-/// overall share was 0.2): a line is fitted through the runs, as far as their ticks allow.
+/// Estimates the kernel's part, in ns, of a run with this much CPU time. If the load from other programs
+/// varies, the longest runs differ mostly in the kernel: it had 0.6 to 0.9 of their extra time in a program
+/// in which its overall share was 0.2. Therefore a line is fitted through the runs, as far as their ticks
+/// allow.
 pub(crate) fn system_of(runs: &[Run], cpu_ns: f64) -> f64 {
     let all = Ticks::of_runs(runs);
     let share = all.system_share();
@@ -76,7 +77,8 @@ pub(crate) fn kernel_share(trace: &Trace, runs: &[Run]) -> f64 {
         return 0.0;
     }
     let timed = Ticks::of_runs(runs);
-    // Assumes one additional tick of each kind: no ticks at all prove nothing, and one proves little.
+    // This assumes one additional tick of each kind, because no ticks at all prove nothing, and one proves
+    // little.
     Ticks {
         user_ns: timed.user_ns + trace.accounts.user_ns as f64 + TICK_NS,
         system_ns: timed.system_ns + trace.accounts.system_ns as f64 + TICK_NS,
@@ -120,7 +122,7 @@ mod tests {
         };
         assert_eq!(ms(&[(800, 200); 9], 1000.0), 200.0);
         assert_eq!(ms(&[(800, 200); 9], 500.0), 100.0);
-        // Three runs took 300 ms longer, all of it in the kernel: the ticks alone would give 273.
+        // Three runs took 300 ms longer, all of it in the kernel; the ticks alone would give 273 ms.
         let mut runs = vec![(800, 200); 6];
         runs.extend([(800, 500); 3]);
         assert!(

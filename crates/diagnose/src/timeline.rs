@@ -1,4 +1,4 @@
-//! What each thread did over time, for the picture.
+//! Computes what each thread did over time, for the picture.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::classify::Classifier;
 use crate::descriptors::Descriptors;
 use crate::intervals::woken_ns;
 
-/// Returns the stretches of all threads, ordered by thread and time, at most about `most`.
+/// Returns the stretches of all threads, ordered by thread and time; there are about `most` of them at most.
 ///
-/// Between two waits a thread is on a CPU ([`TimeCategory::UserCode`], kernel work included). Waits that are
-/// too short for a picture are merged into their surroundings: the minimum length is raised until all fit.
-/// Empty if the trace has no timeline.
+/// Between two waits, a thread is on a CPU ([`TimeCategory::UserCode`], including kernel work). Waits that
+/// are too short for a picture are merged into their surroundings: the minimum length is raised until all
+/// stretches fit. Empty if the trace has no timeline.
 pub fn timeline(trace: &Trace, most: usize) -> Vec<Stretch> {
     let Some(intervals) = &trace.timeline else {
         return Vec::new();
@@ -79,7 +79,7 @@ struct Line {
 }
 
 impl Line {
-    /// Adds a stretch up to `to`, merged with the previous one if it is the same.
+    /// Adds a stretch up to `to`, merging it with the previous one if they are the same.
     fn push(&mut self, to: u64, spent: TimeCategory, detail: Option<String>) {
         if to <= self.at {
             return;

@@ -1,18 +1,18 @@
-//! Names a descriptor whose number was used for several things in turn.
+//! Names a descriptor whose number was reused for several objects.
 
 use fathom_trace::UseRow;
 
 use crate::thresholds as t;
 
-/// Returns whether nearly all calls went to the first.
+/// Returns whether nearly all calls went to the first object.
 pub(crate) fn is_nearly_all(first: &UseRow, others: &[&UseRow]) -> bool {
     let others: u64 = others.iter().map(|one| one.moved.calls()).sum();
     let first = first.moved.calls();
     first as f64 >= t::PART_OF_ONE_FILE * (first + others) as f64
 }
 
-/// Describes the uses, sorted by frequency: the only one, the one with nearly all calls, or their number and
-/// an example. `None` if there are none.
+/// Describes the uses, which are sorted by frequency: the only one, the one with nearly all calls, or their
+/// number and an example. Returns `None` if there are none.
 pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
     let (first, others) = used.split_first()?;
     if is_nearly_all(first, others) {
@@ -33,7 +33,7 @@ pub(crate) fn name_of_all(used: &[&UseRow]) -> Option<String> {
     Some(format!("{} files{place}, e.g. {}", used.len(), first.name))
 }
 
-/// Returns the deepest folder that contains all of them, unless it is the root.
+/// Returns the deepest folder that contains all of these files, unless it is the root.
 fn common_folder(files: &[&UseRow]) -> Option<String> {
     let first = files[0].name.text();
     let mut common: Vec<&str> = first.split('/').collect();

@@ -1,5 +1,5 @@
-//! Tests for the differences between the recorded pairs of the corpus: a program with one known cause,
-//! `slow`, and its repaired twin, `fast`.
+//! Tests for the differences between the recorded pairs of the corpus. A pair consists of `slow`, a program
+//! with one known cause, and `fast`, its repaired twin.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ fn read(path: &Path) -> Observation {
     serde_json::from_reader(GzDecoder::new(file)).expect("a recorded trace is an observation")
 }
 
-/// Returns the paths of `fast` and `slow` by their common name.
+/// Returns the paths of `fast` and `slow`, keyed by the name that they share.
 fn pairs(kind: &str) -> BTreeMap<String, [PathBuf; 2]> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let entries = fs::read_dir(&folder).expect("traces are recorded");
@@ -70,7 +70,7 @@ fn assert_rows_are_known(name: &str, difference: &Difference) {
     }
 }
 
-/// Checks every `every`th pair: in a debug build all of them take a minute.
+/// Checks every `every`th pair, because all pairs take a minute in a debug build.
 fn check(kind: &str, every: usize) {
     for (name, paths) in pairs(kind).into_iter().step_by(every) {
         let [fast, slow] = paths.map(|path| read(&path));

@@ -138,7 +138,7 @@ fn a_stage_that_had_no_cpu_or_other_waits_is_not_said_to_work_differently() {
 #[test]
 fn what_differs_alone_is_not_to_be_measured_alone() {
     let mut record = alone_for(0.04);
-    // It waits for the first stage for half of its life.
+    // The stage waits for the first stage for half of its life.
     record.explained[0].stages[1].wait_input_ns = Some(30 * MS);
     let all = notes(&record);
     let of_gzip = |id: &str| {
@@ -196,8 +196,8 @@ fn ends_and_leftovers_are_said() {
     assert!(said("sigpipe") && said("failures") && said("input_left") && said("not_alone"));
 }
 
-/// A slow writer of lines, `grep ERROR`, and a stage that works on each line: the second stage gets its first
-/// byte after 3 ms and writes its first after 1 s.
+/// Returns a pipeline of a slow writer of lines, `grep ERROR`, and a stage that works on each line. The
+/// second stage gets its first byte after 3 ms and writes its first byte after 1 s.
 fn held() -> PipeRecord {
     let mut record = record();
     record.stages[1].arguments = ["grep", "ERROR"].map(String::from).to_vec();
@@ -250,13 +250,13 @@ fn what_does_not_wait_or_would_gain_nothing_is_not_said_to_hold_back() {
         &mut record.explained[0].stages
     }
     let spared: [&dyn Fn(&mut PipeRecord); 6] = [
-        // It sorts.
+        // The stage sorts.
         &|record| record.stages[1].arguments = vec!["sort".to_string()],
-        // It computes.
+        // The stage computes.
         &|record| stages(record)[1].wait_input_ns = Some(100 * MS),
-        // It writes before its input ends.
+        // The stage writes before its input ends.
         &|record| stages(record)[1].first_out_ns = Some(10 * MS),
-        // More than any buffer holds.
+        // The output is more than any buffer holds.
         &|record| stages(record)[1].bytes_out = Some(1 << 20),
         // A working stage reads a file, and the next stage finishes quickly.
         &|record| {
@@ -269,6 +269,6 @@ fn what_does_not_wait_or_would_gain_nothing_is_not_said_to_hold_back() {
     for (index, change) in spared.into_iter().enumerate() {
         assert_eq!(with(change), None, "case {index}");
     }
-    // A stage that finishes quickly still waits for events outside.
+    // A stage that finishes quickly may still be waiting for events from outside.
     assert!(with(&|record| stages(record)[2].end_ns = 1_002 * MS).is_some());
 }

@@ -1,4 +1,4 @@
-//! Recorded traces of the corpus: guards against unintended changes of their diagnosis.
+//! Tests recorded traces of the corpus, which guards against unintended changes of their diagnosis.
 //!
 //! `tests/recorded/FINDING.PROGRAM.SIDE.KIND.json.gz` contains the timings and the trace of one run, made by
 //! `corpus/record.py`. FINDING is the known problem of `slow`; `fast` is its repaired twin.
@@ -17,7 +17,7 @@ use flate2::read::GzDecoder;
 /// A recorded run and its findings.
 struct Case {
     finding: String,
-    /// Program, side and kind.
+    /// The program, the side and the kind of a recorded run.
     name: String,
     diagnosis: Diagnosis,
 }
@@ -27,7 +27,8 @@ fn read(path: &Path) -> Observation {
     let mut text = Vec::new();
     let mut unpacked = GzDecoder::new(file);
     unpacked.read_to_end(&mut text).expect("it is compressed");
-    // Not from the reader: reading byte by byte takes several times as long in a debug build.
+    // The trace isn't parsed from the reader, because reading byte by byte takes several times as long in a
+    // debug build.
     serde_json::from_slice(&text).expect("a recorded trace is an observation")
 }
 
@@ -36,7 +37,7 @@ fn cases() -> Vec<Case> {
     let entries = fs::read_dir(&folder).expect("traces are recorded");
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    // Use all cores and keep them equally busy: in a debug build all cases take a minute on one core.
+    // All cores are used and kept equally busy, because in a debug build all cases take a minute on one core.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let mut cases: Vec<Case> = std::thread::scope(|scope| {
@@ -104,7 +105,7 @@ fn ids_accounts_and_savings_are_as_recorded() {
     for (finding, text) in texts {
         insta::assert_snapshot!(format!("diagnosed__{finding}"), text);
     }
-    // A finding's texts have their own file, so that new texts don't change any number.
+    // The texts of a finding have their own file, so that new texts don't change any number.
     for (id, variants) in wordings {
         let all: Vec<String> = variants.into_values().collect();
         insta::assert_snapshot!(format!("words__{id}"), all.join("\n"));
@@ -159,7 +160,8 @@ fn within_intervals(all: &[Case]) -> (usize, usize) {
     (within, pairs)
 }
 
-/// Returns a line for each violation: findings must not count any time twice, nor exceed the account.
+/// Returns a line for each violation of the rule that findings must not count any time twice, nor exceed the
+/// account.
 fn beyond_account(case: &Case) -> Vec<String> {
     let Diagnosis {
         account, findings, ..
@@ -174,7 +176,7 @@ fn beyond_account(case: &Case) -> Vec<String> {
         if of_parts != finding.could_win_ns {
             wrong.push(format!("{} isn't its parts: {of_parts}", savings(finding)));
         }
-        // CPU time saved off the critical path isn't in the account.
+        // CPU time that is saved off the critical path isn't in the account.
         let on_path = finding.could_win_cpu_ns == 0 && finding.could_win_latency_ns == 0;
         let counts_elsewhere = finding.statement.contains(" counts with ");
         let says_another = (stated(finding) - 100.0 * finding.share).abs() > 1.0;
@@ -208,7 +210,7 @@ fn stated(finding: &Finding) -> f64 {
     number.parse().expect("a number")
 }
 
-/// Converts to microseconds, which round the same on every processor.
+/// Converts to microseconds, because these are rounded in the same way on every processor.
 fn us(ns: u64) -> u64 {
     ns / 1_000
 }
@@ -254,7 +256,7 @@ fn wording(finding: &Finding) -> String {
 }
 
 /// Returns the text without the parts that differ between programs: numbers with their units, names and
-/// paths. Texts that are equal after this are the same variant.
+/// paths. Texts that are equal afterwards are the same variant.
 fn variant(words: &str) -> String {
     let is_own = |word: &str| {
         let marks = ['`', '/', '\u{2026}'];
@@ -273,7 +275,8 @@ fn variant(words: &str) -> String {
     format!("{}{}", kept.join(" "), advice_of(rest))
 }
 
-/// Returns the advice alone: evidence and limits vary with the machine and don't make another variant.
+/// Returns the advice alone, because evidence and limits vary with the machine and don't make another
+/// variant.
 fn advice_of(rest: &str) -> &str {
     rest.split("\nevidence: ").next().unwrap_or_default()
 }

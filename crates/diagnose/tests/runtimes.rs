@@ -1,7 +1,8 @@
-//! Recorded runs of programs whose runtime does much additional work: checks that it is named.
+//! Tests recorded runs of programs whose runtime does much additional work, and checks that this work is
+//! named.
 //!
-//! `tests/runtimes/NAME.json.gz` contains the timings and the trace, with stacks, of the program next to it,
-//! on two CPUs that other programs also used. README.md there describes how.
+//! `tests/runtimes/NAME.json.gz` contains the timings and the trace, with stacks, of the program next to it.
+//! It ran on two CPUs that other programs also used; the README.md in that folder describes how.
 
 use std::fs::File;
 use std::io::Read;
@@ -27,7 +28,7 @@ fn rows(diagnosis: &Diagnosis, kind: TimeCategory, role: ThreadRole) -> Vec<&Whe
         .collect()
 }
 
-/// Returns their fraction of that kind of time, 0 to 1.
+/// Returns the fraction, 0 to 1, of that kind of time that these rows have.
 fn part(diagnosis: &Diagnosis, kind: TimeCategory, role: ThreadRole) -> f64 {
     let ns = rows(diagnosis, kind, role).into_iter().map(|row| row.ns);
     ns.sum::<u64>() as f64 / diagnosis.account.ns(kind) as f64
@@ -37,7 +38,7 @@ fn ids(diagnosis: &Diagnosis) -> Vec<FindingId> {
     diagnosis.findings.iter().map(|it| it.id).collect()
 }
 
-/// Returns whether the rows name this as changing them.
+/// Returns whether the rows name `what` among the things that change them.
 fn are_changed_by(rows: &[&WhereRow], what: &str) -> bool {
     let says = |row: &&WhereRow| row.changed_by.iter().any(|it| it == what);
     !rows.is_empty() && rows.iter().all(says)
@@ -91,7 +92,7 @@ fn barriers_with_more_threads_than_cpus_are_idling_and_the_advice_names_the_vari
             openmp.whereabouts
         );
     }
-    // The thread that is waited for is known, so this doesn't look like queueing for a lock.
+    // It is known which thread is waited for, so this doesn't look like queueing for a lock.
     let locks = openmp.account.ns(TimeCategory::Locks) as f64;
     assert!(
         locks < 0.1 * openmp.account.wall_ns as f64,

@@ -1,8 +1,8 @@
 //! Reads damaged files for a given time: `--minutes 60 [--seed N]`.
 //!
-//! Every sample of the tests is mutated in turn, read as its own format and as any format, and the result is
-//! written in every form. A panic ends the program and reports the seed and the file. It prints the number of
-//! files read, the slowest, and its peak memory.
+//! Every sample of the tests is mutated, one after another; each mutation is read as its own format and as
+//! any format, and the result is written in every format. A panic ends the program and reports the seed and
+//! the file. At the end, the program prints the number of files read, the slowest file, and its peak memory.
 
 #![allow(
     clippy::print_stdout,
@@ -43,7 +43,7 @@ fn main() {
     while Instant::now() < end {
         for entry in &entries {
             let mut random = SmallRng::seed_from_u64(seed);
-            // One in ten is a larger file: the sample repeated many times.
+            // One in ten is a larger file, consisting of the sample repeated many times.
             let mut bytes = entry.bytes.clone();
             if random.random_bool(0.1) {
                 bytes = bytes.repeat(random.random_range(2..30));
@@ -71,7 +71,7 @@ fn main() {
     }
 }
 
-/// Returns how often the file was read, and how often refused.
+/// Returns how often the file was read, and how often it was refused.
 fn one(bytes: &[u8], path: &str, seed: u64) -> (u64, u64) {
     let own = FORMATS
         .iter()

@@ -1,4 +1,4 @@
-//! Measures how long it takes to read a file, and how much memory: `read_time FILE...`.
+//! Measures how long it takes to read files, and how much memory it takes: `read_time FILE...`.
 
 #![allow(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! Collects what readers find: samples of a known series are appended, and everything is bounded.
+//! Collects what readers find. Samples of a known series are appended to it, and everything is bounded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,14 +10,14 @@ use fathom_model::imported::{
     Benchmark, Direction, Imported, LeftOut, Source, Summary, Values, base_unit,
 };
 
-/// With names and parameters of usual length, this many take about 200 MB.
+/// The maximum number of benchmarks; with names and parameters of usual length, this many take about 200 MB.
 const MOST_BENCHMARKS: usize = 200_000;
-/// Samples and iterations of all benchmarks: 200 MB.
+/// The maximum number of samples and iterations of all benchmarks, which take 200 MB.
 const MOST_VALUES: usize = 25_000_000;
-/// More reasons wouldn't help the user.
+/// The maximum number of reasons for omissions; more wouldn't help the user.
 const MOST_LEFT_OUT: usize = 1000;
-/// Returns why a series is not a measurement: a duration can't be negative, and that of a program can't be
-/// zero. Such values come from tools that subtract their own time, or whose code was optimized away.
+/// Returns why a series is not a measurement. A duration can't be negative, and that of a program can't be
+/// zero; such values come from tools that subtract their own time, or whose code was optimized away.
 fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
     if base_unit(&one.unit).1 != "seconds" {
         return None;
@@ -41,11 +41,11 @@ fn no_time(one: &Benchmark) -> Option<(String, &'static str)> {
     }
     let reason = match one.metric.as_str() {
         "wall" => "a time of 0: nothing was measured",
-        // hey prints tenths of a millisecond.
+        // hey prints times with a resolution of a tenth of a millisecond.
         "response" => "a time of 0: nothing was measured, or less than the tool's resolution",
         _ => return None,
     };
-    // For half of the runs, so the median is 0, too.
+    // This is so for at least half of the runs, so the median is 0, too.
     (share(&|value| value == 0.0) >= 0.5).then_some((what, reason))
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Collector {
     version: Option<String>,
     environment: BTreeMap<String, String>,
     benchmarks: Vec<Benchmark>,
-    /// For each benchmark.
+    /// The measurement conditions of each benchmark.
     conditions: Vec<BTreeMap<String, String>>,
     units: HashMap<String, (Option<Direction>, bool)>,
     index: HashMap<Measure, usize>,
@@ -96,7 +96,7 @@ impl Collector {
         self.version = version.map(|version| shortened(version.to_owned()));
     }
 
-    /// Sets an environment value. The first value of a key is kept; a different one is counted.
+    /// Sets an environment value. The first value of a key is kept; values that differ from it are counted.
     pub(crate) fn environment(&mut self, key: &str, value: &str) {
         match self.environment.get(key) {
             Some(old) if old == value => {}
@@ -153,7 +153,7 @@ impl Collector {
         });
     }
 
-    /// Adds samples to a series, creating it if it is new.
+    /// Adds samples to a series, which is created if it is new.
     pub(crate) fn samples(
         &mut self,
         measure: Measure,
@@ -202,7 +202,7 @@ impl Collector {
         }
     }
 
-    /// Adds a sample to the series that [`Collector::samples`] named.
+    /// Adds a sample to the series with the index that [`Collector::samples`] returned.
     pub(crate) fn sample_at(&mut self, at: usize, sample: f64, iterations: Option<u64>) {
         if !sample.is_finite() {
             let name = self.benchmarks[at].name.clone();
@@ -310,7 +310,8 @@ impl Collector {
         Some(at)
     }
 
-    /// Moves a condition to the environment if it holds for all benchmarks, else to each one's parameters.
+    /// Moves a condition to the environment if it holds for all benchmarks, and otherwise to the parameters
+    /// of each benchmark.
     fn place_conditions(&mut self) {
         let all = std::mem::take(&mut self.conditions);
         let mut keys: Vec<&String> = all.iter().flat_map(BTreeMap::keys).collect();
@@ -337,7 +338,7 @@ impl Collector {
         }
     }
 
-    /// Gives the second and further of equal series their position as a parameter.
+    /// If several series are equal, gives the second and all later ones their position as a parameter.
     fn place_equals(&mut self) {
         let all = &mut self.benchmarks;
         let same = |a: &Benchmark, b: &Benchmark| {
@@ -346,7 +347,7 @@ impl Collector {
                 .then_with(|| a.threads.cmp(&b.threads))
                 .then_with(|| a.parameters.cmp(&b.parameters))
         };
-        // Sorted by index: a map of 200,000 names would hold each of them twice.
+        // The series are sorted by index, because a map of 200,000 names would hold each of them twice.
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by(|a, b| same(&all[*a], &all[*b]));
         let mut further = Vec::new();

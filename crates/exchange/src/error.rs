@@ -17,7 +17,7 @@ pub enum Error {
     /// `--format` doesn't name a known format.
     #[error("no format '{0}'; formats: {list}", list = .1.join(", "))]
     NoSuchFormat(String, Vec<&'static str>),
-    /// An unsupported version of a format, newer or older.
+    /// The version of the format, newer or older, is not supported.
     #[error("{tool}: form {found} is not known (known: {known})")]
     Version {
         /// The tool that wrote the file.
@@ -30,10 +30,10 @@ pub enum Error {
     /// The content doesn't match the recognised format.
     #[error("{0}")]
     Malformed(String),
-    /// Reading it would take too much memory.
+    /// Reading the file would take too much memory.
     #[error("{0}")]
     TooLarge(String),
-    /// It contains no measurements.
+    /// The file contains no measurements.
     #[error("{0}: no results in it")]
     Empty(&'static str),
     /// An I/O error.

@@ -1,4 +1,4 @@
-//! Requests of a load test without a good answer.
+//! Counts requests of a load test that got no good answer.
 
 use crate::collector::{Collector, Measure};
 
@@ -20,12 +20,12 @@ impl Failed {
         self.0 = self.0.saturating_add(count);
     }
 
-    /// Writes their number as a series, unless it is zero.
+    /// Writes the number of such requests as a series, unless it is zero.
     pub(crate) fn write(self, name: &str, out: &mut Collector) {
         self.write_as(Measure::new(name, "failed_responses", ""), out);
     }
 
-    /// The same for a test that is identified by more than its name.
+    /// Like [`Self::write`], for a test that is identified by more than its name.
     pub(crate) fn write_as(self, measure: Measure, out: &mut Collector) {
         if self.0 > 0 {
             out.value(measure.lower(), Some(self.0 as f64));

@@ -1,4 +1,4 @@
-//! Folders: criterion's and asv's trees are one result each, other files one each.
+//! Reads folders: the trees of criterion and asv are one result each; any other file is a result of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -15,15 +15,15 @@ use crate::read::{LARGEST_DOCUMENT, read_all};
 use fathom_model::PLACE;
 use fathom_model::imported::Imported;
 
-/// More files than any tree of results has.
+/// The maximum number of files, which is more than any tree of results has.
 const MOST_FILES: usize = 100_000;
-/// Limit for all files of a folder together.
+/// The maximum size of all files of a folder together, in bytes.
 const MOST_BYTES: u64 = 200 << 20;
 
-/// A file in a folder: its path below the folder, with `/`, and its content.
+/// A file in a folder, with its path and its content.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Path below the folder.
+    /// The path below the folder, with `/` as the separator.
     pub path: String,
     /// Content.
     pub bytes: Vec<u8>,
@@ -38,8 +38,8 @@ pub struct Folder {
     pub refused: Vec<(String, Error)>,
 }
 
-/// Returns the files below a folder, sorted, without following links. The only function of this module that
-/// does I/O.
+/// Returns the files below a folder, sorted, without following links. This is the only function of this
+/// module that does I/O.
 pub fn walk(folder: &Path) -> Result<Vec<Entry>, Error> {
     let mut folders = vec![(folder.to_owned(), String::new())];
     let (mut entries, mut total) = (Vec::new(), 0);
@@ -109,7 +109,7 @@ type Collected = Result<Box<Collector>, Error>;
 
 type Files<'a> = BTreeMap<&'a str, &'a [u8]>;
 
-/// Criterion's tree: `BENCHMARK/BASELINE/{benchmark,sample,estimates,tukey}.json`.
+/// Reads criterion's tree: `BENCHMARK/BASELINE/{benchmark,sample,estimates,tukey}.json`.
 fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Collected> {
     let mut runs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in files.keys() {
@@ -164,7 +164,8 @@ fn criterion<'a>(files: &Files<'a>, used: &mut BTreeSet<&'a str>) -> Option<Coll
     Some(Ok(Box::new(out)))
 }
 
-/// `new` is always the last run, and `base` the one before it; other baselines were saved under a name.
+/// Reads one baseline. `new` is always the last run, and `base` the one before it; other baselines were saved
+/// under a name.
 fn one(
     files: &Files,
     benchmark: &str,
@@ -207,8 +208,8 @@ fn one(
     Ok(())
 }
 
-/// If several benchmarks share a name, only the titles of the second and further ones distinguish them:
-/// `encode #2`.
+/// Returns the place that distinguishes benchmarks with the same name. It appears only in the titles of the
+/// second and later ones: `encode #2`.
 fn place(what: &Value) -> Option<&str> {
     let (_, place) = word(what, "title")?.rsplit_once(" #")?;
     let is_of_name =
@@ -216,7 +217,7 @@ fn place(what: &Value) -> Option<&str> {
     (place.parse::<u32>().is_ok() && !is_of_name).then_some(place)
 }
 
-/// asv's `results`: `benchmarks.json`, and a folder for each machine.
+/// Reads asv's `results`: `benchmarks.json`, and a folder for each machine.
 fn asv_tree<'a>(
     files: &Files<'a>,
     folder: &str,

@@ -1,4 +1,5 @@
-//! JSON of other tools: bounded before it is parsed, including the `NaN` and `Infinity` that some write.
+//! Reads JSON of other tools. Its size is bounded before it is parsed; `NaN` and `Infinity`, which some tools
+//! write, are accepted.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +8,8 @@ use serde_json::Value;
 
 use crate::error::{Error, malformed};
 
-/// Limit for a parsed document's memory; with the text (64 MB) it stays under 400 MB.
+/// The limit for a parsed document's memory, in bytes; together with the text (64 MB), this stays below 400
+/// MB.
 const MOST_MEMORY: usize = 300 << 20;
 
 /// Parses a document. `NaN` and infinities become `null`.
@@ -26,8 +28,8 @@ pub(crate) fn document(bytes: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| malformed(format!("not JSON: {error}")))
 }
 
-/// Returns the most memory that the parsed document takes, and whether it contains numbers that aren't JSON.
-/// A map's smallest node takes 632 bytes, an array's first allocation 128.
+/// Returns the maximum memory that the parsed document can take, and whether it contains numbers that aren't
+/// JSON. The smallest node of a map takes 632 bytes, and the first allocation of an array takes 128.
 fn survey(bytes: &[u8]) -> (usize, bool) {
     let (mut memory, mut odd) = (0, false);
     outside_strings(bytes, |at, byte| match byte {
@@ -63,8 +65,8 @@ fn without_odd_numbers(bytes: &[u8]) -> Vec<u8> {
         if start < filled {
             continue;
         }
-        // `nan` and `inf` are one byte shorter than `null`: a single digit would fit, but would mean
-        // something.
+        // `nan` and `inf` are one byte shorter than `null`. A single digit would fit, but would have a
+        // meaning.
         let null: &[u8] = if end - start >= 4 { b"null" } else { b"[]" };
         text[start..end].fill(b' ');
         text[start..start + null.len()].copy_from_slice(null);
@@ -108,7 +110,7 @@ pub(crate) fn number(value: &Value, key: &str) -> Option<f64> {
     value[key].as_f64()
 }
 
-/// Returns a required name; an entry without it is invalid.
+/// Returns a required name; an entry without one is invalid.
 pub(crate) fn name<'a>(value: &'a Value, key: &str) -> Result<&'a str, Error> {
     word(value, key).ok_or_else(|| malformed(format!("an entry has no '{key}'")))
 }

@@ -1,7 +1,7 @@
-//! Reads other tools' result files as records, and writes records in forms that those tools read.
+//! Reads other tools' result files as records, and writes records in formats that those tools read.
 //!
-//! [`read`] reads one file, recognises it by content and returns an [`Imported`]; [`read_folder`] reads the
-//! files of a folder, as found by [`walk`]. Each format is a file in `formats/` and a line in `table.rs`.
+//! [`read`] recognises one file by its content, reads it, and returns an [`Imported`]; [`read_folder`] reads
+//! the files of a folder, as found by [`walk`]. Each format is a file in `formats/` and a line in `table.rs`.
 //! Memory use stays below 400 MB for any file.
 
 mod collector;

@@ -1,14 +1,14 @@
-//! Text, line by line, with bounded lines.
+//! Reads text line by line; the length of a line is bounded.
 
 use std::io::BufRead;
 
 use crate::error::{Error, malformed};
 
-/// A longer line is not part of a result file.
+/// The maximum length of a line, in bytes; a longer one is not part of a result file.
 pub(crate) const LONGEST: usize = 1 << 20;
 
-/// Calls a function for each line, without its end. Lines of any length are consumed; those above 1 MB are
-/// refused.
+/// Calls a function for each line, without its line end. Lines of any length are consumed, but those above 1
+/// MB are refused.
 pub(crate) fn each(
     input: &mut dyn BufRead,
     mut line: impl FnMut(&[u8]) -> Result<(), Error>,
@@ -81,13 +81,13 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, &str)> {
     Some((number(&text[..end])?, text[end..].trim()))
 }
 
-/// Returns a unit of time in nanoseconds.
+/// Returns the size of a unit of time in nanoseconds.
 pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ps" => 1e-3,
         "ns" => 1.0,
-        // Three spellings of micro, and the two-byte one as decoded by code pages 1252, 437, 850 and 936,
-        // which is how it comes out of a PowerShell pipe.
+        // These are three spellings of micro, and the two-byte one as decoded with code pages 1252, 437, 850
+        // and 936, which is how it comes out of a PowerShell pipe.
         "us" | "µs" | "μs" | "Âµs" | "┬╡s" | "┬Ás" | "碌s" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use fathom_model::imported::{Direction, direction_of_unit};
 
-/// Longer names are cut.
+/// The maximum length of a name; longer names are cut.
 const LONGEST_NAME: usize = 4096;
 
-/// The identity of a series; created with [`Measure::new`] and the methods.
+/// The identity of a series, created with [`Measure::new`] and modified by the other methods.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Measure {
     pub(crate) name: String,
@@ -83,8 +83,8 @@ impl Measure {
     }
 }
 
-/// Removes the memory address from `<Query object at 0x7f2a9c0d1e50>`: it differs in each run, so two files
-/// would have no series in common.
+/// Removes the memory address from texts such as `<Query object at 0x7f2a9c0d1e50>`. The address differs in
+/// each run, so two files would have no series in common.
 fn without_addresses(mut text: String) -> String {
     const MARK: &str = " at 0x";
     let mut from = 0;

@@ -8,14 +8,14 @@ use crate::table::{FORMATS, Format, Reader, names};
 use crate::utf16;
 use fathom_model::imported::{Imported, LeftOut};
 
-/// Larger documents are refused; line formats may have any size.
+/// The maximum size of a document, in bytes; larger ones are refused. Line formats may have any size.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
-/// The number of leading bytes inspected to recognise a format: `pytest-codspeed` writes 60 kB before its
-/// first result.
+/// The number of leading bytes that are inspected to recognise a format; `pytest-codspeed` writes 60 kB
+/// before its first result.
 const HEAD: u64 = 1 << 20;
 
-/// Reads one file; `file` is its name in the record, `format` is the value of `--format`. If the file is a
-/// history, only its newest measurement is returned.
+/// Reads one file. `file` is its name in the record, and `format` is the value of `--format`. If the file is
+/// a history, only its newest measurement is returned.
 pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imported, Error> {
     let all = read_all(input, file, format)?;
     let last = all.len().saturating_sub(1);
@@ -23,7 +23,8 @@ pub fn read(input: impl BufRead, file: &str, format: Option<&str>) -> Result<Imp
     kept.pop().ok_or(Error::Empty("the file"))
 }
 
-/// Reads one file; from a history only the newest commit, with a record for each of its measurements.
+/// Reads one file. From a history, only the newest commit is read, with a record for each of its
+/// measurements.
 pub fn read_commit(
     input: impl BufRead,
     file: &str,
@@ -37,7 +38,7 @@ pub fn read_commit(
     }))
 }
 
-/// Returns the wanted records of a history; the last one notes how many others there are.
+/// Returns the wanted records of a history; the last one notes how many others there were.
 fn newest(all: Vec<Imported>, is_wanted: impl Fn(usize, &Imported) -> bool) -> Vec<Imported> {
     let count = all.len();
     let wanted = all.into_iter().enumerate();
@@ -54,8 +55,8 @@ fn newest(all: Vec<Imported>, is_wanted: impl Fn(usize, &Imported) -> bool) -> V
     kept
 }
 
-/// Reads one file and returns a record for each measurement of a history, newest last, or else a single
-/// record.
+/// Reads one file. Returns a record for each measurement of a history, newest last; for any other file,
+/// returns a single record.
 pub fn read_all(
     input: impl BufRead,
     file: &str,

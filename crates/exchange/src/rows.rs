@@ -1,11 +1,11 @@
-//! CSV with a header: cells by column name.
+//! Reads CSV with a header, and finds cells by column name.
 
 use std::borrow::Cow;
 
 use crate::error::{Error, malformed};
 use crate::export::cell::unmarked;
 
-/// A header with more columns than this is not a results file.
+/// The maximum number of columns; a header with more is not that of a results file.
 const MOST_COLUMNS: usize = 1000;
 
 pub(crate) struct Row<'a> {
@@ -55,7 +55,7 @@ impl Row<'_> {
     }
 }
 
-/// Calls a function for each row below the header. Rows may be shorter.
+/// Calls a function for each row below the header. Rows may be shorter than the header.
 pub(crate) fn each(
     bytes: &[u8],
     delimiter: u8,
@@ -96,7 +96,7 @@ pub fn separator(head: &[u8]) -> u8 {
             *count += 1;
         }
     }
-    // On ties, keep the first.
+    // On ties, the first separator is kept.
     counts.reverse();
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.map_or(b',', |(separator, _)| separator)

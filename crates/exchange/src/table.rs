@@ -23,14 +23,14 @@ pub struct Format {
 
 /// How a format is read.
 pub(crate) enum Reader {
-    /// As a whole document: at most 64 MB.
+    /// As a whole document of at most 64 MB.
     Document(fn(&[u8], &mut Collector) -> Result<(), Error>),
-    /// Line by line: any size.
+    /// Line by line, without a limit on the size.
     Lines(fn(&mut dyn BufRead, &mut Collector) -> Result<(), Error>),
 }
 
 impl Format {
-    /// Returns whether the head of a file has this format.
+    /// Returns whether the head of a file shows this format.
     pub fn can_read(&self, head: &[u8]) -> bool {
         (self.can_read)(head)
     }

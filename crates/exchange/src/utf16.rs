@@ -1,4 +1,5 @@
-//! Converts any input to UTF-8 without a byte order mark: PowerShell's `>` writes UTF-16.
+//! Converts any input to UTF-8 without a byte order mark. This is needed because PowerShell's `>` writes
+//! UTF-16.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -10,7 +11,7 @@ pub fn decoded<'a>(mut input: impl BufRead + 'a) -> std::io::Result<Box<dyn BufR
         [0xef, 0xbb, 0xbf, ..] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(false)),
         [0xfe, 0xff, ..] => (2, Some(true)),
-        // Without a byte order mark: results begin with two ASCII characters.
+        // Input without a byte order mark is recognised because results begin with two ASCII characters.
         [first, 0, second, 0] if first > 0 && second > 0 => (0, Some(false)),
         [0, first, 0, second] if first > 0 && second > 0 => (0, Some(true)),
         _ => (0, None),
@@ -60,7 +61,7 @@ impl<R: BufRead> Utf16<R> {
             false => u16::from_le_bytes([pair[0], pair[1]]),
         };
         let mut units: Vec<u16> = self.rest.chunks_exact(2).map(unit).collect();
-        // The first half of a surrogate pair waits for the second one.
+        // The first half of a surrogate pair is kept until the second one arrives.
         let halved = units
             .last()
             .is_some_and(|last| (0xd800..0xdc00).contains(last));

@@ -1,26 +1,28 @@
-//! XML of other tools: bounded before it is parsed. The parser is linear in what it is given here, but cubic
-//! in namespaces and quadratic in the attributes of an element.
+//! Reads XML of other tools, whose size is bounded before it is parsed. The parser takes linear time for what
+//! is passed to it here, but it is cubic in namespaces and quadratic in the attributes of an element.
 
 use roxmltree::{Document, ParsingOptions};
 
 use crate::error::{Error, malformed};
 use crate::lines::find;
 
-/// Limit for a parsed document's memory; with the text (64 MB) and the results it stays under 400 MB.
+/// The limit for a parsed document's memory, in bytes; together with the text (64 MB) and the results, this
+/// stays below 400 MB.
 const MOST_MEMORY: usize = 220 << 20;
-/// The parser allocates this much for each `<`, and [`ATTRIBUTE`] for each `=`.
+/// The number of bytes that the parser allocates for each `<`; for each `=`, it allocates [`ATTRIBUTE`].
 const NODE: usize = 72;
 const ATTRIBUTE: usize = 48;
-/// The deepest nesting of elements; test runners use about ten levels.
+/// The maximum nesting depth of elements; test runners use about ten levels.
 const DEEPEST: usize = 200;
-/// The most attributes of one element.
+/// The maximum number of attributes of one element.
 const MOST_ATTRIBUTES: usize = 200;
-/// The most namespaces in scope at one place.
+/// The maximum number of namespaces that are in scope at one place.
 const MOST_NAMESPACES: usize = 32;
-/// The same, summed over all elements that declare one: each repeats those around it.
+/// The maximum number of namespaces in scope, summed over all elements that declare one; each of them repeats
+/// those around it.
 const ALL_NAMESPACES: usize = 2_000_000;
 
-/// Parses XML; a document type is refused, so that no entity can expand.
+/// Parses XML. A document type declaration is refused, so that no entity can expand.
 pub(crate) fn document(text: &str) -> Result<Document<'_>, Error> {
     survey(text.as_bytes())?;
     let options = ParsingOptions {
@@ -30,8 +32,8 @@ pub(crate) fn document(text: &str) -> Result<Document<'_>, Error> {
     Document::parse_with_options(text, options).map_err(|error| malformed(format!("XML: {error}")))
 }
 
-/// Refuses documents that would take too much. If this mistakes something for a tag, the parser reports an
-/// error there.
+/// Refuses documents that would take too much memory or time. If this mistakes something for a tag, the
+/// parser reports an error there.
 fn survey(text: &[u8]) -> Result<(), Error> {
     let refused = |what: String| Err(Error::TooLarge(format!("this XML has {what}")));
     let count = |byte: u8| memchr::memchr_iter(byte, text).count();
@@ -149,7 +151,7 @@ mod tests {
             "<b xmlns:z='v'/>".repeat(70_000)
         );
         assert!(refused(&many).contains("too many"));
-        // A realistic document: a declaration in each suite.
+        // A realistic document has a declaration in each suite.
         let usual = format!(
             "<a xmlns='u'>{}</a>",
             "<b xmlns:x='v'><c/></b>".repeat(10_000)

@@ -1,19 +1,19 @@
-//! The most memory that an import takes, counted by the allocator: the limits before parsing are estimates of
-//! it. A separate binary, since the allocator applies to a whole program.
+//! Tests the maximum memory that an import takes, as counted by the allocator; the limits applied before
+//! parsing are estimates of it. This is a separate binary because the allocator applies to a whole program.
 
 use fathom_exchange::read;
 use fathom_test_memory::{Counting, most_in};
 
 /// The limit promised in docs/security.md.
 const MOST: isize = 400 << 20;
-/// The largest document.
+/// The maximum size of a document.
 const LARGEST: usize = 64 << 20;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the most bytes that reading `text` takes, excluding the text itself, and whether it was refused
-/// for its size before it was parsed.
+/// Returns the maximum number of bytes that reading `text` takes, excluding the text itself, and whether it
+/// was refused for its size before it was parsed.
 fn peak(text: &str, format: &str) -> (isize, bool) {
     let mut refused = false;
     let most = most_in(|| {
@@ -27,8 +27,8 @@ fn peak(text: &str, format: &str) -> (isize, bool) {
     (most, refused)
 }
 
-/// Returns two texts that repeat `part` between a head and an end: one that the limit before the parser just
-/// accepts, and one that is an eighth longer; shorter if the text reaches the largest size.
+/// Returns two texts that repeat `part` between a head and an end. The limit before the parser just accepts
+/// the first; the second is an eighth longer. Both are shorter if the text reaches the maximum size.
 fn fullest(head: &str, part: &str, end: &str, weight: usize, limit: usize) -> [String; 2] {
     let most = (LARGEST - head.len() - end.len()) / part.len();
     let times = (limit - (1 << 20)) / weight;
@@ -73,7 +73,7 @@ fn what_the_estimates_let_through_takes_no_more_than_was_promised() {
         let (bytes, refused) = peak(&through, format);
         assert!(!refused, "{part:.20}: the limit is another one by now");
         assert!(bytes <= MOST, "{part:.20}: {} MB", bytes >> 20);
-        // The limit that keeps it small is not the text's length.
+        // What keeps the memory small must not be the limit on the text's length.
         assert!(bytes > 16 << 20, "{part:.20}: {bytes}: it was not parsed");
         if beyond.len() < LARGEST - part.len() {
             let (bytes, refused) = peak(&beyond, format);

@@ -28,7 +28,7 @@ pub fn check(experiment: &Experiment) -> Result<(), FileError> {
     checker.measures();
     checker.evidence();
     checker.pictures();
-    // Claims about subjects that don't exist would only repeat earlier errors.
+    // Claims about subjects that don't exist would only repeat errors reported earlier.
     let problems = match problems.into_sorted() {
         found if found.is_empty() => {
             let problems = Problems::default();

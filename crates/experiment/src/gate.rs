@@ -1,4 +1,4 @@
-//! Compares the suite of a project in two trees, as far as both have it in common.
+//! Compares the suite of a project in two trees, as far as they have benchmarks in common.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::session::{folders, ready};
 /// A source tree whose suite is measured.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// Its `fathom.toml`.
+    /// The tree's `fathom.toml`.
     pub file: PathBuf,
-    /// The folder for its builds and inputs.
+    /// The folder for the tree's builds and inputs.
     pub work: PathBuf,
-    /// Whether earlier builds can be reused, since the tree never changes.
+    /// Whether earlier builds can be reused, which is possible if the tree never changes.
     pub keep_builds: bool,
 }
 
@@ -43,13 +43,13 @@ pub enum SuiteError {
 pub struct Suite {
     /// The settings of its `[gate]`.
     pub settings: GateSettings,
-    /// By name: the command, or why there isn't one.
+    /// For each benchmark name, the command, or the reason why there isn't one.
     pub targets: Vec<(String, Result<Target, String>)>,
-    /// The metrics that the measures of some benchmarks select, by name.
+    /// For each benchmark name, the metrics that its measure selects, if it selects any.
     pub metrics: Vec<(String, Vec<MetricOf>)>,
-    /// Which failures are ignored.
+    /// The failures that are ignored.
     pub ignore_failure: IgnoreFailure,
-    /// Number of warm-up rounds: the most that a measure asks for.
+    /// The number of warm-up rounds, which is the largest number that any measure requests.
     pub warmup: u32,
     /// Time limit of a run.
     pub timeout: Option<std::time::Duration>,
@@ -62,8 +62,8 @@ impl Suite {
         found.map(|(_, target)| target)
     }
 
-    /// Returns the judged metrics of a benchmark: those in `asked`, else those of `[gate]`, else those of its
-    /// measure.
+    /// Returns the judged metrics of a benchmark: those in `asked`, or else those of `[gate]`, or else those
+    /// of its measure.
     fn judged<'s>(&'s self, name: &str, asked: &'s [MetricOf]) -> &'s [MetricOf] {
         let of_measure = self.metrics.iter().find(|(known, _)| known == name);
         let of_measure = of_measure.map_or(&[][..], |(_, metrics)| metrics);
@@ -115,7 +115,7 @@ fn targets<'e>(
 /// Reads the file of a tree, builds what its benchmarks need, and finds their programs.
 ///
 /// # Errors
-/// [`SuiteError`]; failed builds are part of the suite.
+/// [`SuiteError`]; failed builds are not errors, but part of the suite.
 pub fn suite(tree: &Tree, observer: &mut dyn FnMut(StepKind, &str)) -> Result<Suite, SuiteError> {
     let usage = |text: String| SuiteError::Usage(text);
     let experiment = crate::read(&tree.file).map_err(|error| usage(error.to_string()))?;
@@ -203,7 +203,7 @@ fn lack(
         .map(|lack| lack.reason.clone())
 }
 
-/// Returns the benchmarks that both trees have, with base's settings, and those that are skipped.
+/// Returns the benchmarks that both trees have, with the settings of base, and those that are skipped.
 pub fn pairs(
     base: &Suite,
     twin: &Suite,
@@ -256,7 +256,7 @@ pub fn pairs(
     (pairs, left_out)
 }
 
-/// Returns the margin of a benchmark: the requested one, its own, the suite's, or the default.
+/// Returns the margin of a benchmark: the requested one, or else its own, the suite's, or the default.
 fn margin_of(settings: &GateSettings, name: &str, asked: Option<f64>) -> f64 {
     let own = settings
         .margins
@@ -266,7 +266,7 @@ fn margin_of(settings: &GateSettings, name: &str, asked: Option<f64>) -> f64 {
     asked.or(own).or(settings.margin).unwrap_or(MARGIN)
 }
 
-/// Describes in sentences what head changes in the settings; base's apply.
+/// Describes in sentences what head changes in the settings, although base's settings apply.
 pub fn settings_changed(base: &GateSettings, head: &GateSettings) -> Vec<String> {
     let mut changed = Vec::new();
     let percent = |share: &f64| {

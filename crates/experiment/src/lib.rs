@@ -38,15 +38,15 @@ pub use file::problem::{FileError, did_you_mean};
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It can't be opened.
+    /// The file can't be opened.
     #[error("can't read {}: {error}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: std::path::PathBuf,
         /// The cause.
         error: std::io::Error,
     },
-    /// Its content is invalid.
+    /// The content of the file is invalid.
     #[error(transparent)]
     File(#[from] FileError),
 }

@@ -17,7 +17,7 @@ pub struct Known {
     pub unit: String,
     /// Whether it is a count that does not vary.
     pub exact: bool,
-    /// Whether a subject's name alone means this metric.
+    /// Whether this metric is meant if only a subject's name is given.
     pub primary: bool,
 }
 
@@ -30,8 +30,8 @@ pub fn unit_text(unit: Unit) -> &'static str {
     }
 }
 
-/// Returns all metrics of a measure. For `why` there are endless names of calls; those that a file uses are
-/// taken from its claims.
+/// Returns all metrics of a measure. For `why`, the names of calls are unlimited in number, so those that a
+/// file uses are taken from its claims.
 pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
     let subjects = measured_subjects(experiment, measure);
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ pub fn of(experiment: &Experiment, measure: &Measure) -> Vec<Known> {
             }
         }
         How::Pipe => {
-            // The whole pipeline is named by its measure: wall.ID or ID.wall.
+            // The whole pipeline has the name of its measure: wall.ID or ID.wall.
             add("wall", Some(&measure.id.value), "s", false, true);
             add("wall", None, "s", false, false);
             for name in stage_names(measure) {
@@ -133,7 +133,8 @@ pub fn stage_names(measure: &Measure) -> Vec<String> {
     }
 }
 
-/// Returns the parts of the account by name, `findings`, `calls`, and each `calls_NAME` that claims mention.
+/// Returns the names of the parts of the account, `findings`, `calls`, and each `calls_NAME` that claims
+/// mention.
 fn why_metrics(experiment: &Experiment) -> Vec<(String, &'static str)> {
     let mut all: Vec<(String, &'static str)> = vec![
         ("calls".to_string(), ""),
@@ -172,7 +173,8 @@ pub fn named_calls(experiment: &Experiment) -> Vec<(String, &'static str)> {
     all
 }
 
-/// Names of the parts of an account, as `fathom_model::TimeCategory` is serialized in JSON.
+/// The names of the parts of an account, in the form in which `fathom_model::TimeCategory` is serialized in
+/// JSON.
 pub const PARTS: [&str; 24] = [
     "user_code",
     "kernel_io",
@@ -208,7 +210,7 @@ pub struct OfServe {
     pub unit: &'static str,
     /// Whether a single value suffices, as for counts over all launches.
     pub exact: bool,
-    /// Whether a bare name means this metric.
+    /// Whether this metric is meant if only a name is given.
     pub primary: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::select::Selection;
 use crate::session::MOST_TIMES;
 use crate::sweep;
 
-/// Returns what is needed, and under which parameters, in order of need.
+/// Returns what is needed and under which parameters, in the order in which it is needed.
 pub fn needs_of(
     scope: &Scope<'_>,
     selection: &Selection,
@@ -62,7 +62,7 @@ pub fn needs_of(
     Ok(all)
 }
 
-/// Returns what a measure itself needs: for the stages of a pipeline, files and counts.
+/// Returns what a measure itself needs for the stages of a pipeline, for files and for counts.
 pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
     let stages = measure.stages.iter().map(|stage| stage.value.as_str());
     let files = measure.files.iter().map(|(_, path)| path.value.as_str());
@@ -79,7 +79,7 @@ pub fn measure_needs(scope: &Scope<'_>, measure: &Measure) -> BTreeSet<String> {
     );
     needs.extend(measure.needs.iter().map(|need| need.value.clone()));
     if matches!(measure.how, How::Pipe | How::Static) && measure.needs.is_empty() {
-        // Files in the work folder were built, but a path doesn't show by which build.
+        // Files in the work folder were built, but their path doesn't show by which build.
         let texts = (measure.stages.iter())
             .chain(measure.files.iter().map(|(_, path)| path))
             .chain(measure.counts.iter().map(|count| &count.command));
@@ -109,7 +109,7 @@ pub fn rounds(measure: &Measure, quick: bool) -> u64 {
 /// Lists every command.
 ///
 /// # Errors
-/// A message; a checked file doesn't cause any.
+/// A message; this doesn't happen for a checked file.
 pub fn plan(
     scope: &Scope<'_>,
     selection: &Selection,

@@ -1,4 +1,4 @@
-//! Prepares what is needed: looks for tools, installs those it may, builds, and stages inputs.
+//! Prepares what is needed: looks for tools, installs those that it may install, builds, and stages inputs.
 
 mod at_a_glance;
 mod install;
@@ -31,18 +31,18 @@ pub struct Lack {
     pub cause: Cause,
 }
 
-/// What is available and what isn't.
+/// What is available, and what isn't.
 #[derive(Debug, Default)]
 pub struct Prepared {
     /// The tools that were looked for.
     pub tools: Vec<ToolResult>,
-    /// What is lacking, by name and parameters. Anything else that was prepared is available.
+    /// What is lacking, by name and parameters. Everything else that was prepared is available.
     lacks: BTreeMap<(String, Combination), Lack>,
     done: BTreeSet<(String, Combination)>,
 }
 
 impl Prepared {
-    /// Returns why one of these needs can't be met, if so.
+    /// Returns why one of these needs can't be met; `None` if all of them can.
     pub fn lack(
         &self,
         scope: &Scope<'_>,
@@ -57,7 +57,7 @@ impl Prepared {
     }
 }
 
-/// Returns the keys of a need: as a tool, build and input.
+/// Returns the keys under which a need may be recorded: as a tool, as a build, and as an input.
 fn keys_of(scope: &Scope<'_>, need: &str, combination: &Combination) -> Vec<(String, Combination)> {
     let experiment = scope.experiment;
     let mut keys = Vec::new();
@@ -84,23 +84,23 @@ fn keys_of(scope: &Scope<'_>, need: &str, combination: &Combination) -> Vec<(Str
 pub enum StepKind {
     /// Looking for a tool.
     Check,
-    /// Installing a tool, only if the user agrees.
+    /// Installing a tool, which is done only if the user agrees.
     Install,
     /// Building.
     Build,
-    /// Making an input.
+    /// Generating an input.
     Generate,
     /// Copying an input.
     Stage,
 }
 
-/// Called before each step.
+/// A function that is called before each step.
 pub type StepObserver<'t> = &'t mut dyn FnMut(StepKind, &str);
 
 /// Prepares needs, each under the parameters for which it is needed.
 #[derive(Debug)]
 pub struct Preparer<'e> {
-    /// The values of placeholders.
+    /// The scope that gives the values of placeholders.
     pub scope: Scope<'e>,
     /// The folder for the output of commands.
     pub logs: std::path::PathBuf,
@@ -108,14 +108,14 @@ pub struct Preparer<'e> {
     pub install: bool,
     /// Whether builds left by an interrupted run are reused.
     pub keep_builds: bool,
-    /// The time by which everything must have ended: what isn't finished then is skipped.
+    /// The time by which everything must have ended; whatever isn't finished by then is skipped.
     pub deadline: Option<Instant>,
     /// The result so far.
     pub prepared: Prepared,
 }
 
 impl Preparer<'_> {
-    /// Prepares one need and its own needs.
+    /// Prepares one need, and what it needs itself.
     ///
     /// # Errors
     /// If the user interrupts. Needs that can't be prepared are recorded in [`Prepared`].
@@ -142,7 +142,7 @@ impl Preparer<'_> {
         Ok(())
     }
 
-    /// Prepares what a build or an input lists or mentions in its texts; returns what is lacking.
+    /// Prepares what a build or an input lists, or mentions in its texts. Returns what is lacking.
     fn own_needs<'t>(
         &mut self,
         named: &[Located<String>],
@@ -282,7 +282,7 @@ impl Preparer<'_> {
                 return Ok(Some(no_time("build", name)));
             }
             Ok(ended) if ended.run.exit.is_success() => {
-                // Without the mark it is merely built again.
+                // If the mark is missing, the only consequence is that it is built again.
                 let _ = std::fs::write(&mark, job.line());
                 return Ok(None);
             }
@@ -364,7 +364,7 @@ impl Preparer<'_> {
         let Sink::File(path) = job.output.clone() else {
             return Ok(None);
         };
-        // Written under another name and renamed, so that a partial input is never used.
+        // The input is written under another name and then renamed, so that a partial input is never used.
         let beside = path.with_file_name(format!(
             ".{}",
             path.file_name().unwrap_or_default().to_string_lossy()
@@ -404,7 +404,7 @@ fn no_time(what: &str, name: &str) -> Lack {
     }
 }
 
-/// Writes an input, repeated to its size if it has one.
+/// Writes an input, which is repeated to its size if it has one.
 fn stage(path: &Path, bytes: &[u8], size: Option<u64>) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Resolves texts with placeholders to words, paths and jobs.
+//! Resolves texts with placeholders, which results in words, paths and jobs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Job {
     pub directory: PathBuf,
     /// Variables added to the environment.
     pub variables: Vec<(String, String)>,
-    /// Standard input; nothing if absent.
+    /// The file for standard input; nothing if absent.
     pub input: Option<PathBuf>,
     /// Standard output.
     pub output: Sink,
@@ -74,11 +74,11 @@ impl Job {
         shell_words::join(&self.words)
     }
 
-    /// Returns the job with its time limit reduced to the time until the deadline.
+    /// Returns the job with its time limit reduced to the time that remains until the deadline.
     pub fn until(mut self, deadline: Option<Instant>) -> Job {
         if let Some(deadline) = deadline {
             let left = deadline.saturating_duration_since(Instant::now());
-            // A limit of 0 would mean none: use the shortest one.
+            // A limit of 0 would mean that there is none, so the shortest possible one is used.
             let left = left.max(Duration::from_millis(1));
             self.timeout = Some(self.timeout.map_or(left, |own| own.min(left)));
         }
@@ -113,7 +113,7 @@ impl Job {
     }
 }
 
-/// A subject under the parameters that it depends on.
+/// A subject, with the parameters on which it depends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The subject.
@@ -127,7 +127,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// `name[sink=null]`
+    /// Returns the label, such as `name[sink=null]`.
     pub fn label(&self) -> String {
         match self.parameters.is_empty() {
             true => self.subject.clone(),
@@ -141,10 +141,10 @@ impl Target {
     }
 }
 
-/// A pipeline's stages as words, under the parameters that it depends on.
+/// The stages of a pipeline as words, with the parameters on which it depends.
 pub type Pipeline = (Combination, Vec<Vec<String>>);
 
-/// Everything that placeholders can refer to.
+/// Everything to which placeholders can refer.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'e> {
     /// The experiment.
@@ -194,7 +194,7 @@ impl<'e> Scope<'e> {
     /// Fills in the placeholders of a text.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn fill(&self, text: &str, combination: &Combination) -> Result<String, String> {
         placeholder::fill(text, &|name| self.value(name, combination))
     }
@@ -203,7 +203,7 @@ impl<'e> Scope<'e> {
     /// several words.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn words(
         &self,
         command: &str,
@@ -222,7 +222,7 @@ impl<'e> Scope<'e> {
             .collect()
     }
 
-    /// Returns the parameters that an input depends on.
+    /// Returns the parameters on which an input depends.
     pub fn input_part(&self, input: &Input, combination: &Combination) -> Combination {
         let needs: Vec<String> = input.needs.iter().map(|need| need.value.clone()).collect();
         let texts = sweep::input_text(input);
@@ -250,7 +250,7 @@ impl<'e> Scope<'e> {
     /// Returns the command of a generator.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn generator(
         &self,
         input: &Input,
@@ -274,7 +274,7 @@ impl<'e> Scope<'e> {
     /// Returns the command of a build.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn build(&self, build: &Build, combination: &Combination) -> Result<Job, String> {
         Ok(Job {
             words: self.words(&build.command, combination, &[])?,
@@ -286,7 +286,7 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// Returns the parameters that a build depends on.
+    /// Returns the parameters on which a build depends.
     pub fn build_part(&self, build: &Build, combination: &Combination) -> Combination {
         let needs: Vec<String> = build.needs.iter().map(|need| need.value.clone()).collect();
         let texts = sweep::build_texts(build);
@@ -340,7 +340,7 @@ impl<'e> Scope<'e> {
     /// Returns the command that checks for a tool.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn check(&self, command: &str) -> Result<Job, String> {
         Ok(Job {
             words: self.words(command, &Vec::new(), &[])?,
@@ -355,7 +355,7 @@ impl<'e> Scope<'e> {
     /// Returns the command of a count.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn count(&self, count: &Count, combination: &Combination) -> Result<Job, String> {
         Ok(Job {
             words: self.words(&count.command, combination, &[])?,
@@ -394,10 +394,10 @@ impl<'e> Scope<'e> {
             .collect()
     }
 
-    /// Returns the subjects of a measure under all parameters that they depend on.
+    /// Returns the subjects of a measure under all parameters on which they depend.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn targets(
         &self,
         measure: &Measure,
@@ -478,10 +478,10 @@ impl<'e> Scope<'e> {
         })
     }
 
-    /// Returns the stages of a pipeline under all parameters that they depend on.
+    /// Returns the stages of a pipeline under all parameters on which they depend.
     ///
     /// # Errors
-    /// A message; a checked file doesn't cause any.
+    /// A message; this doesn't happen for a checked file.
     pub fn pipelines(&self, measure: &Measure) -> Result<Vec<Pipeline>, String> {
         let texts = || measure.stages.iter().map(|stage| stage.value.as_str());
         let needs: Vec<String> = self.mentioned(texts()).into_iter().collect();

@@ -16,15 +16,15 @@ pub struct Samples {
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,
-    /// The parameters under which it was measured.
+    /// The parameters under which the values were measured.
     pub parameters: Combination,
-    /// Unit of the values: a text that [`unit::parse`] reads with a size of 1.
+    /// The unit of the values, as a text that [`unit::parse`] reads with a size of 1.
     pub unit: String,
     /// Values, each with its round, in order of measurement.
     pub values: Vec<(u32, f64)>,
     /// Whether it is a count that does not vary, so that one value suffices.
     pub exact: bool,
-    /// Whether a subject's name alone means this metric.
+    /// Whether this metric is meant if only a subject's name is given.
     pub primary: bool,
     /// Whether the values are fractions from 0 to 1; intervals don't extend beyond that range.
     #[serde(default)]
@@ -45,8 +45,8 @@ impl Samples {
         self.values.iter().map(|(_, value)| *value).collect()
     }
 
-    /// Limits an estimate's interval to the possible values. Student's interval has no bounds: for shares
-    /// near 1 it extends beyond 1.
+    /// Limits an estimate's interval to the possible values. This is needed because Student's interval has no
+    /// bounds: for shares near 1, it extends beyond 1.
     pub fn within_bounds(&self, estimate: Estimate) -> Estimate {
         match self.is_share {
             true => Estimate {
@@ -64,7 +64,7 @@ impl Samples {
     }
 }
 
-/// The findings of `why`, most time first.
+/// The findings of `why`, those with the most time first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     /// The measure.
@@ -75,7 +75,7 @@ pub struct Findings {
     pub parameters: Combination,
     /// Ids of the findings.
     pub ids: Vec<String>,
-    /// Why a cause may be missing from the findings: the tier could not observe everything.
+    /// Why a cause may be missing from the findings, if the tier could not observe everything.
     pub limited: Option<String>,
 }
 
@@ -100,13 +100,14 @@ pub struct Gap {
 pub enum Cause {
     /// This machine lacks something.
     Missing,
-    /// It was run, and failed.
+    /// The subject was run, and failed.
     Failed,
-    /// It could have been measured but was not: interrupted, out of time, not in the quick set.
+    /// The result could have been measured but was not, because the run was interrupted or out of time, or
+    /// because it isn't in the quick set.
     NotMeasured,
 }
 
-/// A name for which a measure of the file has a result, if it can be made.
+/// A name for which a measure of the file has a result, if the measure can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promised {
     /// The measure.
@@ -115,13 +116,13 @@ pub struct Promised {
     pub metric: String,
     /// The subject or stage; absent for values of the machine.
     pub subject: Option<String>,
-    /// Whether a subject's name alone means this metric.
+    /// Whether this metric is meant if only a subject's name is given.
     pub primary: bool,
     /// The parameter values to which the measure and the subject are restricted.
     pub only: Vec<(String, Vec<String>)>,
 }
 
-/// The metric name under which findings are promised; no other metric has it.
+/// The metric name under which findings are promised; no other metric has this name.
 pub const FINDINGS: &str = "(findings)";
 
 impl Promised {
@@ -151,7 +152,7 @@ pub struct Results {
     /// How long the runs behind the numbers waited for a CPU.
     #[serde(default)]
     pub waits: CpuWaits,
-    /// The names that the file's measures promise, to attribute a missing result to a gap.
+    /// The names that the file's measures promise. They are used to attribute a missing result to a gap.
     #[serde(skip)]
     pub promised: Vec<Promised>,
 }
@@ -159,19 +160,19 @@ pub struct Results {
 /// Why a name has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    /// The file doesn't measure anything of that name.
+    /// The file doesn't measure anything with that name.
     Unknown,
-    /// Several measures have it; their names.
+    /// Several measures have the name; holds their names.
     Ambiguous(Vec<String>),
-    /// It could not be measured, for this reason.
+    /// The result could not be measured, for this reason.
     Gap(String),
-    /// It was not measured this time, for this reason.
+    /// The result was not measured this time, for this reason.
     NotMeasured(String),
-    /// It is not measured under these parameters.
+    /// The result is not measured under these parameters.
     Elsewhere,
 }
 
-/// Returns whether all of `part` holds in `whole`.
+/// Returns whether all values of `part` are also in `whole`.
 fn holds_in(part: &Combination, whole: &HashMap<&str, &str>) -> bool {
     part.iter()
         .all(|(name, value)| whole.get(name.as_str()).is_none_or(|other| other == value))
@@ -191,7 +192,8 @@ fn overlay<'a>(
 /// A name split into measure, metric and subject.
 type Parts<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 
-/// Returns the possible readings of a dotted name. Names of subjects may contain dots.
+/// Returns the possible readings of a dotted name; there can be several because names of subjects may contain
+/// dots.
 fn readings(path: &str) -> Vec<Parts<'_>> {
     let mut all: Vec<Parts<'_>> = vec![(None, None, Some(path))];
     for (at, _) in path.match_indices('.') {
@@ -213,7 +215,8 @@ impl Results {
         rounds.max().map_or(0, |last| u64::from(last) + 1)
     }
 
-    /// Appends the rounds of `more` to the existing samples, after the `before` rounds that a measure has.
+    /// Appends the rounds of `more` to the existing samples, after the `before` rounds that the measure
+    /// already has.
     pub fn append(&mut self, more: &Results, before: u64) {
         let before = u32::try_from(before).unwrap_or(u32::MAX);
         for new in more.samples.iter().filter(|new| !new.exact) {
@@ -230,11 +233,11 @@ impl Results {
         self.waits.extend(&more.waits);
     }
 
-    /// Returns the samples that a name refers to under a combination of parameters; values in brackets take
+    /// Returns the samples to which a name refers under a combination of parameters; values in brackets take
     /// precedence.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason why there are none.
     pub fn find(
         &self,
         path: &str,
@@ -293,7 +296,7 @@ impl Results {
         }
     }
 
-    /// Returns why a name has no result. The gap is that of a measure with the name, if the file defines one.
+    /// Returns why a name has no result. If the file defines a measure with this name, its gap is returned.
     fn reason(
         &self,
         path: &str,
@@ -326,7 +329,7 @@ impl Results {
         }
     }
 
-    /// Returns the first gap that fits the words of a name.
+    /// Returns the first gap that matches the words of a name.
     fn gap_by_name(&self, path: &str, wanted: &HashMap<&str, &str>) -> Option<&Gap> {
         let readings = readings(path);
         self.gaps.iter().find(|gap| {
@@ -350,8 +353,8 @@ impl Results {
         })
     }
 
-    /// Returns the gap of a value of the machine: that of a measure without subjects, if the file defines
-    /// one.
+    /// Returns the gap of a value of the machine, which is that of a measure without subjects, if the file
+    /// defines one.
     pub fn gap_of_machine(&self) -> Option<&Gap> {
         let gaps = || self.gaps.iter().filter(|gap| gap.subject.is_none());
         let of_machine = |gap: &&Gap| {
@@ -364,7 +367,7 @@ impl Results {
     /// Returns the findings of `why` about a subject.
     ///
     /// # Errors
-    /// Why there are none.
+    /// The reason why there are none.
     pub fn findings_of(
         &self,
         subject: &str,
@@ -424,8 +427,8 @@ fn fits(samples: &Samples, name: Parts<'_>) -> bool {
     fit(parts, name)
 }
 
-/// Returns whether a split name means this measure, metric and subject. The last argument is whether a
-/// subject's name alone means the metric.
+/// Returns whether a split name means this measure, metric and subject. The last argument says whether the
+/// metric is meant if only a subject's name is given.
 fn fit(
     (own_measure, own_metric, own_subject, primary): (&str, &str, Option<&str>, bool),
     (measure, metric, subject): Parts<'_>,

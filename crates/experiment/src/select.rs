@@ -41,11 +41,11 @@ impl Selection {
         }
     }
 
-    /// Selects what matches these patterns (`*` and `?`): a measure also selects its subjects and the claims
-    /// that need nothing else, a subject its measures, a claim its measures.
+    /// Selects what matches these patterns (`*` and `?`). A measure also selects its subjects, and the claims
+    /// that need nothing else. A subject also selects its measures, and a claim also selects its measures.
     ///
     /// # Errors
-    /// A message for a pattern without a match.
+    /// A message, for a pattern that matches nothing.
     pub fn of(experiment: &Experiment, patterns: &[String]) -> Result<Selection, String> {
         if patterns.is_empty() {
             return Ok(Selection::all(experiment));
@@ -115,7 +115,7 @@ impl Selection {
     }
 }
 
-/// Returns the measures and subjects that a claim refers to.
+/// Returns the measures and subjects to which a claim refers.
 fn used_by(experiment: &Experiment, claim: &Claim) -> (BTreeSet<String>, BTreeSet<String>) {
     let mut measures = BTreeSet::new();
     let mut subjects = BTreeSet::new();

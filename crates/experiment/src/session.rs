@@ -30,7 +30,7 @@ use crate::run::{Interrupted, NO_TIME, Yield};
 use crate::select::Selection;
 use crate::state::{Done, State};
 
-/// The time limit for an experiment that doesn't define one, with `--quick`.
+/// The time limit, with `--quick`, for an experiment that doesn't define one.
 pub const QUICK_TIME: Duration = Duration::from_secs(30);
 
 /// Options for running an experiment.
@@ -48,10 +48,10 @@ pub struct Options {
     pub machine_check: Option<String>,
     /// Patterns of `--only`.
     pub only: Vec<String>,
-    /// Time limit for measuring; overrides that of the file.
+    /// The time limit for measuring, which overrides that of the file.
     pub time: Option<Duration>,
-    /// When everything must have ended, including builds: running commands are ended then, and later ones are
-    /// skipped.
+    /// The time by which everything must have ended, including builds: commands that are running then are
+    /// ended, and later ones are skipped.
     pub deadline: Option<Instant>,
 }
 
@@ -62,9 +62,9 @@ pub enum Event<'e> {
     MachineChanged(&'e [Change]),
     /// A preparation step starts.
     Preparing(StepKind, &'e str),
-    /// A measure begins: its id, its method, its number and the number of measures.
+    /// A measure begins: its id, its method, its number, and the total number of measures.
     Measuring(&'e str, How, usize, usize),
-    /// A claim that depends on this measure is undecided: as many rounds are added as it has.
+    /// A claim that depends on this measure is undecided, so as many rounds are added as it already has.
     MoreRounds(&'e str, u64),
 }
 
@@ -84,8 +84,8 @@ pub enum RunError {
     },
 }
 
-/// Advice if the folder next to the file isn't writable for the user: another user's clone, or a read-only
-/// medium.
+/// Returns advice if the user can't write to the folder next to the file, for example in another user's clone
+/// or on a read-only medium.
 fn way_out(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error.kind() {
@@ -168,12 +168,12 @@ pub fn run(
     })
 }
 
-/// The tables of a file that affect how results are judged and described, but not the results.
+/// The tables of a file that affect how results are judged and described, but not the results themselves.
 const JUDGING: [&str; 6] = [
     "answers", "claims", "pictures", "question", "source", "title",
 ];
 
-/// Returns the fingerprint of everything that the results depend on.
+/// Returns the fingerprint of everything on which the results depend.
 fn input_of(experiment: &Experiment, options: &Options) -> String {
     let measured = match toml::from_str::<serde_json::Map<String, Value>>(&experiment.text) {
         Ok(mut tables) => {
@@ -183,7 +183,7 @@ fn input_of(experiment: &Experiment, options: &Options) -> String {
         // The file contains a date, which JSON can't represent.
         Err(_) => experiment.text.clone(),
     };
-    // Of all calls counted by `why`, those named by a claim are kept.
+    // Of all calls counted by `why`, only those that a claim names are kept.
     let calls = metrics::named_calls(experiment).into_iter();
     let calls: Vec<String> = calls.map(|(name, _)| name).collect();
     format!(
@@ -267,7 +267,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Returns why a measure is skipped now.
+    /// Returns why a measure is skipped, if it is.
     fn left_out(&self, measure: &Measure) -> Option<String> {
         if self.interrupted || interrupt::received().is_some() {
             return Some("interrupted".to_string());

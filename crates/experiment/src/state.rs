@@ -1,4 +1,4 @@
-//! The finished part of an interrupted run, from which `--resume` continues.
+//! The finished part of an interrupted run, with which `--resume` continues.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use crate::results::Results;
 /// A finished measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// Its report.
+    /// The report of the measure.
     pub measure: MeasureResult,
-    /// Its results.
+    /// The results of the measure.
     pub results: Results,
-    /// How often its rounds were started: once, and again for undecided claims.
+    /// How often a set of rounds was started: once at first, and again for undecided claims.
     pub looks: u32,
 }
 
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// What the results depend on: the file, the version of Fathom, `--quick`. Results with another
-    /// fingerprint are not used.
+    /// The fingerprint of what the results depend on: the file, the version of Fathom, and `--quick`. Results
+    /// with another fingerprint are not used.
     pub fingerprint: String,
-    /// When the first of them was started, in RFC 3339 format.
+    /// When the first measure was started, in RFC 3339 format.
     pub started_at: String,
     /// The machine at that time.
     pub environment: Environment,
-    /// The result of the machine check before that, if it was made.
+    /// The result of the machine check before the first measure, if it was made.
     pub machine_check: Option<String>,
     /// Finished measures by id.
     pub done: BTreeMap<String, Done>,

@@ -7,8 +7,8 @@ use fathom_model::{Combination, listed, pairs};
 use crate::file::experiment::{Experiment, Only};
 use crate::file::placeholder;
 
-/// Returns every combination; the last parameter varies fastest, and the first combination consists of the
-/// first values. Returns one empty combination if there are no parameters.
+/// Returns every combination of values. The last parameter varies fastest, and the first combination consists
+/// of the first values. If there are no parameters, returns one empty combination.
 pub fn combinations(experiment: &Experiment, quick: bool) -> Vec<Combination> {
     let mut all = vec![Vec::new()];
     for parameter in &experiment.parameters {
@@ -51,7 +51,7 @@ pub fn allowed(only: &Only, combination: &Combination) -> bool {
     })
 }
 
-/// Returns the part of a combination with these names.
+/// Returns the part of a combination that has these names.
 pub fn part(combination: &Combination, names: &BTreeSet<String>) -> Combination {
     combination
         .iter()
@@ -60,8 +60,8 @@ pub fn part(combination: &Combination, names: &BTreeSet<String>) -> Combination 
         .collect()
 }
 
-/// Returns the names in some texts, and in the inputs and builds they refer to: anything that uses an input
-/// or build depends on its parameters.
+/// Returns the names in some texts, and in the inputs and builds to which they refer. The latter are included
+/// because anything that uses an input or build depends on its parameters.
 pub fn names_used<'t>(
     experiment: &Experiment,
     texts: impl IntoIterator<Item = &'t str>,
@@ -116,7 +116,7 @@ pub fn subject_texts(subject: &crate::file::experiment::Subject) -> Vec<&str> {
     texts
 }
 
-/// Returns `sink=null, size=10`; empty for no parameters.
+/// Returns a label such as `sink=null, size=10`; empty if there are no parameters.
 pub fn label(combination: &Combination) -> String {
     pairs(listed(combination), ", ")
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// The unit of a number: powers of seconds, bytes and other words. Plain numbers have none.
+/// The unit of a number, as powers of seconds, bytes and other words. Plain numbers have no unit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Unit {
-    /// The power of each base; never 0. `s` is the second and `B` the byte.
+    /// The power of each base, which is never 0. `s` is the second and `B` the byte.
     powers: BTreeMap<String, i32>,
-    /// Matches every unit: for results whose unit is unknown before they are measured.
+    /// Whether this matches every unit; used for results whose unit is unknown before they are measured.
     any: bool,
 }
 
@@ -48,8 +48,8 @@ impl Unit {
         self.powers.is_empty() && !self.any
     }
 
-    /// Returns whether it contains a base other than seconds and bytes: a bare number is then read in the
-    /// unit that the file declared.
+    /// Returns whether the unit contains a base other than seconds and bytes, in which case a bare number is
+    /// read in the unit that the file declared.
     pub fn is_declared(&self) -> bool {
         self.powers
             .keys()
@@ -58,7 +58,7 @@ impl Unit {
             || self.powers.values().any(|power| *power < 0)
     }
 
-    /// Returns whether numbers in both units may be compared.
+    /// Returns whether numbers in the two units may be compared.
     pub fn agrees(&self, other: &Unit) -> bool {
         self.any || other.any || self.powers == other.powers
     }

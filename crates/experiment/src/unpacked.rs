@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 /// What a command run by the experiment must be able to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finds {
-    /// Programs. Nothing else is changed for measured commands: with `LD_LIBRARY_PATH` every program's start
-    /// would search more folders.
+    /// Programs. For measured commands, nothing else is changed, because `LD_LIBRARY_PATH` would make the
+    /// start of every program search more folders.
     Programs,
-    /// Also headers and libraries. The folder of a library is recorded in binaries linked with it
-    /// (`LD_RUN_PATH`), so that it is found when the program runs.
+    /// Programs, headers and libraries. The folder of a library is recorded in binaries that are linked with
+    /// it (`LD_RUN_PATH`), so that the library is found when the program runs.
     Sources,
 }
 
-/// Returns the variables that add these folders, each laid out like `/`, before the system's own. Empty if
-/// there are no folders.
+/// Returns the variables that add these folders before the system's own. Each folder is laid out like `/`.
+/// Returns no variables if there are no folders.
 pub fn variables(roots: &[PathBuf], finds: Finds) -> Vec<(String, String)> {
     let within = |inner: &str| -> Vec<PathBuf> {
         let all = roots.iter().map(|root| root.join(inner));

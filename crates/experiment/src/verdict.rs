@@ -7,8 +7,8 @@ use crate::file::experiment::{Answer, Claim, Formula};
 use crate::results::Results;
 use crate::sweep;
 
-/// Judges a claim under every combination; the verdict is for the first. `lack` is what the claim itself
-/// needs and this machine does not have.
+/// Judges a claim under every combination; the verdict is that of the first. `lack` is something that the
+/// claim itself needs and this machine does not have.
 pub fn claim(
     claim: &Claim,
     results: &Results,
@@ -124,7 +124,7 @@ fn one(
     let mut found = match judge(&formula.expression, context) {
         Ok(found) => found,
         Err(Fault::Elsewhere) => return None,
-        // A checked file can still name a probe that this machine doesn't have.
+        // Even a checked file can name a probe that this machine doesn't have.
         Err(Fault::Wrong { message, .. }) => {
             return judged(ClaimVerdict::NotRunnableHere, message, Vec::new());
         }
@@ -145,8 +145,9 @@ fn one(
     judged(verdict, reason, found.measured)
 }
 
-/// A size that satisfies `>= 6.5` may be 300 times the published one: then only the direction was reproduced.
-/// A published limit is satisfied by any size on its side.
+/// Returns the outcome if the size isn't the published one. A size that satisfies `>= 6.5` may be 300 times
+/// the published one, in which case only the direction was reproduced. A published limit is satisfied by any
+/// size on its side.
 fn another_size(
     claim: &Claim,
     formula: &Formula,
@@ -156,8 +157,8 @@ fn another_size(
     compared(&formula.expression, context)?.against_published(published)
 }
 
-/// If published figures don't yield what is claimed about them, the claim is ill-posed: there is nothing to
-/// measure.
+/// Returns the verdict of a claim. If the published figures don't yield what is claimed about them, the claim
+/// is ill-posed, because there is nothing to measure.
 fn verdict(layer: Layer, outcome: Outcome) -> ClaimVerdict {
     match (layer, outcome) {
         (_, Outcome::Holds) => ClaimVerdict::Reproduced,
@@ -218,11 +219,11 @@ pub fn answer(answer: &Answer, claims: &[ClaimResult]) -> AnswerResult {
 /// The combined outcome of the claims that are budgets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budgets {
-    /// All hold, or there are none.
+    /// All budgets hold, or there are none.
     Hold,
-    /// One was measured and does not hold.
+    /// A budget was measured and does not hold.
     Fail,
-    /// None fails, but one could not be judged: a gate must not treat that as a success.
+    /// No budget fails, but one could not be judged; a gate must not treat that as a success.
     Unknown,
 }
 

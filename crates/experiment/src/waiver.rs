@@ -1,7 +1,7 @@
-//! Removes waivers from the text of a file that its user wrote.
+//! Removes waivers from the text of a file that the user wrote.
 
-/// Returns the file without the waivers of a benchmark's metric. Each waiver is a separate table, from its
-/// heading to the next: everything else in the file, including comments, stays as it is.
+/// Returns the file without the waivers for a metric of a benchmark. Each waiver is a separate table, which
+/// extends from its heading to the next one. Everything else in the file, including comments, stays as it is.
 pub fn without(text: &str, benchmark: &str, metric: &str) -> String {
     let mut tables: Vec<String> = vec![String::new()];
     for line in text.split_inclusive('\n') {

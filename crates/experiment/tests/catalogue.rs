@@ -1,4 +1,4 @@
-//! Checks the catalogue against its list: `experiments/rows.txt` names every published result.
+//! Checks the catalogue against its list, `experiments/rows.txt`, which names every published result.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the ids of the list. `NAME-*` is a set that was published in one table.
+/// Returns the ids in the list. `NAME-*` stands for a set that was published in one table.
 fn wanted() -> Vec<String> {
     text(&catalogue().join("rows.txt"))
         .lines()
@@ -34,7 +34,7 @@ fn belongs(row: &str, entry: &str) -> bool {
     }
 }
 
-/// Returns the folders by name, with their content; read once for all tests.
+/// Returns the folders by name, with their content, which is read once for all tests.
 fn folders() -> &'static [(String, Experiment)] {
     static FOLDERS: OnceLock<Vec<(String, Experiment)>> = OnceLock::new();
     FOLDERS.get_or_init(read_folders)

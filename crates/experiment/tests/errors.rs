@@ -1,4 +1,4 @@
-//! Error messages for unusable files: the line, the problem, and what to write instead.
+//! Tests the error messages for unusable files: the line, the problem, and what to write instead.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Properties that hold for every expression and every sample.
+//! Tests properties that hold for every expression and every sample.
 
 mod support;
 
@@ -106,7 +106,7 @@ fn a_division_by_something_around_zero_is_undecided() {
     );
 }
 
-/// Positive samples of equal length, long enough for order statistics.
+/// Generates pairs of positive samples of equal length, long enough for order statistics.
 fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     (7usize..30).prop_flat_map(|n| {
         let values = || prop::collection::vec(1e-3..1e3f64, n);
@@ -117,7 +117,7 @@ fn samples() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A claim and its opposite never both hold.
+    /// Tests that a claim and its opposite never both hold.
     #[test]
     fn nothing_is_both_more_and_less((a, b) in samples()) {
         let results = two(&a, &b);
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// `not` inverts a decided outcome, and leaves an open one open.
+    /// Tests that `not` inverts a decided outcome, and leaves an undecided one undecided.
     #[test]
     fn not_turns_round((a, b) in samples(), bound in 0.1..10f64) {
         let results = two(&a, &b);
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// `and` gives the worse outcome of both, `or` the better.
+    /// Tests that `and` gives the worse of two outcomes, and `or` the better.
     #[test]
     fn and_is_the_worse_or_the_better((a, b) in samples(), x in 1e-3..1e3f64, y in 1e-3..1e3f64) {
         let results = two(&a, &b);
@@ -157,7 +157,8 @@ proptest! {
         prop_assert_eq!(joined("or"), parts[0].max(parts[1]));
     }
 
-    /// Units of the same kind are converted, and the verdict does not depend on the one used.
+    /// Tests that units of the same kind are converted, and that the verdict does not depend on which one is
+    /// used.
     #[test]
     fn units_scale((a, b) in samples(), bound in 1e-3..1e3f64) {
         let results = two(&a, &b);
@@ -170,7 +171,7 @@ proptest! {
         }
     }
 
-    /// A higher bound is never easier to reach.
+    /// Tests that a higher bound is never easier to reach.
     #[test]
     fn bounds_are_monotonous((a, b) in samples(), low in 1.0..10f64, more in 0.0..10f64) {
         let results = two(&a, &b);
@@ -180,7 +181,7 @@ proptest! {
         }
     }
 
-    /// Interval arithmetic contains every value that its operands allow.
+    /// Tests that interval arithmetic contains every value that its operands allow.
     #[test]
     fn intervals_hold_their_values((a, b) in samples()) {
         let results = two(&a, &b);
@@ -204,7 +205,7 @@ proptest! {
         }
     }
 
-    /// Problems are reported with a position inside the text.
+    /// Tests that problems are reported with a position inside the text.
     #[test]
     fn errors_have_a_place_inside(text in r#"[a-z0-9_.+*/()<>=,:%" -]{0,40}"#) {
         if let Err(error) = parse(&text) {

@@ -1,5 +1,5 @@
-//! Corrupted input: a broken file or record is refused with a position in it, and nothing panics. The inputs
-//! are the catalogue's own files, changed at random with a seed that a failure reports.
+//! Tests corrupted input: a broken file or record is refused with a position in it, and nothing panics. The
+//! inputs are the catalogue's own files, changed at random with a seed that is reported on failure.
 
 mod support;
 
@@ -13,12 +13,12 @@ use fathom_model::{ExperimentRecord, PlanRecord, PlanStep, SCHEMA_VERSION};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Total bytes that are read again for each file of the catalogue, which determines the number of mutations:
-/// 1 MB takes a second in a debug build.
+/// The total number of bytes that are read again for each file of the catalogue, which determines the number
+/// of mutations. Reading 1 MB takes a second in a debug build.
 const BYTES_OF_A_FILE: u64 = 60_000;
 const OF_A_RECORD: u64 = 1500;
 
-/// Tokens that are difficult for parsers: ends and beginnings of parts, numbers at limits, words of the
+/// Tokens that are difficult for parsers: ends and beginnings of parts, numbers at limits, and words of the
 /// formulas.
 const TOKENS: [&str; 20] = [
     "\"",
@@ -59,8 +59,8 @@ impl Random {
     }
 }
 
-/// Makes one to four changes: a byte changed, a piece removed, duplicated or moved, a token inserted, the end
-/// cut off.
+/// Makes one to four changes. Each changes a byte, removes, duplicates or moves a piece, inserts a token, or
+/// cuts off the end.
 fn mutated(original: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut bytes = original.to_vec();
@@ -85,7 +85,7 @@ fn mutated(original: &[u8], seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// Runs a step on each mutation and returns how many it accepts; a panic reports the input.
+/// Runs a step on each mutation and returns how many mutations it accepts; a panic reports the input.
 fn accepted(name: &str, original: &[u8], count: u64, accepts: impl Fn(&[u8]) -> bool) -> u64 {
     (0..count)
         .filter(|seed| {
@@ -113,8 +113,8 @@ fn steps(experiment: &Experiment) -> Vec<PlanStep> {
     plan::plan(&scope, &Selection::all(experiment), true).expect("a checked file has a plan")
 }
 
-/// Returns whether a text is an experiment. If so, it has a plan; if not, each problem has a position in the
-/// text.
+/// Returns whether a text is an experiment. If it is, it must have a plan; if not, each problem must have a
+/// position in the text.
 fn is_experiment(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     match support::experiment(&text) {
@@ -148,7 +148,7 @@ fn a_broken_experiment_file_is_refused_with_places_in_it() {
     assert!(good > 0 && good < all, "{good} of {all} are accepted");
 }
 
-/// Returns whether bytes are a record; a record that can be read is written back unchanged.
+/// Returns whether bytes are a record; a record that can be read must be written back unchanged.
 fn is_record<R: Serialize + DeserializeOwned + PartialEq>(bytes: &[u8]) -> bool {
     let Ok(record) = serde_json::from_slice::<R>(bytes) else {
         return false;

@@ -1,4 +1,4 @@
-//! What is extracted from other verbs' records, and that nothing is invented for missing values.
+//! Tests what is extracted from other verbs' records, and that nothing is invented for missing values.
 
 use fathom_experiment::results::Samples;
 use fathom_experiment::run::records;
@@ -42,7 +42,7 @@ fn environment() -> Value {
         "host": null, "governor": null, "virtual_machine": null, "load_average": null})
 }
 
-/// A warm run of a program that took 2 ms and wrote nothing.
+/// Returns a warm run of a program that took 2 ms and wrote nothing.
 fn start(program: usize, round: u32) -> StartupRun {
     typed(
         json!({"program": program, "round": round, "position": round, "cache": "warm",
@@ -53,7 +53,7 @@ fn start(program: usize, round: u32) -> StartupRun {
     )
 }
 
-/// A pipeline record with two stages, with these fields changed.
+/// Returns a record of a pipeline with two stages, in which these fields are changed.
 fn pipe_record(changed: Value) -> PipeRecord {
     let estimate = json!({"value": 2.0, "low": 2.0, "high": 2.0, "level": 0.95});
     let mut record = json!({"schema_version": 1, "kind": "pipe", "fathom_version": "0", "started_at": "",
@@ -88,7 +88,7 @@ fn counts_shares_and_findings_are_read_of_why() {
             one.metric
         );
     }
-    // Observing made it half as long again: shares are valid, times aren't.
+    // Observing made the pipeline take half as long again, so shares are valid but times aren't.
     assert_eq!(of("account_user_code"), None);
     assert_eq!(findings.ids, ["unbuffered-input"]);
     assert_eq!(findings.limited, None);

@@ -1,4 +1,4 @@
-//! For a satisfied claim of layer `size`: whether the measured size is the published one.
+//! Tests, for a satisfied claim of layer `size`, whether the measured size counts as the published one.
 
 mod support;
 
@@ -6,7 +6,7 @@ use fathom_experiment::results::Results;
 use fathom_model::ClaimVerdict::{self, Contradicted, DirectionOnly, Reproduced, Undecided};
 use support::{around, experiment, judged, wall, with_claims};
 
-/// `wall.a` and `wall.b` with values around these times.
+/// Returns `wall.a` and `wall.b` with values around these times.
 fn results(a: f64, b: f64) -> Results {
     Results {
         samples: vec![
@@ -17,7 +17,7 @@ fn results(a: f64, b: f64) -> Results {
     }
 }
 
-/// A claim with a published figure and more keys.
+/// Returns a claim with a published figure and additional keys.
 fn published(layer: &str, holds: &str, published: &str, more: &str) -> String {
     with_claims(&format!(
         "[[claims]]\nid = \"x\"\ntext = \"x\"\nlayer = \"{layer}\"\nholds = '''{holds}'''\n\
@@ -80,7 +80,7 @@ fn an_interval_that_reaches_to_the_published_size_leaves_open_which_it_is() {
     };
     let open = "the direction holds; 2.29x the published size, and the interval includes it";
     assert_eq!(of(16.0), (Undecided, open.to_string()));
-    // Its interval exceeds twice the size, but its value does not.
+    // The interval extends beyond twice the published size, but the value does not.
     assert_eq!(of(13.0), (Reproduced, String::new()));
 }
 

@@ -82,7 +82,7 @@ fn a_size_on_the_edge_of_what_is_allowed_is_the_direction_alone() {
     let (verdict, reason) = found(0.02);
     assert_eq!(verdict, DirectionOnly, "{reason}");
     assert!(reason.ends_with("on the edge of the tolerance"), "{reason}");
-    // More rounds could still show that it is the published size.
+    // More rounds could still show that this is the published size.
     assert_eq!(found(0.6).0, Undecided);
 }
 
@@ -96,7 +96,7 @@ fn a_bound_that_is_passed_claims_no_direction() {
 
 #[test]
 fn two_results_of_one_measure_are_compared_by_round() {
-    // Both drift by a factor of five: their own intervals overlap, but their paired ratios don't vary.
+    // Both drift by a factor of five: the intervals of each overlap, but the paired ratios don't vary.
     let drift: Vec<f64> = (0..20).map(|i| 1.0 + f64::from(i) * 0.2).collect();
     let faster: Vec<f64> = drift.iter().map(|v| v * 0.95).collect();
     let results = Results {
@@ -437,6 +437,6 @@ fn three_looks_at_equal_programs_are_wrong_together_as_often_as_one_of_95_percen
         });
         wrong += i32::from(differs);
     }
-    // 5 %, plus three standard deviations. With looks at 95 % each it would be 21.
+    // This is 5 %, plus three standard deviations. If each judgment used a level of 95 %, it would be 21.
     assert!((2..=19).contains(&wrong), "{wrong}");
 }

@@ -8,8 +8,8 @@ use fathom_measure::{Limits, StopRule};
 /// rounds, because a verdict needs those. With a limit of five minutes, comparing two commands that didn't
 /// differ took 237 s.
 const TIME: Duration = Duration::from_secs(10);
-/// The time limit for measuring when revisions are built first: the builds take minutes anyway, and an
-/// undecided comparison would have to repeat all of them.
+/// The time limit for measuring when revisions are built first. The builds take minutes anyway, and after an
+/// undecided comparison they would have to be repeated.
 pub const TIME_BESIDE_BUILDS: Duration = Duration::from_secs(300);
 /// The shortest measurement: a first answer from ten runs of a millisecond says little about the tail.
 const AT_LEAST: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const LEAST_ROUNDS: u32 = 10;
 /// The limits that the caller gave; absent ones are derived from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Amount {
-    /// Run exactly this many rounds and ignore the other limits.
+    /// The exact number of rounds to run; if given, the other limits are ignored.
     pub runs: Option<u32>,
     /// The minimum number of rounds, however long they take.
     pub min_runs: Option<u32>,
@@ -29,13 +29,13 @@ pub struct Amount {
     pub max_runs: Option<u32>,
     /// The time limit.
     pub time: Option<Duration>,
-    /// Measure until all medians and ratios are known to within this share, instead of until the comparison
-    /// is decided.
+    /// The precision, as a share, to which all medians and ratios must be known before measuring ends. If
+    /// absent, measuring ends when the comparison is decided.
     pub precision: Option<f64>,
 }
 
 impl Amount {
-    /// Returns the rule that ends the measurement of this many commands.
+    /// Returns the rule that ends the measurement of `commands` commands.
     pub fn stop_rule(&self, commands: usize) -> StopRule {
         if let Some(runs) = self.runs {
             return StopRule::Runs(runs);

@@ -41,7 +41,7 @@ const RECENT_RUNS: usize = 400;
 pub struct BenchPlan {
     /// The commands, at least one.
     pub targets: Vec<Target>,
-    /// What each command is compared with.
+    /// The command that each command is compared with.
     pub against: Against,
     /// The metrics to compare; if empty, the clock that carries verdicts.
     pub metrics: Vec<AskedMetric>,
@@ -71,7 +71,7 @@ pub struct BenchPlan {
     pub record: Option<PathBuf>,
     /// How the commands are run.
     pub terms: RunTerms,
-    /// Where they are one command with several delays: how these become a slope.
+    /// How delays become a slope, if the targets are one command with several delays.
     pub slope: Option<Slopes>,
 }
 
@@ -104,15 +104,15 @@ impl BenchPlan {
         !self.metrics.is_empty() && self.metrics.iter().all(|one| one.metric.is_exact())
     }
 
-    /// The first check of the verdicts happens as soon as one can be reached; a smaller error rate needs more
-    /// rounds for that.
+    /// Returns the rule that ends the measurement. The verdicts are first checked as soon as one can be
+    /// reached; a smaller error rate requires more rounds before that.
     fn stop_rule(&self) -> StopRule {
         let rule = self.amount.stop_rule(self.targets.len());
         let StopRule::Answer(limits) = rule else {
             return rule;
         };
         // Other processes don't change how much a program reads and writes, so more rounds add nothing. With
-        // more rounds, a search by bytes over nine revisions took 7.2 s, 5 of them here.
+        // more rounds, a search by bytes over nine revisions took 7.2 s, of which 5 s were spent here.
         let limits = match self.is_counted() {
             true => Limits {
                 at_least: Duration::ZERO,
@@ -133,8 +133,8 @@ impl BenchPlan {
         })
     }
 
-    /// Returns the number of rounds requested and the number that a claim needs, if the request is smaller:
-    /// so few rounds can't show a difference of any size.
+    /// Returns the number of rounds requested and the number that a claim needs, if fewer are requested than
+    /// needed: with so few rounds, no difference can be shown, however large.
     pub fn too_few_rounds(&self) -> Option<(u32, usize)> {
         let asked = self.amount.runs.or(self.amount.max_runs)?;
         let fewest = match self.is_counted() {
@@ -276,8 +276,8 @@ pub fn bench(
     Ok(Conducted { record, failure })
 }
 
-/// Returns an error if all failures are ignored and no round has a successful run of every command, because
-/// then nothing can be said about the commands. Ignoring only named exit codes is a different case.
+/// Returns an error if all failures are ignored and there is no round in which every command succeeded,
+/// because then nothing can be said about the commands. Ignoring only named exit codes is a different case.
 fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
     let rounds = record.runs.iter().map(|run| run.round as usize + 1).max()?;
     let mut is_good = vec![true; rounds];
@@ -295,15 +295,15 @@ fn no_good_round(record: &BenchRecord) -> Option<MeasureError> {
     })
 }
 
-/// Counts the failed runs of each command before its first success: a command that has failed in every one of
-/// the first rounds won't leave a complete round.
+/// Counts the failed runs of each command before its first success. If a command has failed in every one of
+/// the first rounds, it isn't expected to ever complete a round.
 struct Hopeless {
     /// The name and the number of failures of each command; `None` after a successful run.
     commands: Vec<(String, Option<usize>)>,
 }
 
 impl Hopeless {
-    /// The number of failed rounds after which a command is given up.
+    /// The number of failed rounds after which Fathom gives up on a command.
     const ROUNDS: usize = 10;
 
     fn new(benchmarks: &[Benchmark]) -> Hopeless {

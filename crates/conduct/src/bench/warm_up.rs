@@ -4,11 +4,11 @@ use fathom_measure::WarmUp;
 use fathom_model::quantity::short_time;
 use fathom_model::{Run, Warning};
 
-/// A warm-up run that takes this many times as long as the longest counted run did something else: it built a
-/// cache, compiled, or waited for a service to start.
+/// If a warm-up run takes this many times as long as the longest counted run, it did something else: it built
+/// a cache, compiled, or waited for a service to start.
 const FAR: f64 = 3.0;
-/// The run must also be this much longer, in nanoseconds: cold caches cost any first start a few
-/// milliseconds.
+/// The run must also be longer by at least this time, in nanoseconds: cold caches cost the first start of any
+/// program a few milliseconds.
 const LONGER_NS: u64 = 20_000_000;
 
 /// Returns a warning if a warm-up run of benchmark `index` took far longer than all its counted runs.

@@ -2,7 +2,8 @@
 //!
 //! First, GOOD and BAD themselves are compared. Then revisions are chosen as `git bisect` chooses them, and
 //! each is measured in the same rounds as GOOD and BAD to see which of the two it is nearer to. The last
-//! remaining revision is compared with its parent. How the error rate is spent: [`fathom_stats::Halving`].
+//! remaining revision is compared with its parent. [`fathom_stats::Halving`] describes how the error rate is
+//! spent.
 
 mod search;
 mod sessions;
@@ -28,7 +29,7 @@ use crate::{
 /// How often a search may name the wrong revision.
 pub const ERROR_RATE: f64 = 0.05;
 
-/// The session that compares both ends.
+/// The index of the session that compares the two ends.
 const ENDS: usize = 0;
 
 /// What to search, and how.
@@ -69,11 +70,12 @@ pub struct Bisected {
     pub record: BisectRecord,
     /// Why the search ended early, if a failure ended it.
     pub failure: Option<MeasureError>,
-    /// What the culprit does more than its parent, if the metric is a time.
+    /// The additional work that the culprit does compared with its parent, if the metric is a time.
     pub difference: Option<Differs>,
 }
 
-/// Runs the search, and observes what the revision it names does more than its parent.
+/// Runs the search, and observes what additional work the revision that it names does compared with its
+/// parent.
 ///
 /// # Errors
 /// If GOOD or BAD can't be measured. If a run fails after its command has worked once, the search ends, and
@@ -156,7 +158,7 @@ struct Bisection<'p, 'o> {
     observer: &'o mut dyn Observer,
 }
 
-/// Why no revision can be named; `None` if one can, or if there is nothing to find.
+/// Why no revision can be named; `None` if one can be named, or if there is nothing to find.
 type Reason = Option<BisectReason>;
 
 impl Bisection<'_, '_> {
@@ -193,7 +195,8 @@ impl Bisection<'_, '_> {
         }
     }
 
-    /// `change` is the verdict of BAD against GOOD.
+    /// Halves the remaining revisions until one is left, then confirms it. `change` is the verdict of BAD
+    /// against GOOD.
     fn halve(
         &mut self,
         good: &Target,
@@ -247,8 +250,8 @@ impl Bisection<'_, '_> {
                 Side::Good => self.search.is_good(candidate),
                 Side::Bad => self.search.is_bad(candidate),
                 Side::Middle => {
-                    // Halfway between both, so a part of the change comes before it. The search continues in
-                    // that part.
+                    // The revision is halfway between the two ends, so a part of the change comes before it.
+                    // The search continues in that part.
                     bad = target;
                     self.search.is_bad(candidate);
                 }
@@ -272,8 +275,8 @@ impl Bisection<'_, '_> {
         self.search.skip(candidate);
     }
 
-    /// Compares the remaining revision with its parent; for a merge, with the first parent, into which it was
-    /// merged.
+    /// Compares the remaining revision with its parent. For a merge, this is the first parent, into which it
+    /// was merged.
     fn confirm(&mut self, culprit: &str, change: Verdict) -> Result<Reason, ConductError> {
         let repository = &self.search.repository;
         let commit = repository.commit(culprit)?;
@@ -285,7 +288,7 @@ impl Bisection<'_, '_> {
         else {
             return Ok(Some(BisectReason::NothingRuns));
         };
-        // The ends were already compared, with the same question.
+        // If these are the ends, they were already compared with the same question.
         let known = self.record.ends.as_ref().filter(|_| is_whole);
         let (ratio, verdict, session) = match known {
             Some(ends) => (ends.ratio, ends.verdict, ENDS),
@@ -315,8 +318,8 @@ impl Bisection<'_, '_> {
         Ok(None)
     }
 
-    /// Observes the culprit and its parent. Their differences add up to the difference between the runs of
-    /// this session, from which the ratio is computed too.
+    /// Observes the culprit and its parent. The parts of their difference add up to the difference between
+    /// the runs of this session, from which the ratio is computed too.
     fn explain(&mut self, targets: [Target; 2], session: usize) {
         let of_time = [Metric::Wall, Metric::Undisturbed, Metric::Cpu];
         if !of_time.contains(&self.record.metric) || interrupt::stopped() {

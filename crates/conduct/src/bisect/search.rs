@@ -40,8 +40,10 @@ pub(super) enum Next {
 }
 
 impl Search {
+    /// Starts a search.
+    ///
     /// # Errors
-    /// If one of the ends doesn't exist, or BAD is not a descendant of GOOD.
+    /// If one of the ends doesn't exist, or if BAD is not a descendant of GOOD.
     pub(super) fn new(plan: &BisectPlan) -> Result<Search, ConductError> {
         let repository = Repository::of(&plan.folder)?;
         let command = plan.template.typed(&plan.builds);
@@ -71,7 +73,7 @@ impl Search {
         })
     }
 
-    /// Returns the revisions that can still be the culprit, best one to halve at first.
+    /// Returns the revisions that can still be the culprit. The best one at which to halve comes first.
     ///
     /// # Errors
     /// If git fails.
@@ -79,6 +81,8 @@ impl Search {
         self.repository.halving(&self.first_bad, &self.known_good)
     }
 
+    /// Returns the next step of the search.
+    ///
     /// # Errors
     /// If git fails.
     pub(super) fn next(&self) -> Result<Next, WorktreesError> {
@@ -106,8 +110,9 @@ impl Search {
     }
 }
 
-/// Neighbors of a revision that doesn't build usually don't build either, so each skipped revision moves the
-/// next choice further away, by the square of the number skipped in a row.
+/// Chooses the revision to try next. The neighbors of a revision that doesn't build usually don't build
+/// either. Therefore the distance to the next choice grows with the square of the number of revisions skipped
+/// in a row.
 fn choose(
     candidates: &[String],
     first_bad: &str,

@@ -30,7 +30,7 @@ pub(super) enum Ready {
 pub(super) enum Side {
     Good,
     Bad,
-    /// It is in the middle.
+    /// The revision is halfway between the two ends, so it is like neither.
     Middle,
     Unknown,
 }
@@ -211,7 +211,7 @@ impl<'p> Sessions<'p> {
         }))
     }
 
-    /// Decides whether the third target is nearer to the first or the second, GOOD or BAD. `change` is the
+    /// Decides whether the third target is nearer to the first (GOOD) or to the second (BAD). `change` is the
     /// verdict of BAD against GOOD. Returns `None` if there is no ratio.
     pub(super) fn place(
         &mut self,

@@ -14,7 +14,7 @@ use crate::ConductError;
 /// Which series to analyze, and the result of an earlier analysis.
 #[derive(Debug)]
 pub struct ChangesPlan {
-    /// Where the series are.
+    /// The source of the series.
     pub source: ChangesSource,
     /// The record of an earlier analysis of the same series.
     pub previous: Option<ChangesRecord>,
@@ -63,7 +63,7 @@ pub fn changes(plan: &ChangesPlan) -> Result<ChangesRecord, ConductError> {
         .into_iter()
         .map(|asked| {
             let found = match of(&asked.name) {
-                // The same points, and perhaps more at the end.
+                // The series has the same points as before, and perhaps more at the end.
                 Some(earlier) if asked.labels.starts_with(&earlier.labels) => {
                     follow(&earlier.found, earlier.points, &asked.values)
                 }

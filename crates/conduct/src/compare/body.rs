@@ -149,7 +149,7 @@ impl Body {
         }
     }
 
-    /// Returns the body of a record that was just imported.
+    /// Returns the parts, other than points, of a record that was just imported.
     pub(super) fn of_import(record: ImportedRecord) -> Body {
         Body {
             kind: record.kind.clone(),
@@ -197,7 +197,7 @@ impl Body {
         self.imported.get(&(named, metric.to_owned()))
     }
 
-    /// Returns one measurement of a series, with what is known about waits.
+    /// Returns one measurement of a series, with what is known about its waits for a CPU.
     pub(super) fn session(
         &self,
         (benchmark, parameters, metric): (&str, &[(String, String)], &str),

@@ -2,19 +2,19 @@
 
 use fathom_model::{Drift, DriftSource};
 
-/// From this share of the wall time on, differences between wall times are mostly waits for a CPU. `bench`
+/// At this share of the wall time or more, differences between wall times are mostly waits for a CPU. `bench`
 /// switches its clock at the same share.
 const WAITED: f64 = 0.005;
-/// While other processes have the CPU, they also evict the program's cached data: the program becomes slower
-/// by this fraction of the waits.
+/// Other processes that have the CPU also evict the program's cached data, which makes the program slower by
+/// this fraction of the waits.
 const AFTER_WAITS: f64 = 0.25;
 /// The wait-free time is used if at least this share of the runs has it.
 const KNOWN: f64 = 0.5;
 
-/// What a measurement of wall time says about waits.
+/// How far waits for a CPU affect a measurement of wall time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Waits {
-    /// The share of the wall time in which a run was ready but had no CPU.
+    /// The share of the wall time during which a run was ready but had no CPU.
     pub(crate) share: f64,
     /// Whether the wait-free time is known.
     pub(crate) can_be_taken_off: bool,

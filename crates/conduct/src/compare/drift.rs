@@ -9,10 +9,10 @@ use crate::history::numbers_of;
 
 /// The drift assumed for a series with too few earlier measurements.
 const ASSUMED: f64 = 0.05;
-/// The minimum number of earlier measurements for estimating drift.
+/// The minimum number of earlier measurements from which drift is estimated.
 const FEWEST: usize = 4;
 
-/// Returns the drift of a series in the environment of its head, from earlier measurements there.
+/// Returns the drift of a series, estimated from earlier measurements in the environment of its head.
 ///
 /// # Errors
 /// Errors of the store.
@@ -66,8 +66,8 @@ pub(super) fn of(
     Ok(between(&measured, apart, floor))
 }
 
-/// Estimates drift from earlier measurements, ordered by time: each is a value and the code it was measured
-/// on.
+/// Estimates drift from earlier measurements, ordered by time. Each consists of a value and the code that was
+/// measured.
 pub(crate) fn between(
     measured: &[(f64, Option<String>)],
     apart: usize,
@@ -104,7 +104,7 @@ pub(super) fn assumed(floor: Option<f64>, measurements: usize) -> (BetweenSessio
     (BetweenSessions::Assumed(share), drift)
 }
 
-/// Returns the latest result of `fathom machine --check` in these environments.
+/// Returns the noise floor from the latest `fathom machine --check` in these environments.
 fn noise_floor(store: &mut Store, environments: &[i64]) -> Result<Option<f64>, Error> {
     let Some(series) = find(store, "machine", NOISE_FLOOR, &[])? else {
         return Ok(None);

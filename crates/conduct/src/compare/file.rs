@@ -14,7 +14,7 @@ use super::body::{Body, again};
 use super::side::{Figure, Session, Side, SideSeries};
 use crate::ConductError;
 
-/// The size limit in bytes; no real record of Fathom is larger.
+/// The size limit in bytes. Records that Fathom writes are always smaller.
 pub(crate) const LONGEST: u64 = 1 << 30;
 
 /// Reads the measurements of a file.
@@ -128,7 +128,7 @@ fn put(
     time: i64,
     body: &Body,
 ) {
-    // A file without facts about its machine has no environment.
+    // If a file has no facts about its machine, its environment is unknown.
     let silent = segment.facts.as_object();
     let silent = silent.is_none_or(|facts| facts.values().all(Value::is_null));
     let environment = (!silent).then(|| segment.key.clone());

@@ -107,8 +107,8 @@ pub fn compare(plan: &ComparePlan, here: &Path) -> Result<CompareRecord, Conduct
     })
 }
 
-/// Adjusts a verdict about failed requests: fast errors are not an improvement, and slowness compared with
-/// them is not a regression; slow errors are one.
+/// Adjusts a verdict if requests failed. Answering faster with errors is not an improvement, and being slower
+/// than a side that fails fast is not a regression; failing more slowly is one.
 fn of_answers(verdict: Verdict, of: &StoredComparison) -> Verdict {
     match (of.base.is_of_failures(), of.head.is_of_failures(), verdict) {
         // Both sides are the same measurement.
@@ -137,7 +137,7 @@ fn of_summaries(benchmarks: &[String]) -> Option<String> {
 }
 
 /// Returns the path if `asked` means a file: a word with a slash, or with an extension that is not a number.
-/// This way a label such as `v0.8` or a branch name keeps its meaning, whatever files the folder has.
+/// A label such as `v0.8` or a branch name thus keeps its meaning, whatever files the folder contains.
 pub(crate) fn file_of(asked: &str) -> Option<PathBuf> {
     let path = Path::new(asked);
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -336,8 +336,8 @@ const NONE: UnpairedRatio = UnpairedRatio {
     p_value: 1.0,
 };
 
-/// Returns the ratio of counts that are the same in every run of a side: it has no interval and no test.
-/// `Some(None)` if the ratio is undefined.
+/// Returns the ratio of counts that are the same in every run of a side; such a ratio has no interval and no
+/// test. Returns `Some(None)` if the ratio is undefined.
 fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRatio>> {
     let value = |sessions: &[&Session]| {
         let first = sessions.first()?.exact?;
@@ -360,8 +360,8 @@ fn exactly(before: &[&Session], after: &[&Session]) -> Option<Option<UnpairedRat
     }))
 }
 
-/// Returns the value shown for the measurements of a side: the middle one of several, with the outermost ends
-/// of all intervals.
+/// Returns the value to show for the measurements of a side. For several measurements, it is the middle one,
+/// with an interval from the lowest to the highest end of all their intervals.
 fn value_of(measured: &[Measured], runs: u32, sessions: &[&Session]) -> StoredValue {
     let mut by_value: Vec<&Estimate> = measured.iter().map(|one| &one.estimate).collect();
     by_value.sort_by(|one, other| one.value.total_cmp(&other.value));

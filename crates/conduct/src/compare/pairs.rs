@@ -22,7 +22,7 @@ fn place(one: &SideSeries) -> Place<'_> {
     (&one.benchmark, &one.parameters, &one.metric)
 }
 
-/// Returns the key without the place that distinguishes equal names in one file.
+/// Returns the key without the place, which distinguishes equal names in one file.
 fn unplaced(one: &SideSeries) -> Place<'_> {
     let (benchmark, parameters, metric) = place(one);
     match parameters.split_last() {
@@ -31,8 +31,8 @@ fn unplaced(one: &SideSeries) -> Place<'_> {
     }
 }
 
-/// Counts how often each name occurs in a file. A place counts only if there is also a first series without
-/// one; otherwise it is a parameter of the tool.
+/// Counts how often each name occurs in a file. A place is only taken into account if there is also a series
+/// of the same name without one; otherwise the place is a parameter of the tool.
 fn times(side: &Side) -> HashMap<Place<'_>, usize> {
     let mut times: HashMap<Place<'_>, usize> =
         side.series.iter().map(|one| (place(one), 1)).collect();
@@ -47,8 +47,8 @@ fn times(side: &Side) -> HashMap<Place<'_>, usize> {
     times
 }
 
-/// If no series has a partner and each side has one benchmark, pairs those two: they are two files of two
-/// programs.
+/// Pairs the series. If no series has a partner and each side has one benchmark, those two are paired,
+/// because the files are probably of two programs.
 pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
     let mut pairs = Pairs {
         found: Vec::new(),
@@ -61,7 +61,7 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
         base.series.iter().map(|one| (place(one), one)).collect();
     let (before, after) = (times(base), times(head));
     let files = base.about.file.is_some() && head.about.file.is_some();
-    // If a file has a name twice, it is unknown which of the two matches the other file's.
+    // If a name occurs twice in a file, it is unknown which of the two matches the other file's series.
     let ambiguous = |one: &SideSeries| {
         let name = unplaced(one);
         let (here, there) = (before.get(&name)?, after.get(&name)?);
@@ -117,8 +117,8 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
     pairs
 }
 
-/// Handles wall time on one side and wait-free time on the other: both use the wait-free time if the first
-/// side has it too.
+/// Handles the case that one side has wall time and the other has wait-free time: both use the wait-free time
+/// if the first side has it too.
 fn on_one_clock<'s>(
     one: &'s SideSeries,
     at_head: &HashMap<Place<'s>, &'s SideSeries>,

@@ -14,9 +14,9 @@ pub(super) struct Side {
     pub(super) series: Vec<SideSeries>,
     /// Facts of environments by key.
     pub(super) environments: HashMap<String, HistoryEnvironment>,
-    /// The number of measurements skipped because tracked files were modified.
+    /// The number of measurements that were skipped because tracked files had been modified.
     pub(super) dirty_left_out: usize,
-    /// The SHA-256 of the side's file, if it is one.
+    /// The SHA-256 of the file, if the side is a file.
     pub(super) content: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Figure {
 /// One separate measurement.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
-    /// The key of the environment; absent if the file doesn't name it.
+    /// The key of the environment, if the file names it.
     pub(super) environment: Option<String>,
     /// The start, in milliseconds since 1970.
     pub(super) time: i64,
@@ -133,8 +133,8 @@ pub(super) fn is_same_measurement(before: &[&Session], after: &[&Session]) -> bo
     records(before).is_some_and(|of_base| records(after) == Some(of_base))
 }
 
-/// Returns the confidence level of the interval of a median of this many runs: 95 % from six on
-/// (`fathom_stats`).
+/// Returns the confidence level of the interval of a median of `runs` runs: 95 % for six or more (see
+/// `fathom_stats`).
 pub(super) fn level_of(runs: u32) -> f64 {
     match runs {
         0 => 0.0,
@@ -150,8 +150,8 @@ pub(crate) fn estimate(value: f64, low: f64, high: f64, runs: u32) -> Estimate {
         low,
         high,
         level: match runs {
-            // One run has no interval; if there is one, it is from another tool, with an unknown number of
-            // samples.
+            // A single run has no interval. An interval here comes from another tool, and its number of
+            // samples is unknown.
             0 | 1 if low < high => 0.95,
             runs => level_of(runs),
         },
@@ -190,7 +190,8 @@ fn facts(
     ]
 }
 
-/// Reports whether the two are known to be different machines; files of other tools may lack facts.
+/// Reports whether the two environments are known to be different machines. Files of other tools may lack the
+/// facts for that.
 pub(super) fn contradict(here: HistoryEnvironment, there: HistoryEnvironment) -> bool {
     let known = |fact: &String| fact != UNKNOWN;
     let facts = facts(here, there);

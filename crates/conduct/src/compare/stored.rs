@@ -22,7 +22,7 @@ fn measurements(
 ) -> Result<(Vec<Head>, usize), ConductError> {
     let mut heads = stores::find(store, here, asked)?;
     let before = heads.len();
-    // A record named by its position or id is used even so.
+    // A record named by its position or id is used even if its tree was modified.
     let by_itself = asked.starts_with("@-") || (before == 1 && heads[0].id.starts_with(asked));
     if !dirty && !by_itself {
         heads.retain(|head| !is_dirty(head));
@@ -41,7 +41,7 @@ fn measurements(
 /// Reads the measurements that `asked` names.
 ///
 /// # Errors
-/// No record has that name, or all of its measurements are skipped.
+/// If no record has that name, or if all of its measurements are skipped.
 pub(super) fn read(
     store: &mut Store,
     here: &Path,
@@ -124,7 +124,8 @@ fn figure(point: &Point) -> Figure {
     }
 }
 
-/// For each wall-time series, finds the series that record its waits, keyed by its number and the metric.
+/// Finds the series that record the waits of each wall-time series, keyed by the number of the wall-time
+/// series and the metric.
 pub(crate) fn beside(all: &[Series], series: &[Series]) -> HashMap<(i64, Metric), i64> {
     let mut found = HashMap::new();
     let walls = series.iter();

@@ -7,7 +7,8 @@ use fathom_store::git;
 
 use super::side::{Again, SideSeries};
 
-/// Returns `None` if the command can't be known: one side is another tool's file, or its tree is gone.
+/// Returns the command; `None` if it can't be known because one side is another tool's file or its tree is
+/// gone.
 pub(super) fn command(
     here: &Path,
     base: &CompareSide,
@@ -50,7 +51,7 @@ pub(super) fn command(
                 (None, Some(all)) => (to, from, all.len() - 1),
                 (None, None) => (from, to, 1),
             };
-            // Only the ends, which are always measured.
+            // Measure only the two ends, which are always included.
             let every = match steps {
                 0 | 1 => String::new(),
                 n => format!("--every {n} "),

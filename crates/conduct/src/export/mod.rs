@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::ConductError;
 
-/// The size limit in bytes; no real record of Fathom is larger.
+/// The size limit in bytes. Records that Fathom writes are always smaller.
 const LONGEST: u64 = 1 << 30;
 
 /// What to export.
@@ -23,7 +23,7 @@ pub struct ExportPlan {
     pub store: Option<String>,
     /// Files of Fathom or of other tools, records in the store, or names of series.
     pub sources: Vec<String>,
-    /// Only these metrics; all if empty.
+    /// The metrics to export; all if empty.
     pub metrics: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ pub fn export(plan: &ExportPlan, here: &Path) -> Result<Written, ConductError> {
     Ok(written)
 }
 
-/// Removes all other metrics.
+/// Removes all metrics except these.
 fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), ConductError> {
     if metrics.is_empty() {
         return Ok(());
@@ -88,7 +88,7 @@ fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), Conduc
     Ok(())
 }
 
-/// Reads the measurements of a file: a record of Fathom, a list of them, or another tool's output.
+/// Reads the measurements of a file: a record of Fathom, a list of such records, or another tool's output.
 fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
     let failed = |error: std::io::Error| ConductError::Refused(format!("{name}: {error}"));
     let length = path.metadata().map_err(failed)?.len();
@@ -109,7 +109,7 @@ fn of_file(name: &str, path: &Path) -> Result<Vec<Export>, ConductError> {
     Ok(records.map(record::of_imported).collect())
 }
 
-/// Returns the records of Fathom in a text; empty if it is from another tool.
+/// Returns the records of Fathom in a text; empty if another tool wrote the text.
 fn own(text: Vec<u8>) -> Vec<String> {
     let mark = b"\"fathom_version\"";
     if memchr::memmem::find(&text[..text.len().min(1 << 20)], mark).is_none() {

@@ -1,12 +1,12 @@
-//! Converts a record of any kind for export.
+//! Converts records of any kind for export.
 
 use fathom_exchange::export::{self, Export, Figure};
 use fathom_exchange::{Benchmark, Direction, Summary, Values};
 use fathom_model::{BenchRecord, ImportedRecord};
 use fathom_store::{Draft, NewPoint, date};
 
-/// Converts the JSON of a record: the runs of `bench`, the samples of an import, and for other kinds the
-/// figures that go into series.
+/// Converts the JSON of a record. A record of `bench` yields its runs, an import its samples, and any other
+/// kind the figures that go into series.
 pub(super) fn of_text(text: &str) -> Result<Export, String> {
     #[derive(serde::Deserialize)]
     struct Mark {

@@ -10,10 +10,11 @@ use super::{ExportPlan, record};
 use crate::history::{HistoryPlan, history};
 use crate::{ConductError, stores};
 
-/// Resolves a word: to records (`@-1`, a label, an id, a revision), otherwise to the series of a benchmark.
+/// Resolves a word: to records (`@-1`, a label, an id or a revision), or otherwise to the series of a
+/// benchmark.
 ///
 /// # Errors
-/// The store doesn't exist, or doesn't know the word.
+/// If the store doesn't exist, or doesn't know the word.
 pub(super) fn find(
     plan: &ExportPlan,
     here: &Path,

@@ -11,10 +11,10 @@ use fathom_stats::{
 use super::floor::Floor;
 use super::{GatePlan, GateTarget, Judged, Measured, Rule, exact};
 
-/// The number of suites drawn from the null arm.
+/// The number of simulated suites drawn from the null arm.
 const SUITES: usize = 2_000;
 
-/// Returns a record of everything known, complete or not.
+/// Returns a record of everything known so far, whether the measurement is complete or not.
 pub(super) fn record(
     plan: &GatePlan,
     started_at: String,
@@ -73,7 +73,7 @@ pub(super) fn record(
 
 fn null_arm(plan: &GatePlan, measured: &Measured, findings: &[GateFinding]) -> NullArm {
     let judged = matches!(plan.rule, Rule::Paired { .. });
-    // The series of the null arm is one of times.
+    // The null arm's series holds times.
     let rows = plan.rows().zip(findings);
     let of_time = rows.filter(|((_, judged), _)| judged.metric.is_none());
     let ratios = of_time.filter_map(|((place, _), finding)| {
@@ -170,8 +170,8 @@ fn middle(runs: &[Run], metric: Metric) -> Option<Estimate> {
     median_interval(&values, 0.95)
 }
 
-/// Returns both clocks, whichever carried the verdict: a series has one clock, whatever the load of the day
-/// was.
+/// Returns both clocks, regardless of which one carried the verdict: a series always uses the same clock,
+/// however loaded the machine was on a given day.
 fn clocks(runs: &[Vec<Run>; 2]) -> Vec<GateClock> {
     let one = |metric: Metric| {
         Some(GateClock {
@@ -195,7 +195,8 @@ fn word(answer: GateAnswer) -> GateVerdict {
     }
 }
 
-/// Applies the other rule: records its verdict, and how often it gives that verdict for base against itself.
+/// Applies the other rule: records its verdict, and how often the rule would give that verdict when comparing
+/// base with itself.
 fn fastest(plan: &GatePlan, measured: &Measured, record: &mut GateRecord) {
     let Rule::BestOf { rule, protected } = &plan.rule else {
         return;
@@ -282,7 +283,7 @@ fn alone(value: f64) -> Estimate {
     }
 }
 
-/// Applies the waivers, and reports those that have expired and those that match nothing.
+/// Applies the waivers, and reports those that have expired or match nothing.
 fn waive(plan: &GatePlan, record: &mut GateRecord) {
     for waiver in &plan.waivers {
         let fits = |row: &&mut GateBenchmark| {
@@ -313,12 +314,12 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
     }
 }
 
-/// Returns why a waiver doesn't cover this row: the change is larger than it allows.
+/// Returns why a waiver doesn't cover this row, namely that the change is larger than the waiver allows.
 fn exceeds(row: &GateBenchmark, waiver: &Waiver) -> Option<String> {
     let at_most = waiver.at_most?;
     let change = match (&row.ratio, &row.base, &row.head) {
         (Some(ratio), ..) => ratio.value - 1.0,
-        // If base was 0, the budget is exceeded by more than any share.
+        // If base was 0, the change exceeds any share.
         (None, Some(base), Some(head)) => head.value / base.value - 1.0,
         _ => return None,
     };

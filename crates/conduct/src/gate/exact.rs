@@ -1,11 +1,11 @@
-//! Noise-free quantities, and budgets.
+//! Compares noise-free quantities, and checks budgets.
 
 use fathom_model::{ExactChange, GateBenchmark, GateVerdict, Metric, Run, Unit};
 use fathom_stats::median_interval;
 
 use super::GateTarget;
 
-/// Metrics that are reported if head's value differs from that of all base runs.
+/// The metrics that are reported if head's value differs from the value that all runs of base share.
 const EXACT: [Metric; 5] = [
     Metric::ReadCalls,
     Metric::WriteCalls,
@@ -13,7 +13,7 @@ const EXACT: [Metric; 5] = [
     Metric::WrittenBytes,
     Metric::MajorFaults,
 ];
-/// The name of the metric for the size of the program's file.
+/// The name of the metric for the size of the program file.
 const BINARY_SIZE: &str = "binary_size";
 /// The confidence level of an interval that is compared with a budget.
 const LEVEL: f64 = 0.95;
@@ -34,12 +34,12 @@ pub struct Budget {
 pub enum BudgetLimit {
     /// A number in the unit of the metric.
     AtMost(f64),
-    /// The value of base.
+    /// The value measured at base.
     Base,
 }
 
 impl Budget {
-    /// Returns a budget that allows no more than base has.
+    /// Returns a budget that limits head to the value of base.
     pub(super) fn as_base(metric: Metric) -> Budget {
         Budget {
             metric: metric.name().to_owned(),

@@ -1,4 +1,4 @@
-//! Explains what head does more than base, for benchmarks that are worse.
+//! Explains what additional work head does compared with base, for benchmarks that are worse.
 
 use fathom_measure::interrupt;
 use fathom_model::{GateRecord, GateVerdict, Metric, Run};
@@ -7,11 +7,11 @@ use super::{GatePlan, Measured};
 use crate::why::{Differs, differs};
 use crate::{DifferencePlan, Observer};
 
-/// The maximum number of benchmarks to observe: each takes 2 to 8 s.
+/// The maximum number of benchmarks to observe; each takes 2 to 8 s.
 const BENCHMARKS: usize = 3;
 
-/// Observes both sides of the benchmarks that are worse in time, by their position among the rows of the
-/// record.
+/// Observes both sides of the benchmarks whose time is worse. The results are given by position among the
+/// rows of the record.
 pub(super) fn explain(
     plan: &GatePlan,
     measured: &Measured,
@@ -45,7 +45,7 @@ pub(super) fn explain(
     found
 }
 
-/// Treats the i-th run of each side as the i-th round; of the two copies of base, uses the first.
+/// Treats the i-th run of each side as the i-th round. Of the two copies of base, only the first is used.
 fn timed(runs: &[Vec<Run>; 2]) -> Vec<Run> {
     let for_each_head = runs[0].len() / runs[1].len().max(1);
     let every = [for_each_head.max(1), 1];

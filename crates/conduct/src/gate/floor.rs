@@ -8,13 +8,14 @@ use fathom_store::{
 use super::GateTarget;
 use crate::history::numbers_of;
 
-/// The number of earlier gates needed. The next value of a sequence exceeds the largest of the n before it in
-/// one of n + 1 cases: with 19 or more, in at most 5 %, which is also the error rate of the interval whose
-/// half is the floor without a history. With fewer, no order statistic gives that bound.
+/// The number of earlier gates needed. The next value of a sequence exceeds the largest of the n values
+/// before it in one of n + 1 cases. With n = 19 or more, that is at most 5 %, which is also the error rate of
+/// the interval that determines the floor when there is no history: the floor is half of its width. With
+/// fewer gates, no order statistic gives that bound.
 const FEWEST: usize = 19;
-/// The number of newest gates that count: a machine may have changed within a year.
+/// The maximum number of gates to use, newest first: a machine may have changed within a year.
 const NEWEST: usize = 100;
-/// How often a program compared with itself stays below the floor.
+/// How often the difference of a program from itself stays below the floor.
 const LEVEL: f64 = 0.95;
 
 /// A noise floor.

@@ -36,7 +36,7 @@ pub struct GateTarget {
     pub name: String,
     /// The benchmark at base.
     pub base: Target,
-    /// A second copy of base, with its own files and build where head has its own: the null arm.
+    /// A second copy of base, with its own files and its own build, like head: the null arm.
     pub twin: Target,
     /// The benchmark at head.
     pub head: Target,
@@ -82,16 +82,17 @@ pub fn asked(metrics: &[(Metric, Option<f64>)], margin: f64) -> (Vec<Judged>, Ve
 /// The rule that judges the suite.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Paired rounds until each benchmark is decided; any that look worse are confirmed in fresh rounds.
+    /// Runs paired rounds until each benchmark is decided. Benchmarks that look worse are confirmed in fresh
+    /// rounds.
     Paired {
         /// Whether the suite passes with `cannot tell`.
         undecided_passes: bool,
     },
-    /// The fastest run of several on each side.
+    /// Compares the fastest of several runs on each side.
     BestOf {
         /// The rule.
         rule: BestOf,
-        /// Benchmarks that can't fail the suite alone.
+        /// Benchmarks that can't fail the suite on their own.
         protected: Vec<String>,
     },
 }
@@ -105,7 +106,7 @@ pub struct GatePlan {
     pub head: GateSide,
     /// The benchmarks of the suite.
     pub targets: Vec<GateTarget>,
-    /// Folders that only one side reads: their files get new pages before each round.
+    /// Folders that only one side reads; the files in them get new pages before each round.
     pub folders: Vec<PathBuf>,
     /// Benchmarks that aren't measured, and why.
     pub left_out: Vec<LeftOut>,
@@ -119,7 +120,8 @@ pub struct GatePlan {
     pub margin: f64,
     /// The rule.
     pub rule: Rule,
-    /// The number of parts in which the suite is measured, of which this is one: 1 if it is the whole suite.
+    /// The number of parts in which the suite is measured, this being one of them; 1 if this is the whole
+    /// suite.
     pub parts: usize,
     /// The time limit for measuring.
     pub time: Duration,
@@ -144,8 +146,8 @@ pub struct Gated {
     pub record: GateRecord,
     /// Why measuring ended early, if a failure ended it.
     pub failure: Option<MeasureError>,
-    /// What head does more than base, for the first rows of the record that are worse in time; each with its
-    /// index among the rows.
+    /// The additional work that head does compared with base, for the first rows of the record whose time is
+    /// worse. Each has the index of its row.
     pub differences: Vec<(usize, Differs)>,
 }
 
@@ -163,12 +165,12 @@ struct Measured {
     failure: Option<MeasureError>,
 }
 
-/// Measures base and head of all benchmarks in the same rounds until each is decided or the time is up, and
-/// judges.
+/// Measures base and head of all benchmarks in the same rounds until each is decided or the time is up, then
+/// judges them.
 ///
 /// # Errors
 /// If nothing can be measured at all. A failing run ends the measurement; the record then holds what was
-/// known.
+/// known until then.
 pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let started_at = now_rfc3339();
@@ -206,7 +208,7 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
 }
 
 impl GatePlan {
-    /// Returns the rows to decide, each metric of each benchmark, with the index of the benchmark.
+    /// Returns the rows to decide, one for each metric of each benchmark, with the index of the benchmark.
     fn rows(&self) -> impl Iterator<Item = (usize, Judged)> {
         let targets = self.targets.iter().enumerate();
         targets.flat_map(|(place, target)| target.judged.iter().map(move |one| (place, *one)))
@@ -222,7 +224,7 @@ impl GatePlan {
     }
 }
 
-/// Returns the question that the decision rule gets for each row.
+/// Returns, for each row, the question that the decision rule answers.
 fn questions(plan: &GatePlan, floors: &[Option<Floor>]) -> Vec<GateQuestion> {
     let question = |((_, judged), floor): ((usize, Judged), &Option<Floor>)| GateQuestion {
         metric: judged.metric,

@@ -14,21 +14,22 @@ use super::journal::Journal;
 use super::{GatePlan, Measured, Rule, questions, report};
 use crate::{ConductError, Observer};
 
-/// The part of the time that screening may take; the rest is reserved for confirmation.
+/// The share of the time that screening may take; the rest is reserved for confirmation.
 const SCREENING: f64 = 0.75;
-/// The targets of a benchmark that run in a round, by index, when each side has its own files. Each runs
-/// once: the second of two runs with the same files would find them in the processor's caches, which runs of
-/// two copies don't.
+/// The targets of a benchmark that run in a round, by index, when each side has its own files. Each target
+/// runs once. If one ran twice, its second run would find its files in the processor's caches, whereas two
+/// separate copies don't share cached files.
 const OF_COPIES: &[usize] = &[BASE, TWIN, HEAD];
-/// The same for two commands without copies. Base is its own twin, so head runs twice as well.
+/// The targets of a benchmark that run in a round for two commands without copies. Base is its own twin and
+/// so runs twice; therefore head runs twice as well.
 const OF_COMMANDS: &[usize] = &[BASE, TWIN, HEAD, HEAD];
 const BASE: usize = 0;
 const TWIN: usize = 1;
 const HEAD: usize = 2;
 /// The number of targets of a benchmark.
 const TARGETS: usize = 3;
-/// The number of rounds passed to the launcher at once: it is fast only if it knows what comes next, and the
-/// clock is checked between batches.
+/// The number of rounds passed to the launcher at once. The launcher is fast only if it knows what comes
+/// next, but the clock is only checked between batches.
 const AT_ONCE: usize = 5;
 
 /// Measures until everything is decided, the time is up, or a failure or an interrupt ends it.
@@ -126,7 +127,8 @@ impl Session<'_> {
         match &self.plan.rule {
             Rule::Paired { .. } => self.paired(executor, observer)?,
             Rule::BestOf { rule, .. } => {
-                // The null arm needs ten times as many: the rule's false alarm rate is drawn from it.
+                // The null arm needs ten times as many rounds, because the rule's false alarm rate is
+                // estimated from it.
                 let rounds = rule.runs * 10;
                 for round in 0..rounds {
                     if round >= rule.runs && self.elapsed() > self.plan.time {
@@ -185,8 +187,8 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the number of rounds that each benchmark needs: the lowest number that one of its open metrics
-    /// needs.
+    /// Returns the number of rounds that each benchmark needs: the lowest number needed by any of its open
+    /// metrics.
     fn wanted(&self) -> Vec<usize> {
         let mut fewest = vec![0; self.plan.targets.len()];
         for ((target, _), wanted) in self.plan.rows().zip(self.measured.gate.wanted()) {

@@ -16,10 +16,10 @@ use crate::compare::clock;
 use crate::compare::stored::beside;
 use crate::{ConductError, stores};
 
-/// Metrics that can represent a benchmark if none is named; the first that it has is used.
+/// The metrics that can represent a benchmark if none is named; the first one that the benchmark has is used.
 ///
-/// A load test is represented by the rate of its responses or, if the tool sends requests at its own pace, by
-/// their latency, regardless of the order in the file.
+/// A load test is represented by its response rate or, if the tool sends requests at its own pace, by its
+/// latency, regardless of the order in the file.
 const MAIN: [&str; 10] = [
     "wall",
     "cpu_wait_free",
@@ -44,12 +44,13 @@ pub struct HistoryPlan {
     pub metric: Option<String>,
     /// The first point to read: a date, a revision or a label.
     pub since: Option<String>,
-    /// If no metric is named, read one for each benchmark instead of all.
+    /// If no metric is named, whether to read only the main metric of each benchmark instead of all metrics.
     pub main_only: bool,
-    /// If several series are found, read only this many of their newest points.
+    /// The maximum number of points to read from each series if several series are found; the newest are
+    /// read.
     pub newest: Option<usize>,
-    /// Read points only for this many series, those with the newest points, unless `since` is given; the
-    /// others are listed without points.
+    /// The maximum number of series whose points are read, unless `since` is given. The series with the
+    /// newest points are chosen; the others are listed without points.
     pub read: Option<usize>,
 }
 
@@ -189,7 +190,7 @@ fn has_waited(wall: &[Point], free: &[Point]) -> bool {
     clock::is_wait_free(&newest.collect::<Vec<_>>())
 }
 
-/// Selects the requested metrics of the given series: all, or the main metric of each benchmark.
+/// Selects the requested metrics of the given series: all of them, or the main metric of each benchmark.
 pub(crate) fn chosen(
     all: &[Series],
     named: &[Series],
@@ -214,7 +215,7 @@ pub(crate) fn rank(metric: &str) -> usize {
     place.unwrap_or(MAIN.len())
 }
 
-/// Returns the series that represent their benchmarks, one each.
+/// Returns the series that represent their benchmarks, one for each benchmark.
 fn mains(all: &[Series]) -> HashSet<i64> {
     let mut main = HashMap::new();
     for one in all {
@@ -293,8 +294,8 @@ fn with_points(
     }
 }
 
-/// Resolves `--since`: a date; a revision, which includes all its descendants; or a label, which starts at
-/// its oldest record.
+/// Resolves `--since`, which is a date, a revision (all its descendants are included), or a label (its oldest
+/// record is the first).
 fn since(store: &mut Store, here: &Path, text: &str) -> Result<Since, ConductError> {
     if let Some(time) = date::parse(text) {
         return Ok(Since::Time(time));

@@ -10,9 +10,9 @@ use crate::ConductError;
 /// The number of similar names to suggest if nothing matches.
 const OFFERED: usize = 5;
 
-/// Returns the series of the benchmarks that `words` name; all if there are no words. A word is a name,
-/// current or former, in which `*` matches any characters; if no benchmark has that name, it matches a part
-/// of a name.
+/// Returns the series of the benchmarks that `words` name, or all series if there are no words. A word is a
+/// current or former name, in which `*` matches any characters. If no benchmark has that name, the word
+/// matches parts of names.
 ///
 /// # Errors
 /// A word that matches nothing; the message suggests similar names.

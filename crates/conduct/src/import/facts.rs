@@ -1,4 +1,4 @@
-//! Extracts time, source and machine from the metadata of a file.
+//! Extracts the time, source and machine from the metadata of a file.
 
 use std::collections::BTreeMap;
 

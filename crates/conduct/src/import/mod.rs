@@ -11,7 +11,7 @@ use fathom_store::date;
 
 use crate::ConductError;
 
-/// The maximum number of values in all files of one call together: 200 MB.
+/// The maximum number of values in all files of one call together, which take 200 MB.
 const MOST_VALUES: usize = 25_000_000;
 
 /// What to read.
@@ -21,7 +21,7 @@ pub struct ImportPlan {
     pub sources: Vec<PathBuf>,
     /// The format of all sources, by its name in `exchange`; if absent, each is detected.
     pub format: Option<String>,
-    /// Continue with the other sources if one can't be read.
+    /// Whether to continue with the other sources if one can't be read.
     pub keep_going: bool,
 }
 
@@ -45,10 +45,11 @@ pub struct Imports {
     pub of_no_format: usize,
 }
 
-/// Reads all sources; `input` is standard input. Reads all or nothing unless `keep_going` is set.
+/// Reads all sources; `input` is standard input. Unless `keep_going` is set, either all sources are read or
+/// none.
 ///
 /// # Errors
-/// The first source that can't be read; with `keep_going`, only if no source can be read.
+/// If a source can't be read; with `keep_going`, only if no source can be read.
 pub fn import(plan: &ImportPlan, input: &mut dyn BufRead) -> Result<Imports, ConductError> {
     let mut found = Found {
         plan,
@@ -112,7 +113,7 @@ impl Found<'_> {
         let mut of_no_format = 0;
         for (file, error) in found.refused {
             match error {
-                // A README next to results is not the user's mistake.
+                // A README next to the results is not an error by the user.
                 Error::Unknown(_) | Error::Own | Error::Empty(_) => of_no_format += 1,
                 error => self.add(file, Err(error))?,
             }

@@ -1,4 +1,4 @@
-//! The change that turns one command into two, which run identically except for that change.
+//! The change that turns one command into two that are run identically except for the change.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub(crate) struct Change {
     pub unset: Vec<OsString>,
     /// System calls that are answered without doing anything.
     pub calls: Option<&'static [Answered]>,
-    /// The CPUs that it may use; all if empty.
+    /// The CPUs that the command may use; all if empty.
     pub cpus: Vec<usize>,
     /// The program file to run instead of the command's own.
     pub program: Option<PathBuf>,
@@ -32,13 +32,13 @@ impl Change {
         Change::default().and(name, value)
     }
 
-    /// Sets another variable.
+    /// Adds a variable to set.
     pub(crate) fn and(mut self, name: &str, value: impl Into<OsString>) -> Change {
         self.set.push((name.into(), value.into()));
         self
     }
 
-    /// Returns the command as it is, and the command without the cause; the latter is labelled with the
+    /// Returns the command as it is and the command without the cause. The latter is labelled with the
     /// intervention's name.
     pub(crate) fn arms(self, target: &Target, name: &str) -> [Target; 2] {
         let mut with = target.clone();

@@ -10,12 +10,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Removes the folder once no process holds the other end of its input.
+    /// A process that removes the folder once no process holds the other end of its standard input.
     remover: Child,
     input: Option<ChildStdin>,
 }
 
-/// Waits for end of file on standard input, then removes the folder.
+/// A script that waits for end of file on standard input and then removes the folder.
 const REMOVES: &str = "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$1\"";
 
 impl Folder {
@@ -29,13 +29,14 @@ impl Folder {
             .into_os_string()
             .into_vec();
         template.push(0);
-        // SAFETY: the argument is our own NUL-terminated string, into which the call writes a name.
+        // SAFETY: the argument is a NUL-terminated string that we own, and the call writes the name into it.
         if unsafe { libc::mkdtemp(template.as_mut_ptr().cast()) }.is_null() {
             return Err(io::Error::last_os_error());
         }
         template.pop();
         let path = PathBuf::from(std::ffi::OsString::from_vec(template));
-        // Runs in its own process group, so that a signal from the terminal that ends Fathom doesn't stop it.
+        // The remover runs in its own process group, so that a terminal signal that ends Fathom doesn't end
+        // the remover too.
         let remover = Command::new("/bin/sh")
             .args(["-c", REMOVES, "sh"])
             .arg(&path)

@@ -6,20 +6,20 @@ use fathom_model::{
 
 use super::Takes;
 
-/// A saving below this part of the lowest predicted saving is due to another, smaller cause.
+/// If the saving is below this part of the lowest predicted saving, it is due to another, smaller cause.
 const EFFECTIVE: f64 = 0.25;
 /// The cause is refuted if the saving is at most this part of the lowest predicted saving.
 const NO_CAUSE: f64 = 0.5;
-/// If added CPU time makes up for this part of the predicted saving, the cause was replaced, not removed.
+/// If added CPU time offsets this part of the predicted saving, the cause was replaced, not removed.
 const REPLACED: f64 = 0.5;
 
-/// At most this part of the calls may remain when calls are joined; otherwise most of them weren't seen.
+/// When calls are joined, at most this part of them may remain; otherwise most of them weren't intercepted.
 const CALLS_LEFT: f64 = 0.1;
 
-/// The measurements of a command as it is, and without a cause.
+/// The measurements of a command with and without a cause.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Measured {
-    /// Median times, in seconds.
+    /// The median times, with and without the cause, in seconds.
     pub with: f64,
     pub without: f64,
     /// The time without the cause divided by the time with it, from paired rounds.
@@ -27,15 +27,15 @@ pub(super) struct Measured {
     /// The verdict of the comparison.
     pub verdict: Verdict,
     pub rounds: usize,
-    /// The CPU time, in seconds, that the command takes more without the cause; negative if it takes less.
+    /// The additional CPU time of the command without the cause, in seconds; negative if it takes less.
     pub more_cpu: f64,
-    /// The part of its reads and writes that remains without the cause; 1 if unknown.
+    /// The part of the command's reads and writes that remains without the cause; 1 if unknown.
     pub calls_left: f64,
 }
 
 impl Measured {
-    /// Evaluates a record of two commands, the first of which is the command as it is; `None` if there was no
-    /// complete round.
+    /// Evaluates a record of two commands, the first of which is the unchanged command. Returns `None` if
+    /// there was no complete round.
     pub(super) fn of(record: &BenchRecord) -> Option<Measured> {
         let outcome = record.outcome.as_ref()?;
         let comparison = outcome.comparisons.first()?;
@@ -120,7 +120,7 @@ pub(super) fn proof(
     }
 }
 
-/// The verdict of a slope; `with`: what the command takes as it is, s.
+/// Returns the verdict of a slope. `with` is the time of the unchanged command, in seconds.
 pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
     let (verdict, reason) = match slope.is_on_the_path() {
         Some(true) => (ProofVerdict::Proved, None),
@@ -144,7 +144,7 @@ pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
     }
 }
 
-/// Returns a proof without a judgment, for a reason.
+/// Returns a proof that makes no judgment, with the reason.
 pub(super) fn none(verdict: ProofVerdict, name: Option<&str>, reason: String) -> Proof {
     Proof {
         verdict,

@@ -1,9 +1,9 @@
-//! Interventions: ways to run a command without a cause, though its source doesn't change; one file each in
-//! `kinds`.
+//! Interventions: ways to run a command without a cause, without changing its source. Each has its own file
+//! in `kinds`.
 //!
 //! An [`Intervention`] declares what it takes away, what it needs, what it can break, and which findings it
-//! tests. Its `Change` turns one command into two: as it is, and without the cause. They are otherwise
-//! identical, even in a system call filter that costs both the same.
+//! tests. Its `Change` turns one command into two: with and without the cause. The two are otherwise
+//! identical; even a system call filter is installed in both, so that both bear its cost.
 
 mod change;
 mod folder;
@@ -34,11 +34,11 @@ use crate::{ConductError, Target, did_you_mean};
 /// How much of a cause an intervention takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// All of it: if nothing is saved, it was not the cause.
+    /// The whole cause: if nothing is saved, it was not the cause.
     All,
     /// All calls that the kernel counts: if most of them remain, nothing is known.
     Calls,
-    /// As much as the program permits: if nothing is saved, nothing is known.
+    /// As much of the cause as the program permits: if nothing is saved, nothing is known.
     Some,
 }
 
@@ -55,7 +55,7 @@ pub struct Intervention {
     /// The findings it tests.
     pub findings: &'static [FindingId],
     pub(crate) takes: Takes,
-    /// Runs of the command that arranging it takes.
+    /// The number of additional runs of the command that are needed to arrange the intervention.
     pub(crate) looks: u64,
     /// Returns the change to a command, or why this command can't be run that way.
     pub(crate) arrange: fn(&Case<'_>) -> Result<Change, String>,
@@ -104,14 +104,15 @@ pub(crate) struct Case<'a> {
     /// The trace of an observed run.
     pub trace: &'a Trace,
     pub asks: Asks<'a>,
-    /// Whether the command may be run to look at it; else it is only asked whether it is possible.
+    /// Whether the command may be run to inspect it; if not, the only question is whether the intervention is
+    /// possible.
     pub may_look: bool,
-    /// A folder for its files, which is removed afterwards.
+    /// A folder for the intervention's files, which is removed afterwards.
     pub folder: &'a Path,
 }
 
 impl Case<'_> {
-    /// Returns the value of a variable as the command gets it.
+    /// Returns the value that a variable has for the command.
     fn variable(&self, name: &str) -> Option<OsString> {
         let all = self.target.command.environment();
         let found = all.into_iter().rfind(|(known, _)| known == name);

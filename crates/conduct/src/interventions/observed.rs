@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_trace::{Trace, gives_rights};
 
-/// More files than these aren't compared, because that would take longer than the runs.
+/// The maximum number of files to compare; comparing more would take longer than the runs.
 const MOST_FILES: usize = 1_000;
 
 /// Returns the regular files that the command wrote, as paths from here; `Err` with a message if there are
@@ -36,15 +36,16 @@ pub(super) fn with_rights(trace: &Trace, folder: &Path) -> Option<PathBuf> {
     withheld.or_else(|| programs.into_iter().find(|path| gives_rights(path)))
 }
 
-/// Returns the time asleep in the selected calls, in ns.
+/// Returns the time spent asleep in the selected calls, in nanoseconds.
 pub(super) fn asleep_in(trace: &Trace, is_meant: impl Fn(&str) -> bool) -> u64 {
     let rows = trace.off_cpu.iter();
     let rows = rows.filter(|row| row.call.as_deref().is_some_and(&is_meant));
     rows.map(|row| row.total_ns).sum()
 }
 
-/// Returns the paths that calls with these names made durable: of all paths behind their descriptors, the
-/// files that the process wrote, and folders. Also returns whether this is known for every one of them.
+/// Returns the paths that calls with these names made durable: of all paths behind their descriptors, these
+/// are folders and the files that the process wrote. Also returns whether this is known for every one of the
+/// calls.
 pub(super) fn made_durable<'t>(
     trace: &'t Trace,
     folder: &Path,
@@ -128,7 +129,7 @@ mod tests {
             descriptors: vec![DescriptorRow {
                 pid: 1,
                 fd: 3,
-                // The descriptor had this number for the loader's file before.
+                // The descriptor number was used for the loader's file before.
                 names: vec![named("/etc/ld.so.cache"), named("/tmp/a")],
                 more_names: 0,
             }],

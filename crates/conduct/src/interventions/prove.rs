@@ -21,7 +21,7 @@ pub struct ProvePlan {
     pub why: WhyPlan,
     /// Also use interventions that make files outside temporary folders less durable.
     pub all: bool,
-    /// The time limit for all of them together.
+    /// The time limit for all tests together.
     pub time: Duration,
     /// The seed of the run order.
     pub seed: u64,
@@ -30,7 +30,7 @@ pub struct ProvePlan {
 /// The tests that will be run.
 #[derive(Debug)]
 pub struct Tries {
-    /// One for each finding that can be tested, in the order of the findings.
+    /// One entry for each finding that can be tested, in the order of the findings.
     tries: Vec<Try>,
     /// The wall time of a run, in seconds.
     wall: f64,
@@ -40,11 +40,11 @@ pub struct Tries {
 #[derive(Debug)]
 struct Try {
     finding: usize,
-    /// One after the other until one decides.
+    /// The ways to test the finding, tried one after the other until one decides.
     ways: Vec<Way>,
 }
 
-/// How a finding is tried.
+/// A way to test a finding.
 #[derive(Debug)]
 enum Way {
     Without(&'static Intervention),
@@ -59,8 +59,8 @@ impl Way {
         }
     }
 
-    /// Runs that don't count: those that arranging it takes, three to compare what the commands do, and
-    /// each once to warm up.
+    /// Returns the number of runs that don't count: those needed to arrange the test, three to compare what
+    /// the commands do, and one warm-up run of each command.
     fn beside(&self) -> u64 {
         match self {
             Way::Without(intervention) => intervention.looks + 3 + 2,
@@ -70,7 +70,7 @@ impl Way {
 }
 
 impl Tries {
-    /// Returns a sentence that says how often the command is run again; `None` if it isn't.
+    /// Returns a sentence that says how often the command will be run again; `None` if it won't be.
     pub fn announcement(&self) -> Option<String> {
         let names = |one: &Try| {
             let names: Vec<&str> = one.ways.iter().map(Way::name).collect();
@@ -96,7 +96,7 @@ impl Tries {
     }
 }
 
-/// Finds the possible tests. Findings without one get a proof that says so.
+/// Finds the possible tests. Findings that can't be tested get a proof that says so.
 ///
 /// # Errors
 /// If no folder can be created for the runs.
@@ -124,8 +124,8 @@ pub fn tries(plan: &ProvePlan, explained: &mut Explained) -> Result<Tries, Condu
     })
 }
 
-/// The interventions for a finding that are possible, and what can be delayed; `Err` with the reason of
-/// the first one that isn't where there is none.
+/// Returns the interventions that are possible for a finding, and what can be delayed. If there are none,
+/// returns `Err` with the reason why the first one isn't possible.
 fn ways(
     plan: &ProvePlan,
     trace: &Trace,
@@ -189,7 +189,7 @@ pub fn prove(
     Ok(())
 }
 
-/// Tries one way after the other until one decides; of several that don't the first has its say.
+/// Tries one way after the other until one decides. If none decides, the result of the first is used.
 fn try_each(
     plan: &ProvePlan,
     one: &Try,

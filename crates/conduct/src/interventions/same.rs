@@ -1,9 +1,10 @@
-//! Does the command do the same without the cause? Otherwise what it takes then says nothing.
+//! Checks whether the command does the same without the cause. If it doesn't, its time without the cause says
+//! nothing.
 //!
-//! Three runs that don't count: as it is, without, as it is again. Exit, standard output and the files
-//! that it writes must be the same. Where two runs of the command as it is differ in numbers, as in
-//! the time that it prints, numbers aren't compared. Little output that is always the same is compared in
-//! each of the runs that follow.
+//! The check takes three runs that don't count: with the cause, without it, and with it again. The exit
+//! status, the standard output and the files that the command writes must be the same. If the two runs with
+//! the cause differ in numbers, for example because the command prints the time, numbers aren't compared. If
+//! the output is small and always the same, it is also compared in each of the later runs.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ const RUNS: [usize; 3] = [0, 1, 0];
 struct Did {
     exit: Exit,
     printed: Option<OutputDigest>,
-    /// What it printed, where that is little.
+    /// What the command printed, if that is little.
     little: Option<Vec<u8>>,
     /// The digest of each file; `None` if it doesn't exist.
     wrote: Vec<Option<OutputDigest>>,
@@ -32,11 +33,11 @@ struct Did {
     errors: Vec<u8>,
 }
 
-/// Whether both do the same; `Err` has what differs, in words, of which `how` says what was changed. What
-/// they print goes to a file in `folder`.
+/// Checks whether both commands do the same. If not, returns `Err` with a description of what differs; `how`
+/// is the phrase in it that says what was changed. The output of the commands goes to a file in `folder`.
 ///
 /// # Errors
-/// When a command can't be run at all.
+/// If a command can't be run at all.
 pub(crate) fn check(
     arms: [&Target; 2],
     how: &str,
@@ -85,7 +86,7 @@ pub(crate) fn check(
     })
 }
 
-/// More than this isn't compared in each run: taking it costs the command time.
+/// The maximum size of output that is compared in each run: collecting it costs the command time.
 const LITTLE: u64 = 4_096;
 
 fn little(file: &Path) -> Option<Vec<u8>> {
@@ -93,7 +94,7 @@ fn little(file: &Path) -> Option<Vec<u8>> {
     is_little.then(|| std::fs::read(file).ok()).flatten()
 }
 
-/// What each run has to print.
+/// Returns what each run has to print.
 fn expected(as_it_is: &Did, without: &Did, again: &Did) -> Option<Expectation> {
     let printed = as_it_is.little.as_ref()?;
     let is_same = |did: &Did| did.little.as_ref() == Some(printed);

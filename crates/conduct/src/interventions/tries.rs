@@ -12,14 +12,14 @@ use crate::bench::{Amount, BenchPlan, bench};
 use crate::why::{WhyPlan, observed_run};
 use crate::{ConductError, Observer, RunTerms, Target};
 
-/// The commands. What they need is there until this is dropped.
+/// The commands to compare. The files they need are removed when this is dropped.
 #[derive(Debug)]
 pub struct Arms {
-    /// As it is, and without it; or as it is, and delayed more and more.
+    /// The command with and without the cause, or the command without a delay and with growing delays.
     pub targets: Vec<Target>,
-    /// How delays become a slope.
+    /// How the delays become a slope, if there are delays.
     pub slope: Option<Slopes>,
-    /// How many rounds to make where nobody says it: a slope isn't known sooner because it is large.
+    /// The number of rounds to run if the user gives none: a larger slope isn't known any sooner.
     pub rounds: Option<u32>,
     folder: Folder,
 }
@@ -73,7 +73,7 @@ pub fn by_hand(
     }
 }
 
-/// What the command takes, s, by a few runs.
+/// Measures the time of the command in a few runs, in seconds.
 fn wall(plan: &BenchPlan) -> Result<f64, ConductError> {
     let few = BenchPlan {
         amount: Amount {
@@ -94,15 +94,16 @@ fn wall(plan: &BenchPlan) -> Result<f64, ConductError> {
     Ok(summary.map_or(0.0, |summary| summary.median.value))
 }
 
-/// As long as two commands are compared.
+/// The default time limit, which is the same as for comparing two commands.
 const TIME: Duration = Duration::from_secs(10);
-/// Enough to know how large delays have to be.
+/// The number of runs before the delays are chosen; these are enough to know how large the delays must be.
 const RUNS_BEFORE: u32 = 3;
 
-/// Makes the command and three that are delayed; `Err` in words where it can't be.
+/// Prepares the command without a delay and three delayed ones; returns `Err` with a message if it can't be
+/// delayed.
 ///
 /// # Errors
-/// When no folder can be made for the runs.
+/// If no folder can be created for the runs.
 pub(super) fn delay(
     name: &str,
     delayed: &Delayed,
@@ -127,7 +128,7 @@ fn folder() -> Result<Folder, ConductError> {
     })
 }
 
-/// Prepares both commands; `Err` with a message if this one can't be run that way.
+/// Prepares both commands; returns `Err` with a message if this command can't be run without the cause.
 ///
 /// # Errors
 /// If no folder can be created for the runs.
@@ -191,10 +192,11 @@ fn words(hook: &Hook) -> Vec<String> {
 }
 
 impl Arms {
-    /// Whether the command does the same without it, or delayed most; `Err` in words.
+    /// Checks whether the command does the same without the cause, or with the largest delay; returns `Err`
+    /// with a description of the difference if not.
     ///
     /// # Errors
-    /// When a command can't be run.
+    /// If a command can't be run.
     pub(super) fn check(
         &mut self,
         trace: &Trace,
@@ -222,7 +224,7 @@ impl Arms {
         }
     }
 
-    /// Has each run print this.
+    /// Makes each run check that it prints what is expected.
     fn expect(&mut self, expected: Option<&Expectation>) {
         for target in &mut self.targets {
             let command = &mut target.command;

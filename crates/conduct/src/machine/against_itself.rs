@@ -13,12 +13,12 @@ use crate::{ConductError, RunTerms};
 /// The number of rounds, of two runs each.
 const ROUNDS: u32 = 50;
 
-/// The seed of the order; any seed gives the same program the same chances.
+/// The seed of the order. It is fixed; no seed favours one side over the other.
 const SEED: u64 = 5;
 
 /// Runs some milliseconds of fixed work 50 times against itself, in rounds of random order as `bench` does.
 /// Returns the relative difference (0.01 = 1 %) that `bench` would detect in four of five attempts with its
-/// default margin, or `None` if it would detect none; and the basis of that figure.
+/// default margin, or `None` if it would detect none. Also returns the basis of that figure.
 ///
 /// # Errors
 /// If the work can't be run, or was interrupted.

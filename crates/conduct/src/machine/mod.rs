@@ -26,7 +26,7 @@ pub enum Probes {
     Default,
     /// All probes; a probe that other programs disturbed is repeated up to four times (at most 90 s).
     Full,
-    /// The probes with these ids; `true` allows repetitions as in `Full`.
+    /// Only the probes with these ids; `true` allows repetitions as in `Full`.
     Only(Vec<String>, bool),
 }
 
@@ -48,7 +48,7 @@ pub struct MachinePlan {
     pub probes: Probes,
     /// A folder on the disk to measure; the temporary folder if absent.
     pub directory: Option<PathBuf>,
-    /// When to stop, with the results until then.
+    /// When to stop; the results until then are returned.
     pub deadline: Option<Instant>,
 }
 
@@ -117,7 +117,7 @@ fn remember(kind: &str, results: &mut [ProbeResult]) {
     }
 }
 
-/// Figures are stored; curves are not.
+/// Returns the result without its curve, because only figures are stored.
 fn without_curve(result: &ProbeResult) -> ProbeResult {
     ProbeResult {
         points: None,
@@ -127,12 +127,13 @@ fn without_curve(result: &ProbeResult) -> ProbeResult {
     }
 }
 
-/// A check, and why no program was run against itself, if that is the case.
+/// A check; if no program was run against itself, it includes the reason.
 #[derive(Debug)]
 pub struct Checked {
     /// The record.
     pub record: CheckRecord,
-    /// The reason, if a failure prevented it. The rest of the check is valid; only its last line is missing.
+    /// The failure, if one prevented running a program against itself. The rest of the check is valid; only
+    /// its last line is missing.
     pub failure: Option<ConductError>,
 }
 

@@ -1,4 +1,4 @@
-//! Turns rounds into the record: medians, the bottleneck, and anything misleading.
+//! Turns rounds into the record: medians, the bottleneck, and warnings about anything misleading.
 
 use fathom_diagnose::pipeline::modelled::{self, Known, Phases};
 use fathom_diagnose::pipeline::{ObservedRound, summarize};
@@ -13,7 +13,8 @@ use super::Stages;
 use super::observe::Observed;
 use crate::fingerprint;
 
-/// Returns the record before anything is measured. Left unchanged, it says that measuring was cut short.
+/// Returns the record as it is before anything is measured. If it is left unchanged, it says that measuring
+/// was cut short.
 pub(super) fn begun(plan: &PipePlan, stages: &Stages, started_at: String) -> PipeRecord {
     let count = stages.described.len();
     PipeRecord {
@@ -118,7 +119,7 @@ fn middle(rounds: &[ObservedRound]) -> Option<&ObservedRound> {
     order.get(order.len().saturating_sub(1) / 2).copied()
 }
 
-/// Returns the observed rounds, starting with that of the median wall time, which is shown.
+/// Returns the observed rounds. The one with the median wall time comes first, because it is the one shown.
 fn sorted(rounds: Vec<ObservedRound>) -> Vec<PipeRound> {
     let shown = middle(&rounds).map(|one| one.round.clone());
     let mut all: Vec<PipeRound> = rounds.into_iter().map(|one| one.round).collect();
@@ -151,7 +152,7 @@ fn explaining(observed: &Observed, summary: &PipeSummary) -> Option<PipeExplaini
     })
 }
 
-/// Fills in bytes as counted by the trace, or else by the staging round.
+/// Fills in the byte counts from the trace, or otherwise from the staging round.
 fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[StagedInput]) {
     for (index, stage) in summary.stages.iter_mut().enumerate() {
         let run = traced.map(|round| &round.stages[index]);
@@ -171,7 +172,7 @@ fn fill_bytes(summary: &mut PipeSummary, traced: Option<&PipeRound>, staged: &[S
     }
 }
 
-/// Returns the model, and the own time of each stage in seconds.
+/// Returns the model, and each stage's own time in seconds.
 fn model(
     plan: &PipePlan,
     observed: &Observed,
@@ -216,14 +217,14 @@ fn model(
     (Some(model), own)
 }
 
-/// Returns the minimum time in seconds of a pipeline with this stage: the larger of its own time and its time
-/// alone, the latter capped at its time in the pipeline.
+/// Returns the minimum time, in seconds, of a pipeline with this stage. It is the larger of two times: the
+/// stage's own time, and its time when run alone, capped at its time in the pipeline.
 fn least((summary, own): (&StageSummary, &f64)) -> f64 {
     let alone = summary.alone.map_or(0.0, |alone| alone.value);
     own.max(alone.min(summary.wall.value))
 }
 
-/// Returns the part of a stage's own time that remains without the CPU time that observing added.
+/// Returns the part of a stage's own time that remains after subtracting the CPU time added by observing.
 fn without_observing(phases: &Phases, cpu: f64) -> f64 {
     let added = (phases.cpu - cpu).clamp(0.0, phases.whole * 0.9);
     match phases.whole > 0.0 {

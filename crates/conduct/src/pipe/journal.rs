@@ -9,7 +9,7 @@ use fathom_model::{PipeRecord, PipeRound};
 
 use crate::{Event, Observer, record_file};
 
-/// The list in the record that grows.
+/// The name of the list in the record that grows.
 const LIST: &str = "rounds";
 
 /// Writes every run as soon as it ends, and reports to the observer.

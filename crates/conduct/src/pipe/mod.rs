@@ -18,7 +18,8 @@ use observe::Observed;
 use crate::throttling::Throttling;
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 
-/// Long enough for medians of short pipelines; longer ones are run `FEWEST` times.
+/// The time to spend on short pipelines, which is long enough for their medians; longer pipelines are run
+/// `FEWEST` times.
 const PATIENCE: Duration = Duration::from_secs(5);
 const FEWEST: u32 = 5;
 const MOST: u32 = 30;
@@ -30,7 +31,7 @@ const MOST_STAGED: u64 = 1 << 30;
 pub struct Stages {
     /// The commands, in pipeline order.
     pub commands: Vec<CommandLine>,
-    /// Their descriptions, for the record.
+    /// The descriptions of the stages, for the record.
     pub described: Vec<PipeStage>,
     /// Standard input of the first stage.
     pub input: InputFrom,
@@ -101,12 +102,12 @@ fn names(targets: &[Target]) -> Vec<String> {
 /// How to observe rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ObserveBy {
-    /// With the best permitted tier.
+    /// Observe with the best permitted tier.
     #[default]
     Best,
-    /// With this tier.
+    /// Observe with this tier.
     Tier(Tier),
-    /// Not at all: use only what the kernel reports about ended processes.
+    /// Don't observe; use only what the kernel reports about ended processes.
     Accounts,
 }
 
@@ -115,7 +116,7 @@ pub enum ObserveBy {
 pub struct Inputs {
     /// The maximum number of bytes in total; if absent, a quarter of the free memory, at most 1 GiB.
     pub limit_bytes: Option<u64>,
-    /// The folder in which they remain.
+    /// A folder in which to keep the inputs.
     pub folder: Option<PathBuf>,
 }
 
@@ -130,13 +131,13 @@ pub struct PipePlan {
     pub observed_rounds: Option<u32>,
     /// How to observe.
     pub observe_by: ObserveBy,
-    /// The delay of each stage, for a comparison with a late start.
+    /// The start delay of each stage, for a comparison with late starts.
     pub delays: Option<Vec<Duration>>,
     /// How to store inputs; if `None`, they aren't stored and no stage is run alone.
     pub inputs: Option<Inputs>,
     /// The seed of the run order.
     pub seed: u64,
-    /// Count failing stages instead of ending the measurement.
+    /// Whether to count failing stages instead of ending the measurement.
     pub ignore_failure: bool,
     /// A file to which the whole record is written after every run.
     pub record: Option<PathBuf>,
@@ -176,8 +177,8 @@ impl PipePlan {
 /// Times the pipeline and each stage alone, then observes the pipeline.
 ///
 /// # Errors
-/// If a stage can't be run or observed, fails, or takes too long; or if it is stopped before a round is
-/// complete.
+/// If a stage can't be run or observed, fails, or takes too long; or if measuring is stopped before a round
+/// is complete.
 pub fn pipe(plan: &PipePlan, observer: &mut dyn Observer) -> Result<PipeRecord, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     let timed = plan.timed();

@@ -12,9 +12,10 @@ use crate::tiers::Tiers;
 
 /// The number of observed rounds of short pipelines; longer ones get one.
 const ROUNDS: u32 = 3;
-/// A pipeline that takes longer is long, in nanoseconds.
+/// The wall time, in nanoseconds, above which a pipeline counts as long.
 const LONG_NS: u64 = 1_000_000_000;
-/// A tier that stops a run at each call isn't used: it would change which stage waits for which.
+/// The tiers that can be used. Those that stop a run at each call are excluded, because they would change
+/// which stage waits for which.
 const TIERS: [Tier; 3] = [Tier::Kernel, Tier::Perf, Tier::Sample];
 
 /// The observed rounds.
@@ -24,7 +25,7 @@ pub(super) struct Observed {
     pub tier: Option<Tier>,
     /// Rounds without delay.
     pub rounds: Vec<ObservedRound>,
-    /// Rounds with a late stage.
+    /// Rounds in which a stage starts late.
     pub delayed: Vec<ObservedRound>,
     /// Why nothing was observed, if the machine is the reason.
     pub why_not: Vec<String>,

@@ -14,7 +14,7 @@ use fathom_store::variables;
 
 /// The length of a key file: 32 bytes as hexadecimal digits.
 const LENGTH: usize = 64;
-/// A longer file is not a key file.
+/// The size limit in bytes; a longer file is not a key file.
 const LONGEST: u64 = 4096;
 
 static OWN: OnceLock<Option<Vec<u8>>> = OnceLock::new();
@@ -30,7 +30,7 @@ pub(super) fn own() -> Option<&'static [u8]> {
     OWN.get_or_init(find).as_deref()
 }
 
-/// Follows the XDG rules: a relative folder is ignored.
+/// Returns the folder by the XDG rules, which ignore relative paths.
 fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name| {
         let path = variable(name).map(PathBuf::from);
@@ -44,13 +44,13 @@ fn folder(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 fn of_file(folder: &Path) -> Option<Vec<u8>> {
     let path = folder.join("redaction-key");
     if !path.exists() {
-        // Another process may create it at the same time: the first one stays.
+        // Another process may create the file at the same time; the first one stays.
         let _ = make(folder, &path);
     }
     read(&path)
 }
 
-/// Reads the key, which is valid only if this user owns the file and no one else can read it.
+/// Reads the key, which is valid only if this user owns the file and nobody else can read it.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
     // Opening a named pipe would otherwise wait for a writer.
@@ -60,7 +60,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
         .open(path)
         .ok()?;
     let about = file.metadata().ok()?;
-    // SAFETY: takes no arguments and can't fail.
+    // SAFETY: the call takes no arguments and can't fail.
     let own = unsafe { libc::geteuid() };
     if !about.is_file() || about.uid() != own || about.mode() & 0o077 != 0 {
         return None;

@@ -1,12 +1,12 @@
-//! Commands that the user is advised to type: `$NAME` replaces each secret.
+//! Formats commands that the user is advised to type; each secret in them is replaced by `$NAME`.
 
 use fathom_model::secret;
 
-/// Surrounds the name of a variable until words are joined into a line. It occurs in no argument that Fathom
-/// writes.
+/// The mark that surrounds the name of a variable until words are joined into a line. It doesn't occur in any
+/// argument that Fathom writes.
 const MARK: char = '\u{1}';
 
-/// Returns the value of a name for a word of a suggested command; [`line`] writes it.
+/// Returns the form that a named value takes in a word of a suggested command, to be passed to [`line`].
 fn typed(name: &str, value: &str) -> String {
     secret::value(name, value, &variable)
 }
@@ -35,8 +35,8 @@ pub fn typed_words<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) 
     all.join(" ")
 }
 
-/// Formats a word from the user for typing again: assignments, a header or an address, also after
-/// `--option=`.
+/// Formats a word that the user gave so that it can be typed again. The word is an assignment, a header or an
+/// address, and may follow `--option=`.
 pub fn typed_word(word: &str) -> String {
     if let Some((option, value)) = word.split_once('=')
         && option.starts_with("--")

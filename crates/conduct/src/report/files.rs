@@ -76,7 +76,7 @@ fn one(text: &str, metric: Option<&str>, report: &mut Report) -> Result<(), Stri
     }
 }
 
-/// Adds the points of a record; points of a benchmark that already exists are appended to its others.
+/// Adds the points of a record; if a benchmark already exists, its points are appended to the existing ones.
 fn points(draft: Draft, metric: Option<&str>, report: &mut Report) {
     let key = draft.segment.key.clone();
     let known = report.environments.iter().position(|one| one.key == key);

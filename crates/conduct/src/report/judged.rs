@@ -1,4 +1,5 @@
-//! Finds what changed: the newest point of each benchmark against others, and lasting changes of level.
+//! Finds what changed: compares the newest point of each benchmark with an earlier one, and finds lasting
+//! changes of level.
 
 use fathom_model::{
     Estimate, Metric, Report, ReportBenchmark, ReportComparison, ReportPoint, ReportSeries, Verdict,
@@ -10,8 +11,8 @@ use crate::compare::clock;
 use crate::compare::{drift, side};
 use crate::history::higher_is_better;
 
-/// The maximum number of points, other than those of metrics that represent a benchmark, that are searched
-/// for changes: 10,000 take 20 ms.
+/// The maximum number of points that are searched for changes, not counting metrics that represent a
+/// benchmark. Searching 10,000 points takes 20 ms.
 const MOST_SEARCHED: usize = 60_000;
 
 /// Fills in comparisons and changes, and sorts the largest changes first.
@@ -68,7 +69,7 @@ fn is_called(one: &fathom_model::Measurement, base: &str) -> bool {
         || (base.len() >= 4 && one.id.starts_with(base))
 }
 
-/// Returns where the level of a series changed for good. Each change is found among the points of one
+/// Returns where the level of a series changed permanently. Each change is found among the points of one
 /// environment, because a difference between environments is not a change of the program.
 pub(super) fn changes(series: &ReportSeries) -> Vec<fathom_model::ChangePoint> {
     let mut environments: Vec<usize> = series.points.iter().map(|one| one.environment).collect();
@@ -95,8 +96,8 @@ fn previous(points: &[ReportPoint], last: &ReportPoint) -> Option<usize> {
     points[..points.len() - 1].iter().rposition(same)
 }
 
-/// Returns the index of the named point; otherwise of the newest with a label, or else of the first in this
-/// environment.
+/// Returns the index of the baseline: the named point if one is named; otherwise the newest point with a
+/// label, or else the first point in this environment.
 fn baseline(
     report: &Report,
     points: &[ReportPoint],
@@ -146,7 +147,8 @@ fn compare(
     judged.collect()
 }
 
-/// Compares the last point with the one at `base`, by the rule that `compare` uses without single runs.
+/// Compares the last point with the one at `base`, by the rule that `compare` uses when single runs aren't
+/// available.
 fn one(
     report: &Report,
     benchmark: &ReportBenchmark,
@@ -195,8 +197,8 @@ fn one(
     let floor = floors.get(last.environment).copied().flatten();
     let (between, drift) = drift::between(&measured, apart, floor);
     let besides = clock::besides(&waits, wait_free);
-    // Uses the medians of the records and their intervals, so that every row has the same basis, whether its
-    // runs are available or not, and a live page equals a file.
+    // The medians of the records and their intervals are used. Every row thus has the same basis, whether its
+    // runs are available or not, and a live page agrees with a file.
     let of = |point: &ReportPoint| {
         let point = on_clock(point)?;
         Some(Measured {

@@ -1,4 +1,4 @@
-//! A store that stays open: serves an overview of it, and one series at a time at screen resolution.
+//! A store that stays open. It serves an overview, and one series at a time at screen resolution.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,7 +17,7 @@ const KEPT: usize = 8;
 /// The number of newest labelled records searched for versions.
 const LABELLED: u32 = 200;
 
-/// An open store. It is only read, and read again only after it has changed.
+/// An open store. It is opened for reading only, and is read again only after it has changed.
 pub struct Live {
     store: Store,
     names: Vec<String>,
@@ -40,7 +40,7 @@ struct Kept {
 /// Which part of which series to show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
-    /// The benchmark, as in [`ReportBenchmark::shown`].
+    /// The benchmark, by the name in [`ReportBenchmark::shown`].
     pub benchmark: String,
     /// The metric; if absent, the one that represents the benchmark.
     pub metric: Option<String>,
@@ -55,7 +55,8 @@ pub struct Window {
 }
 
 impl Live {
-    /// Opens the store that `asked` and `here` determine, to show benchmarks with these names, or all.
+    /// Opens the store that `asked` and `here` determine, to show the benchmarks that `names` matches, or all
+    /// if it is empty.
     ///
     /// # Errors
     /// Errors of the store.
@@ -83,8 +84,8 @@ impl Live {
         Ok(self.store.mark()?)
     }
 
-    /// Discards cached data if the store has changed. The mark is taken first, so that data saved in the
-    /// meantime is read by the next call.
+    /// Discards cached data if the store has changed. The mark is taken first, so that the next call reads
+    /// whatever is saved in the meantime.
     fn renew(&mut self) -> Result<(), ConductError> {
         let mark = self.store.mark()?;
         if mark != self.mark {
@@ -96,7 +97,7 @@ impl Live {
         Ok(())
     }
 
-    /// Returns all benchmarks by their newest points, and the mark of the store at that state.
+    /// Returns the newest points of all benchmarks, and the mark of the store at that state.
     ///
     /// # Errors
     /// A name that matches nothing; errors of the store.
@@ -124,7 +125,7 @@ impl Live {
         Ok(report)
     }
 
-    /// Returns the main metric of each benchmark for the newest records with a label.
+    /// Returns the main metric of each benchmark for the newest labelled records.
     ///
     /// # Errors
     /// Errors of the store.
@@ -156,8 +157,8 @@ impl Live {
         Ok(report)
     }
 
-    /// Returns one benchmark: the points of one metric that fit on the screen, and the last two of each other
-    /// metric. `None` if the store has no such benchmark or metric.
+    /// Returns one benchmark: as many points of one metric as fit on the screen, and the last two points of
+    /// each other metric. Returns `None` if the store has no such benchmark or metric.
     ///
     /// # Errors
     /// Errors of the store.
@@ -211,7 +212,7 @@ impl Live {
             None => stored::samples(&mut self.store, &mut report)?,
         }
         self.kept[place].samples = Some(report.benchmarks[0].samples.clone());
-        // Metrics keep their order, whichever is requested.
+        // Metrics keep their order, whichever one is requested.
         report.benchmarks[0].series[..=chosen].rotate_left(1);
         Ok(Some(report))
     }

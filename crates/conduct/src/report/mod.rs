@@ -17,7 +17,7 @@ use crate::{ConductError, stores};
 
 /// Differences up to this share count as no difference, as in `compare`.
 const MARGIN: f64 = 0.01;
-/// The maximum number of points of metrics that don't represent their benchmark: as JSON, a point takes 18
+/// The maximum number of points of metrics that don't represent their benchmark. As JSON, a point takes 18
 /// bytes, and a page should stay below 1 MB.
 const MOST_OTHER_POINTS: usize = 24_000;
 
@@ -30,7 +30,7 @@ pub struct ReportPlan {
     pub asked: Vec<String>,
     /// The name of the metric that represents each benchmark; if absent, the main one.
     pub metric: Option<String>,
-    /// A label or the beginning of a revision with which to compare the newest points.
+    /// A label, or the beginning of a revision, with which the newest points are compared.
     pub base: Option<String>,
 }
 

@@ -13,17 +13,18 @@ use crate::history::{environments, fits, matching, rank};
 
 /// The maximum number of runs shown for a point: more would overlap and make the page large.
 const MOST_RUNS: usize = 200;
-/// Larger suites show no single runs, because opening a record takes up to 10 ms.
+/// The maximum number of records that are opened to show single runs; larger suites show none, because
+/// opening a record takes up to 10 ms.
 const MOST_BODIES: usize = 40;
 
 /// Which series to read, and how much of them.
 pub(super) struct Chosen<'a> {
     pub(super) names: &'a [String],
     pub(super) metric: Option<&'a str>,
-    /// Only this many of the newest points.
+    /// The number of newest points to read; all if absent.
     pub(super) newest: Option<usize>,
-    /// Metrics that don't represent their benchmark keep all of their points if that is at most this many in
-    /// total; otherwise only the last two.
+    /// The maximum total number of points of the metrics that don't represent their benchmark. If there are
+    /// more, only the last two points of each such metric are kept.
     pub(super) others: usize,
 }
 
@@ -125,7 +126,7 @@ pub(super) fn grouped(
     Ok(groups)
 }
 
-/// Returns the newest noise floor by number of the environment.
+/// Returns the newest noise floor of each environment, by the environment's number.
 fn noise_floors(store: &mut Store, all: &[Series]) -> Result<HashMap<i64, f64>, ConductError> {
     let is = |one: &&Series| one.benchmark == "machine" && one.metric == NOISE_FLOOR;
     let Some(series) = all.iter().find(is) else {
@@ -138,7 +139,7 @@ fn noise_floors(store: &mut Store, all: &[Series]) -> Result<HashMap<i64, f64>, 
         .collect())
 }
 
-/// The indexes in the report of the store's measurements and environments.
+/// Maps the store's measurements and environments to their indexes in the report.
 pub(super) struct Places {
     measurements: HashMap<i64, usize>,
     environments: HashMap<i64, usize>,
@@ -197,7 +198,7 @@ impl Places {
         }
     }
 
-    /// Converts points with their positions in the whole series.
+    /// Converts points that are given with their positions in the whole series.
     pub(super) fn points(&self, numbered: &[(usize, Point)]) -> Vec<ReportPoint> {
         let of = |(index, point): &(usize, Point)| {
             Some(ReportPoint {
@@ -213,7 +214,7 @@ impl Places {
         numbered.iter().filter_map(of).collect()
     }
 
-    /// Returns the floors by index of the environment in a report with `count` environments.
+    /// Returns the floors by the index of the environment, for a report with `count` environments.
     fn floors(&self, by_number: &HashMap<i64, f64>, count: usize) -> Floors {
         let mut floors = vec![None; count];
         for (number, place) in &self.environments {

@@ -1,7 +1,7 @@
 //! Reduces the points of a chart: keeps the smallest and the largest value of each stretch.
 
-/// Returns about `most` positions of `values`: both ends, and the smallest and largest value of each equal
-/// stretch, so that no spike is lost.
+/// Returns about `most` positions of `values`. They include both ends, and the smallest and largest value of
+/// each of several equal stretches, so that no spike is lost.
 pub(super) fn thin(values: &[f64], most: usize) -> Vec<usize> {
     if values.len() <= most.max(4) {
         return (0..values.len()).collect();

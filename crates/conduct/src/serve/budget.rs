@@ -17,7 +17,8 @@ pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBud
                     Some(along) if is_alone => along.worst,
                     _ => value(limit.of, served),
                 };
-                // An unknown value doesn't hold; along a ramp, a limit holds if it is kept up to the end.
+                // A limit on an unknown value doesn't hold. Along a ramp, a limit holds if it is kept up to
+                // the end.
                 let kept = along.is_none_or(|along| along.left_in.is_none());
                 ServeBudget {
                     server,
@@ -30,7 +31,8 @@ pub(super) fn budget(limits: &[Limit], servers: &[ServedServer]) -> Vec<ServeBud
         .collect()
 }
 
-/// Returns the worst value of a server: over the open loops if there are any, otherwise over the closed ones.
+/// Returns the worst value of a server, over the open loops if there are any, and otherwise over the closed
+/// ones.
 fn value(of: Limited, server: &ServedServer) -> Option<f64> {
     let open = |load: &&LoadResult| load.rate_per_second.is_some();
     let has_open = server.load.iter().any(|load| open(&load));

@@ -62,7 +62,7 @@ fn counted(
         Ok(count) => count,
         Err(error) => return Ok(Err(not_allowed(error))),
     };
-    // Without a warm-up, whose calls would be counted too.
+    // There is no warm-up, because its calls would be counted too.
     let done = rounds.unwarmed(up, load, observer)?;
     if done.outcome.stopped || interrupt::stopped() {
         return Ok(Ok(None));

@@ -1,4 +1,4 @@
-//! Launches all servers in turn, and measures the launches.
+//! Launches all servers in an interleaved order, and measures the launches.
 
 use fathom_load::{LaunchCosts, SlowBy, why_slow};
 use fathom_measure::interrupt;
@@ -12,7 +12,7 @@ use crate::{ConductError, Event, Observer, Target};
 
 /// With fewer launches, the 99th percentile would be the largest value.
 const LAUNCHES_FOR_P99: usize = 100;
-/// With fewer launches, the 95th percentile would be the slowest one.
+/// With fewer launches, the 95th percentile would be the largest value.
 const LAUNCHES_FOR_P95: usize = 20;
 
 /// Measures one launch, then stops the server.
@@ -26,7 +26,7 @@ pub(super) fn measure(
     evicted: bool,
 ) -> Result<(Launch, About), ConductError> {
     let launched = launch::launch(plan, target, &plan.terms.pin)?;
-    // Taken right away: work after the first answer is not part of the launch.
+    // The usage is read right away, because work after the first answer is not part of the launch.
     let usage = launched.server.usage();
     if position == 0 {
         launch::check_alone(&launched)?;

@@ -5,7 +5,7 @@ use fathom_stats::{PairData, judge, sequential};
 
 use crate::bench::ALPHA;
 
-/// A comparison before it is judged.
+/// A comparison that hasn't been judged yet.
 struct Pair {
     subject: usize,
     metric: ServeMetric,
@@ -28,7 +28,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
         .map(|pair| PairData {
             reference_index: 0,
             subject_index: pair.subject,
-            // All are durations: shorter is faster.
+            // All values are durations, so lower is better.
             metric: Metric::Wall,
             reference: &pair.reference_values,
             subject: &pair.subject_values,
@@ -36,7 +36,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
         })
         .collect();
     let judged = judge(&data, sequential::last(ALPHA, &[]));
-    // Pairs without a usable round are missing from both.
+    // Pairs without a usable round are missing from both lists.
     pairs
         .iter()
         .zip(judged)
@@ -52,7 +52,7 @@ pub(super) fn comparisons(servers: &[ServedServer], margin: f64) -> Vec<ServeCom
                 claim_level: judged.claim_level,
                 verdict: match doubts.is_empty() {
                     true => judged.verdict,
-                    // A server that answers less, or something else, is not faster.
+                    // A server that answers less often, or differently, is not faster.
                     false => Verdict::Undecided,
                 },
                 more_rounds: judged.more_rounds.filter(|_| doubts.is_empty()),
@@ -113,7 +113,7 @@ fn by_round(
     a.rounds.iter().filter_map(pair).collect()
 }
 
-/// Returns the reasons why a comparison may be between two different things.
+/// Returns the reasons for suspecting that the two servers did different work.
 fn doubts(reference: &ServedServer, subject: &ServedServer, load: Option<usize>) -> Vec<String> {
     let mut found = Vec::new();
     let share = |server: &ServedServer| {

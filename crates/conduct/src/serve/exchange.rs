@@ -101,7 +101,7 @@ fn failed(up: &mut RunningServer, what: String) -> ConductError {
 
 type Step = (Exchange, Option<TreeUsage>, f64, Link, Option<String>);
 
-/// Connects, warms up and exchanges messages, on a thread on the generator's CPU.
+/// Connects, warms up and exchanges messages on a thread that runs on the generator's CPU.
 fn step(rounds: &Rounds<'_>, up: &RunningServer, client: Client) -> Result<Step, String> {
     let plan = rounds.plan;
     let Request::Http1(handshake) = &up.task.requests[0] else {
@@ -122,7 +122,7 @@ fn step(rounds: &Rounds<'_>, up: &RunningServer, client: Client) -> Result<Step,
     let (server, stop) = (up.server.as_ref(), rounds.stop);
     let on_its_cpu = move || -> Result<Step, String> {
         if let Some(cpu) = cpu {
-            // On failure it runs on another CPU, which works as well.
+            // If this fails, the thread runs on another CPU, which works as well.
             fathom_trace::run_on(&[cpu]);
         }
         exchange(task, client, warmup, length, server, stop)

@@ -1,4 +1,4 @@
-//! Finds the highest rate at which a server keeps a limit.
+//! Finds the highest rate at which a server stays within a limit.
 
 use fathom_measure::interrupt;
 use fathom_model::{HighestRate, TriedRate};
@@ -9,13 +9,13 @@ use super::rounds::{Load, Rounds};
 use super::running::RunningServer;
 use crate::{ConductError, Event, Observer};
 
-/// The search ends when the highest good and the lowest bad rate are within this factor.
+/// The search ends when the highest good rate and the lowest bad rate are within this factor of each other.
 const NEAR: f64 = 1.05;
 /// The maximum number of rates to try.
 const MOST_TRIES: usize = 12;
 
-/// Bisects between a rate that keeps the limit and one that doesn't, starting downwards from `best`, the
-/// throughput of the closed loop.
+/// Bisects between a rate at which the server stays within the limit and one at which it doesn't. The search
+/// starts downwards from `best`, the throughput of the closed loop.
 ///
 /// # Errors
 /// If the server ends.
@@ -80,8 +80,9 @@ pub(super) fn find(
     })
 }
 
-/// Returns the geometric mean of both rates; if only one is known, a quarter of the bad one or one and a half
-/// times the good one, because a closed loop's best rate may be orders of magnitude above what keeps a limit.
+/// Returns the next rate to try: the geometric mean of the good and the bad rate. If only one is known, it is
+/// a quarter of the bad one or one and a half times the good one, because the best rate of a closed loop may
+/// be orders of magnitude above the rate at which a limit is kept.
 fn next_rate(good: Option<f64>, bad: Option<f64>, best: f64) -> f64 {
     let rate = match (good, bad) {
         (Some(good), Some(bad)) => (good * bad).sqrt(),

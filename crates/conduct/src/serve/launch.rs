@@ -1,4 +1,4 @@
-//! Launches a server once: from its start to its first good answer.
+//! Launches a server once, and measures from its start to its first good answer.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,7 +13,8 @@ use fathom_measure::server::{
 use super::plan::ServePlan;
 use crate::{ConductError, Target};
 
-/// A server that is not ready is probed again after this time, and later after a share of the elapsed time.
+/// The first pause, in nanoseconds, before a server that wasn't ready is probed again; later pauses are a
+/// share of the elapsed time.
 const FIRST_PAUSE_NS: u64 = 50_000;
 const PAUSE_SHARE: u64 = 33;
 
@@ -32,7 +33,7 @@ pub(super) struct Launched {
 /// Starts a server and probes it until it gives a good answer.
 ///
 /// # Errors
-/// If it doesn't, with what it did instead.
+/// If it gives none; the message says what it did instead.
 pub(super) fn launch(
     plan: &ServePlan,
     target: &Target,
@@ -258,8 +259,8 @@ impl Launching<'_> {
         }
     }
 
-    /// Reports whether the server answered a WebSocket handshake like any other request, rather than with a
-    /// server error, as it may while starting.
+    /// Reports whether the server answered a WebSocket handshake as if it were any other request. A server
+    /// error doesn't count, because a server may answer with one while it is starting.
     fn speaks_no_websocket(&self, status: u16) -> bool {
         let is_asked = self.plan.requests.websocket.is_some() && self.plan.ready.path.is_none();
         is_asked && status < 500

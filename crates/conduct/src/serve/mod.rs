@@ -233,7 +233,7 @@ impl Measured {
                 server.ramp = result;
             }
         }
-        // At a rate, or otherwise with the most connections.
+        // Use the load at a fixed rate, or otherwise the one with the most connections.
         if let Some(load) = open.last().or(closed.last()).copied() {
             for (server, up) in self.servers.iter_mut().zip(up.iter_mut()) {
                 if !interrupt::stopped() {
@@ -350,9 +350,9 @@ fn best(server: &ServedServer) -> Option<f64> {
     closed.map(|load| load.requests_per_second).reduce(f64::max)
 }
 
-/// Returns the CPUs for the servers and those for the generator's threads, which must not overlap: the
-/// generator gets the last ones, if there are enough. `pinned` are the CPUs that the user gives to the
-/// servers.
+/// Returns the CPUs for the servers and those for the generator's threads. The two sets must not overlap; if
+/// there are enough CPUs, the generator gets the last ones. `pinned` are the CPUs that the user assigned to
+/// the servers.
 fn shares(pinned: &[usize], allowed: &[usize], threads: usize) -> (Vec<usize>, Vec<usize>) {
     if !pinned.is_empty() {
         let free = allowed.iter().rev().filter(|cpu| !pinned.contains(cpu));
@@ -367,7 +367,7 @@ fn shares(pinned: &[usize], allowed: &[usize], threads: usize) -> (Vec<usize>, V
     }
 }
 
-/// Returns the program and its interpreter.
+/// Returns the files of the program and of its interpreter.
 fn cold_files(plan: &ServePlan) -> Vec<ColdFiles> {
     plan.servers
         .iter()
@@ -376,7 +376,7 @@ fn cold_files(plan: &ServePlan) -> Vec<ColdFiles> {
                 let folder = std::path::absolute(target.command.folder());
                 let folder = folder.unwrap_or_else(|_| "/".into());
                 let mut found = files::files_of(&target.command.program, &folder);
-                // A script passed to its interpreter.
+                // One of the arguments may be a script for an interpreter.
                 let words = target.command.arguments.iter().skip(1);
                 let named = words
                     .map(|word| folder.join(word))

@@ -8,19 +8,20 @@ use fathom_load::clock::{now, process_cpu};
 use fathom_measure::server::{listening, owner};
 use fathom_trace::allowed_cpus;
 
-/// The total CPU time up to a moment.
+/// A snapshot of the total CPU time at one moment.
 pub(super) struct Busy {
     at: u64,
     busy_ns: u64,
     own_ns: u64,
     cpus: Vec<usize>,
-    /// A measured server that Fathom didn't start: the first process of its tree, and the tree's CPU time.
+    /// The first process of a measured server that Fathom didn't start, and the CPU time of that process's
+    /// tree.
     measured: Option<(u32, u64)>,
 }
 
 impl Busy {
-    /// Takes a snapshot. `address` is that of a server that is already running: if it is on this machine and
-    /// visible, its CPU time isn't counted as that of other programs.
+    /// Takes a snapshot. `address` is the address of a server that is already running. If that server is on
+    /// this machine and visible, its CPU time isn't attributed to other programs.
     pub(super) fn now(address: Option<&Address>) -> Busy {
         let listener = address.and_then(listener);
         let measured = listener.map(|pid| (pid, tree_ns(pid)));
@@ -40,8 +41,8 @@ impl Busy {
         process_cpu().saturating_sub(self.own_ns)
     }
 
-    /// Returns the CPU time since the snapshot of everything except the `own_ns` used here, as a share of all
-    /// CPUs' time.
+    /// Returns the CPU time used since the snapshot by everything except this measurement, which used
+    /// `own_ns`, as a share of the time of all CPUs.
     pub(super) fn others_since(&self, own_ns: u64) -> f64 {
         let busy = busy_ns(&self.cpus).saturating_sub(self.busy_ns);
         let time = now().saturating_sub(self.at) * self.cpus.len() as u64;

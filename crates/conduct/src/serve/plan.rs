@@ -13,8 +13,8 @@ pub const LAUNCHES: u32 = 30;
 pub const CONNECTIONS: [u32; 3] = [1, 16, 64];
 /// The default number of load rounds for one server.
 pub const ROUNDS: u32 = 5;
-/// The default number of load rounds for several servers: fewer can't support a verdict at the level required
-/// for claims.
+/// The default number of load rounds for several servers; fewer can't support a verdict at the confidence
+/// level that claims require.
 pub const ROUNDS_TO_COMPARE: u32 = 8;
 /// The default number of rounds for a ramp alone: enough to show how much its results vary.
 pub const RAMP_ROUNDS: u32 = 3;
@@ -23,9 +23,9 @@ pub const STEP: Duration = Duration::from_secs(3);
 /// The share of the highest throughput at which the open loop runs if no rate is given.
 pub const SHARE_OF_BEST: f64 = 0.7;
 
-/// The default time after which a launch has failed.
+/// The default time after which a launch counts as failed.
 pub const LAUNCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// The default length of a WebSocket message in bytes: the sender and a number.
+/// The default length of a WebSocket message in bytes, which holds the sender and a number.
 pub const MESSAGE_BYTES: usize = 9;
 
 /// A server.
@@ -38,8 +38,7 @@ pub enum Served {
 }
 
 impl Served {
-    /// Returns a server that is already running. Its text no longer contains secrets; what is sent still
-    /// does.
+    /// Returns a server that is already running. Secrets are removed from its text, but are still sent.
     pub fn running(url: Url) -> Served {
         Served::Running(Url {
             text: redaction::text(&url.text),
@@ -72,11 +71,11 @@ pub struct Ready {
     pub path: Option<String>,
     /// Status codes that count as good for this path; those of the requests if empty.
     pub status: Vec<u16>,
-    /// The server isn't probed before it has written this.
+    /// A line that the server must have written before it is probed.
     pub line: Option<String>,
 }
 
-/// A limit that must hold; the plan's budget is a list of them.
+/// A limit that must hold; a plan's budget is a list of these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// The limit as given.
@@ -116,11 +115,11 @@ pub struct ServePlan {
     /// The rates of the open loop; if absent, a share of the highest throughput; if empty, there is no open
     /// loop.
     pub rates: Option<Vec<f64>>,
-    /// Whether requests of the open loop arrive at random (Poisson) rather than constant intervals.
+    /// Whether requests of the open loop arrive at random intervals (Poisson) rather than constant ones.
     pub poisson: bool,
-    /// Find the highest rate that keeps this limit.
+    /// The limit for which to find the highest rate that stays within it.
     pub find_rate: Option<Limit>,
-    /// Increase the rate as this ramp says.
+    /// The ramp along which to increase the rate.
     pub ramp: Option<Ramp>,
     /// The length of a step.
     pub step: Duration,
@@ -128,7 +127,7 @@ pub struct ServePlan {
     pub rounds: u32,
     /// The requests.
     pub requests: RequestPlan,
-    /// How to speak TLS: with all servers started here, and those whose address requires it.
+    /// How to use TLS, both with the servers started here and with those whose address requires it.
     pub tls: Option<Tls>,
     /// The number of concurrent requests on an HTTP/2 connection.
     pub streams: u32,
@@ -138,17 +137,17 @@ pub struct ServePlan {
     pub message_bytes: usize,
     /// Which answers are good.
     pub checks: Checks,
-    /// The time after which a request has failed.
+    /// The time after which a request counts as failed.
     pub request_timeout: Duration,
-    /// The time after which a launch has failed.
+    /// The time after which a launch counts as failed.
     pub launch_timeout: Duration,
     /// When a server is ready.
     pub ready: Ready,
-    /// The time in which a server may end by itself.
+    /// How long a server may take to end by itself.
     pub stop_timeout: Duration,
-    /// Observe each server once more, under a separate load.
+    /// Whether to observe each server once more, under a separate load.
     pub why: bool,
-    /// A limit that must hold; the plan's budget is a list of them.
+    /// A limit that must hold; a plan's budget is a list of these.
     pub budget: Vec<Limit>,
     /// Differences up to this share count as no difference.
     pub margin: f64,

@@ -1,7 +1,7 @@
-//! Ramps: up to which rate does a server keep its limits?
+//! Ramps: find the rate up to which a server keeps its limits.
 //!
-//! The loop is open: the times of all requests are fixed in advance, and latencies count from them. A request
-//! without a good answer counts as slower than any other.
+//! The loop is open: the times of all requests are fixed in advance, and latencies count from these times. A
+//! request without a good answer counts as slower than any other.
 
 use fathom_load::{Observed, Second, doubts, needed_for};
 use fathom_measure::interrupt;
@@ -15,19 +15,19 @@ use super::running::RunningServer;
 use super::step::Done;
 use crate::{ConductError, Event, Observer};
 
-/// The maximum number of parts of a ramp: each is a row.
+/// The maximum number of parts of a ramp; each part is a row.
 const MOST_WINDOWS: usize = 20;
-/// The minimum number of parts, however few answers each has.
+/// The minimum number of parts, however few answers each of them has.
 const FEWEST_WINDOWS: usize = 3;
 /// The share of the parts that must have enough answers for the requested limits.
 const JUDGED: f64 = 0.75;
-/// The default criterion without a limit: the response time at this percentile...
+/// The criterion if no limit is given: the knee is where the response time at this percentile...
 const KNEE_PERCENTILE: f64 = 0.9;
 /// ...exceeds its minimum by this factor.
 const KNEE_FACTOR: f64 = 3.0;
 
-/// Runs the ramp of each server in rounds, in random order. Returns results by server; fewer rounds after an
-/// interrupt.
+/// Runs the ramp of each server in rounds, in random order. Returns results by server; after an interrupt,
+/// they cover fewer rounds.
 ///
 /// # Errors
 /// If a server ends.
@@ -64,7 +64,7 @@ pub(super) fn make(
     Ok(made.iter().map(|done| result(plan, ramp, done)).collect())
 }
 
-/// Returns the result of all rounds of a server; `None` if there are none.
+/// Returns the result of all rounds of a server; `None` if no round was completed.
 fn result(plan: &ServePlan, ramp: Ramp, done: &[Done]) -> Option<RampResult> {
     if done.is_empty() {
         return None;
@@ -104,8 +104,8 @@ fn result(plan: &ServePlan, ramp: Ramp, done: &[Done]) -> Option<RampResult> {
     })
 }
 
-/// Returns the doubts about the whole ramp. A generator that is late only after every limit was exceeded
-/// doesn't affect the result.
+/// Returns the doubts about the whole ramp. If the generator is late only after every limit was exceeded, the
+/// result isn't affected.
 fn verdicts(done: &[Done], windows: &[RampWindow], limits: &[RampLimit]) -> Vec<Doubt> {
     let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
     let shares: Vec<f64> = done.iter().map(|done| done.neighbours_share).collect();
@@ -162,7 +162,7 @@ fn asked(budget: &[Limit]) -> Vec<Asked<'_>> {
 }
 
 impl Asked<'_> {
-    /// Returns the percentile that the limit needs.
+    /// Returns the percentile on which the limit depends.
     fn share(&self) -> Option<f64> {
         match self.of {
             Of::Response(share, _) => Some(share),
@@ -171,8 +171,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns the value in a part: milliseconds, or a number of requests; `None` if too few requests support
-    /// it.
+    /// Returns the value in a part, in milliseconds or as a number of requests; `None` if it is based on too
+    /// few requests.
     fn value(&self, part: &Part) -> Option<f64> {
         match self.share() {
             Some(share) => part.percentile_ms(share),
@@ -180,7 +180,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Finds the part from which the limit is exceeded until the end.
+    /// Finds the part from which the limit is exceeded until the end of the ramp.
     fn judge(&self, parts: &[Part], ramp: Ramp, longest_ms: f64) -> RampLimit {
         let values: Vec<Option<f64>> = parts.iter().map(|part| self.value(part)).collect();
         let known = || values.iter().copied().flatten();
@@ -189,7 +189,7 @@ impl Asked<'_> {
             Of::Knee => KNEE_FACTOR * known().fold(f64::INFINITY, f64::min),
         };
         let kept: Vec<Option<bool>> = values.iter().map(|one| Some((*one)? <= most)).collect();
-        // Goes backwards from the last part that could be judged, while the limit is exceeded.
+        // Go backwards from the last part that could be judged for as long as the limit is exceeded.
         let judged = || {
             kept.iter()
                 .enumerate()
@@ -224,7 +224,7 @@ impl Asked<'_> {
     }
 }
 
-/// Some seconds of a ramp, from one round or from all.
+/// A part of a ramp, some seconds long, from one round or from all of them.
 struct Part {
     /// The offset from the beginning, in seconds.
     begin: f64,
@@ -287,7 +287,7 @@ impl Part {
     }
 }
 
-/// Splits the ramp into as many parts as have enough answers for the limits.
+/// Splits the ramp into as many parts as possible such that each has enough answers for the limits.
 fn parts(rounds: &[&[Second]], ramp: Ramp, limits: &[Asked<'_>]) -> Vec<Part> {
     let seconds = rounds.iter().map(|round| round.len()).max().unwrap_or(0);
     let finest = seconds.div_ceil(MOST_WINDOWS).max(1);
@@ -367,8 +367,8 @@ mod tests {
         second
     }
 
-    /// Answers in 1 ms below a rate of 1200 and 40 ms more for each second beyond it; loses requests from
-    /// 1600 on.
+    /// Returns a second of a server that answers in 1 ms up to a rate of 1200, and takes 40 ms more for each
+    /// second beyond that. From a rate of 1600 on, it loses requests.
     fn overloaded(number: usize) -> Second {
         let beyond = number.saturating_sub(11) as f64;
         second(
@@ -408,7 +408,8 @@ mod tests {
             .iter()
             .map(|one| (one.limit.as_str(), one.kept_up_to_per_second))
             .collect();
-        // Each part is a second, with a rate 100 requests per second higher.
+        // Each part is one second, and its rate is 100 requests per second higher than that of the part
+        // before.
         assert_eq!(
             kept,
             [
@@ -419,7 +420,7 @@ mod tests {
         );
         assert_eq!(found[0].left_in, Some(12));
         assert_eq!(found[2].worst, Some(400.0));
-        // 50 requests don't support a p90, which needs ten values beyond it.
+        // 50 requests are too few for a p90, which needs ten values beyond it.
         assert_eq!((found[0].not_judged, found[1].not_judged), (1, 0));
     }
 
@@ -466,7 +467,7 @@ mod tests {
             parts(&rounds, RAMP, &asked(&limits)).len()
         };
         assert_eq!(count(0.9), 20);
-        // A p99 needs 1000 requests: two seconds of the upper half have that many.
+        // A p99 needs 1000 requests, which two seconds in the upper half of the ramp have.
         assert!((5..=10).contains(&count(0.99)), "{}", count(0.99));
         assert_eq!(count(0.9999), 4, "six seconds each, however few");
     }

@@ -87,7 +87,7 @@ pub(super) fn result(plan: &ServePlan, load: Load, steps: &[&Made]) -> Option<Lo
     })
 }
 
-/// Returns the reasons to doubt the figures.
+/// Returns the reasons for doubting the figures.
 fn verdicts(
     all: &Totals,
     rounds: &[LoadRound],

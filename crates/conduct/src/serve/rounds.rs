@@ -82,7 +82,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// Runs one step without storing it.
+    /// Runs one step, and returns the result without storing it.
     ///
     /// # Errors
     /// If no such client can be created.
@@ -113,7 +113,7 @@ impl Rounds<'_> {
         self.run(up, load, warmup, step, observer)
     }
 
-    /// Runs one step that is as long as a warm-up and has none, without storing it.
+    /// Runs one step that lasts as long as a warm-up and isn't preceded by one. The result isn't stored.
     ///
     /// # Errors
     /// If no such client can be created.
@@ -127,7 +127,7 @@ impl Rounds<'_> {
         self.run(up, load, None, step, observer)
     }
 
-    /// Runs a growing rate, after a warm-up at its initial rate, without storing it.
+    /// Runs a ramp, after a warm-up at its initial rate. The result isn't stored.
     ///
     /// # Errors
     /// As for [`Rounds::step`].

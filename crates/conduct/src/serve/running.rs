@@ -16,17 +16,17 @@ use crate::ConductError;
 /// A server under load.
 pub(super) struct RunningServer {
     pub(super) name: String,
-    /// Absent if Fathom didn't start it.
+    /// The server, if Fathom started it.
     pub(super) server: Option<Server>,
     pub(super) task: Arc<Task>,
     pub(super) address: Address,
     pub(super) daemonised: bool,
 }
 
-/// Starts the servers that need starting, and fetches each server's expected answers.
+/// Starts the servers that need to be started, and fetches the answers expected from each server.
 ///
 /// # Errors
-/// If a server doesn't give them.
+/// If a server doesn't give these answers.
 pub(super) fn bring_up(
     plan: &ServePlan,
     cpus: &[usize],
@@ -143,8 +143,8 @@ fn first_answer(
 }
 
 impl RunningServer {
-    /// Reports whether the started process has ended while others continue. On a busy machine, those may
-    /// answer before it ends.
+    /// Reports whether the started process has ended while other processes of the server continue. On a busy
+    /// machine, these may answer before the started process ends.
     pub(super) fn has_daemonised(&self) -> bool {
         let ended = |server: &Server| server.ended().is_some() && !server.processes().is_empty();
         self.daemonised || self.server.as_ref().is_some_and(ended)

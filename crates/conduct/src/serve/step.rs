@@ -16,15 +16,16 @@ use crate::{ConductError, Event, Observer};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Done {
     pub(super) outcome: Outcome,
-    /// What the server's processes used in the step, drain included; `None` if Fathom didn't start them.
+    /// The resources that the server's processes used during the step, including the drain; `None` if Fathom
+    /// didn't start them.
     pub(super) used: Option<TreeUsage>,
-    /// What they had used in total at the end of the step.
+    /// The resources that they had used in total by the end of the step.
     pub(super) total: Option<TreeUsage>,
     /// The CPU time of other programs as a share of all CPUs.
     pub(super) neighbours_share: f64,
-    /// The duration of the step, drain included, in nanoseconds.
+    /// The duration of the step in nanoseconds, including the drain.
     pub(super) lasted: u64,
-    /// How long it took to make connections, warm-up included.
+    /// How long it took to establish connections, including those of the warm-up.
     pub(super) making: Making,
     /// Why not all connections could be established in advance.
     pub(super) unconnected: Option<Failing>,
@@ -63,7 +64,7 @@ impl StepPlan<'_> {
     }
 }
 
-/// Returns one thread's part of a rate: the threads take turns.
+/// Returns one thread's part of a step. With a fixed rate, the threads send requests alternately.
 fn share(step: Step, thread: u32, threads: u32) -> Step {
     let part = |open: Open| Open {
         rate: open.rate.among(threads),
@@ -100,7 +101,7 @@ pub(super) fn run(
         for (number, part) in parts.iter().enumerate() {
             let (ticks, together) = (ticks.clone(), &together);
             let tick = move |tick| {
-                // The receiver may be gone.
+                // The receiver may already be gone.
                 let _ = ticks.send((number, tick));
             };
             // Only the first client watches the server.
@@ -128,7 +129,7 @@ pub(super) fn run(
     Ok(all.unwrap_or_default())
 }
 
-/// Passes on the totals of all clients, whenever the first one reports, until all have ended.
+/// Passes on the totals of all clients each time the first one reports, until all have ended.
 fn watch(seen: &Receiver<(usize, Tick)>, clients: usize, observer: &mut dyn Observer) {
     let mut last = vec![None::<Tick>; clients];
     for (number, tick) in seen {
@@ -153,12 +154,12 @@ fn client(
     mut tick: impl FnMut(Tick),
 ) -> std::io::Result<Done> {
     if let Some(cpu) = part.cpu {
-        // On failure it runs on another CPU, which works as well.
+        // If this fails, the thread runs on another CPU, which works as well.
         fathom_trace::run_on(&[cpu]);
     }
     fathom_load::clock::be_punctual();
     let ready = ready(part, task, stop);
-    // A client that failed still waits, because the others wait for it.
+    // A client that failed still has to wait here, because the others wait for it.
     together.wait();
     let before = server.map(Server::usage);
     let running = server.is_none().then_some(&task.address);

@@ -13,7 +13,7 @@ use super::running::RunningServer;
 use crate::why::{observation_of, observe_process};
 use crate::{ConductError, Event, Observer};
 
-/// The number of calls and functions kept: those that took the most time.
+/// The maximum number of calls and functions to keep; those that took the most time are kept.
 const MOST_ROWS: usize = 20;
 
 /// How much longer the load lasts than the observation: starting takes 50 to 150 ms, and the kernel's buffers
@@ -35,11 +35,11 @@ pub(super) fn load(plan: &ServePlan, open: Option<f64>) -> Load {
     }
 }
 
-/// Loads a server for a step and observes its process tree meanwhile. Returns `None` if Fathom didn't start
-/// it, or a signal ended the step.
+/// Loads a server for the length of a step and observes its process tree meanwhile. Returns `None` if Fathom
+/// didn't start the server, or if a signal ended the step.
 ///
 /// # Errors
-/// If it can't be loaded or observed.
+/// If the server can't be loaded or observed.
 pub(super) fn observe(
     rounds: &Rounds<'_>,
     up: &mut RunningServer,
@@ -80,7 +80,7 @@ pub(super) fn observe(
     )))
 }
 
-/// Returns the first process of a server: the one that was started, unless that has ended.
+/// Returns the first process of a server: the one that was started, unless it has ended.
 fn root(server: &Server) -> u32 {
     let own = server.pid();
     let processes = server.processes();

@@ -4,7 +4,7 @@ use fathom_load::{Failing, NoAnswer};
 use fathom_model::Exit;
 use fathom_model::secret::hidden;
 
-/// The maximum length of a server's name in a message, in characters: the command may be a script.
+/// The maximum length of a server's name in a message, in characters; the name may be a whole script.
 const NAME: usize = 60;
 
 /// Shortens the name of a server to one line for a message.
@@ -33,7 +33,7 @@ pub(super) fn wrong_status(status: u16, path: &str) -> String {
     )
 }
 
-/// Describes a server that answered a WebSocket handshake like any other request.
+/// Describes a server that answered a WebSocket handshake as if it were any other request.
 pub(super) fn no_websocket(status: u16, path: &str) -> String {
     format!(
         "answers {status} to {}, not 101, which starts a WebSocket: choose its path with --path",

@@ -1,4 +1,4 @@
-//! Determines which files must not be in memory for a cold run.
+//! Determines which files must be evicted from memory for a cold run.
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use fathom_measure::startup::{self, ColdFiles};
 use super::observe::Observations;
 use crate::Target;
 
-/// Returns the files that the observed runs opened; without observed runs, the program and its interpreter.
+/// Returns the files that the observed runs opened or, if there are no observed runs, the program and its
+/// interpreter.
 pub(super) fn files(targets: &[Target], observations: &Observations) -> Vec<ColdFiles> {
     targets
         .iter()

@@ -1,4 +1,4 @@
-//! `startup`: measures the time from exec to the first byte of output, warm and cold.
+//! `startup`: measures the time from exec to the first byte of output, both warm and cold.
 
 mod cold;
 mod journal;
@@ -22,11 +22,12 @@ use observe::Observations;
 use crate::bench::ALPHA;
 use crate::{ConductError, Conducted, Observer, RunTerms, Target, fingerprint, throttling};
 
-/// The maximum number of rounds: enough for a p99 that isn't the maximum.
+/// The maximum number of rounds; this is enough for a p99 that isn't the maximum.
 const MOST_ROUNDS: u32 = 200;
-/// The minimum number of rounds: enough for a median and a p90.
+/// The minimum number of rounds; this is enough for a median and a p90.
 const LEAST_ROUNDS: u32 = 20;
-/// 200 rounds of four small programs, with room for a Java program.
+/// The default time limit, which is enough for 200 rounds of four small programs, or for fewer rounds that
+/// include a Java program.
 const TIME: Duration = Duration::from_secs(10);
 
 /// The default number of warm-up rounds.
@@ -37,11 +38,11 @@ pub const OBSERVED_RUNS: u32 = 5;
 /// Which programs to start, and how often.
 #[derive(Debug, Clone)]
 pub struct StartupPlan {
-    /// The programs. Standard output of each is a pipe, and only that is watched.
+    /// The programs. The standard output of each is a pipe; only standard output is watched.
     pub targets: Vec<Target>,
-    /// The number of rounds; if absent, as many as fit into `time`, 20 to 200.
+    /// The number of rounds; if absent, as many as fit into `time`, but at least 20 and at most 200.
     pub rounds: Option<u32>,
-    /// After 20 rounds, no further round begins once this time has passed; 10 s if absent.
+    /// The time after which no further round begins, once 20 rounds are complete; 10 s if absent.
     pub time: Option<Duration>,
     /// The number of warm-up rounds.
     pub warmup: u32,
@@ -51,7 +52,7 @@ pub struct StartupPlan {
     pub seed: u64,
     /// Failures that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
-    /// Add cold runs, made cold by this method.
+    /// The method by which to make runs cold; if absent, there are no cold runs.
     pub cold: Option<ColdBy>,
     /// The number of observed runs of each program; 0 for none.
     pub observed_runs: u32,
@@ -148,7 +149,7 @@ fn program(target: &Target) -> StartupProgram {
     }
 }
 
-/// Starts the programs in rounds, and observes further runs of them.
+/// Starts the programs in rounds, and observes additional runs of them.
 ///
 /// # Errors
 /// If nothing can be measured at all. A failing run ends the measurement; the record then holds what was
@@ -169,8 +170,9 @@ pub fn startup(
     let subjects = plan.subjects();
     let begun = plan.record(started_at.clone(), StartupSession::begun());
     let mut recorder = Recorder::new(plan.record.as_deref(), begun)?;
-    // Cold runs need the files found by observing; without cold runs, observing comes last, because it slows
-    // the whole machine. Files evicted by an earlier session are read again first.
+    // Cold runs need the files that are found by observing, so observing comes first for them. Without cold
+    // runs, observing comes last, because it slows the whole machine. Files evicted by an earlier session are
+    // read again first.
     let first = match plan.cold {
         Some(_) => {
             startup::warm_up(&subjects, plan.options())?;
@@ -208,7 +210,7 @@ pub fn startup(
     Ok(Conducted { record, failure })
 }
 
-/// Records for programs whose output came at their end whether it was held back.
+/// For programs whose output came at the end of their run, records whether the output was held back.
 fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
     for (program, subject) in subjects.iter().enumerate() {
         if !warnings::may_be_held_back(&record.runs, program) || interrupt::stopped() {
@@ -220,7 +222,8 @@ fn ask_a_terminal(record: &mut StartupRecord, subjects: &[Subject]) {
             .find(|s| s.program == program && s.metric == StartupMetric::FirstOutput)
             .map_or(0.0, |summary| summary.p50.value);
         let most = Duration::from_secs_f64(median);
-        // If a program doesn't run on a terminal, nothing is known; its other numbers are valid.
+        // If a program doesn't run on a terminal, it remains unknown whether its output was held back; the
+        // other numbers are valid.
         let on_terminal = startup::first_output_on_a_terminal(&subject.command, most);
         if let Ok(Some(earlier)) = on_terminal {
             let warning = warnings::held_back(program, median * 1e9, earlier);

@@ -2,15 +2,19 @@
 
 use fathom_model::{Cache, Exit, StampedBy, StartupRun, Warning};
 
-/// A first byte after this share of the run was probably held back.
+/// If the first byte comes after this share of the run, it was probably held back.
 const LATE_SHARE: f64 = 0.9;
-/// A shorter run can hardly hold anything back, and its single run on a terminal would be dominated by noise.
+/// The minimum duration, in nanoseconds, of a run whose program is run on a terminal. A shorter run can
+/// hardly hold anything back, and its single run on a terminal would be dominated by noise.
 const WORTH_ASKING_NS: u64 = 20_000_000;
-/// A first byte in at most this share of the time can't be noise of a single run on a terminal.
+/// If the first byte comes in at most this share of the time, the difference can't be noise in the single run
+/// on a terminal.
 const EARLIER_SHARE: f64 = 0.5;
-/// The two ways of timestamping the first byte must agree within this.
+/// The maximum difference, in nanoseconds, between the two ways of timestamping the first byte for them to
+/// agree.
 const EXACT_NS: u64 = 50_000;
-/// For longer starts, 50 µs are less than a thousandth.
+/// The start-up time, in nanoseconds, above which 50 µs don't matter, because they are less than a
+/// thousandth.
 const MATTERS_NS: u64 = 50_000_000;
 
 /// Returns one warning for each issue.
@@ -109,7 +113,7 @@ fn was_ended(run: &StartupRun) -> bool {
     run.exit == Exit::TimedOut
 }
 
-/// Reports whether the time of the first byte has an uncertainty above 50 µs that matters.
+/// Reports whether the uncertainty of the time of the first byte exceeds 50 µs and is large enough to matter.
 fn is_loose(run: &StartupRun) -> bool {
     run.first_output_ns.is_some_and(|first| first < MATTERS_NS)
         && match run.first_output_by {
@@ -138,7 +142,7 @@ pub(super) fn may_be_held_back(runs: &[StartupRun], program: usize) -> bool {
     mine.iter().filter(late).count() * 2 > mine.len()
 }
 
-/// Returns a warning if the first byte came much earlier on a terminal.
+/// Returns a warning if the first byte came much earlier on a terminal than through a pipe.
 pub(super) fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Option<Warning> {
     let much_earlier = (terminal_ns as f64) < EARLIER_SHARE * pipe_ns;
     much_earlier.then(|| Warning {

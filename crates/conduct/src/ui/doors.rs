@@ -1,5 +1,6 @@
-//! Limits the open connections. Any process on this machine can connect: connections without a complete
-//! request are closed first, oldest first, so that idle connections can't keep the user's browser out.
+//! Limits the number of open connections. Any process on this machine can connect. Therefore, connections
+//! without a complete request are closed first, oldest first, so that idle connections can't keep the user's
+//! browser out.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -9,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of connections without a complete request. A browser sends its request right away.
 const MOST_WAITING: usize = 64;
-/// The maximum number of connections with an admitted request: a browser has six connections to a server, and
-/// some tabs.
+/// The maximum number of connections with an admitted request. A browser opens up to six connections to a
+/// server, and may have several tabs.
 const MOST_ANSWERED: usize = 64;
 
 /// All connections.
@@ -23,10 +24,10 @@ pub(super) struct Doors {
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// The oldest first.
+    /// Connections without a complete request, oldest first.
     waiting: VecDeque<(u64, Arc<TcpStream>)>,
     answered: usize,
-    /// Includes connections that were closed but whose threads haven't noticed yet.
+    /// The number of connections, including those that were closed but whose threads haven't noticed yet.
     inside: usize,
 }
 
@@ -75,7 +76,7 @@ impl Doors {
 
 fn close(waiting: Option<(u64, Arc<TcpStream>)>) {
     if let Some((_, connection)) = waiting {
-        // Its reader sees end of file. A connection that the client closed is already out.
+        // The connection's reader then sees end of file. A connection that the client closed is already out.
         let _ = connection.shutdown(Shutdown::Both);
     }
 }

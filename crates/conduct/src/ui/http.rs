@@ -1,6 +1,6 @@
 //! The part of HTTP/1.1 that a single local page needs: GET, and one response per connection. `tiny_http`
-//! would add a thread pool and chunked bodies that nothing here needs; heads are parsed by `httparse`, which
-//! `serve` already uses.
+//! would add a thread pool and chunked bodies, which aren't needed here. Heads are parsed by `httparse`,
+//! which `serve` already uses.
 
 use std::io::{self, Read, Write};
 
@@ -94,7 +94,7 @@ fn head(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
             .iter()
             .filter(|one| one.name.eq_ignore_ascii_case(name));
         let first = found.next()?;
-        // With two of them, at least one is wrong.
+        // If the header occurs twice, at least one of them is wrong.
         let text = match found.next() {
             Some(_) => String::new(),
             None => String::from_utf8_lossy(first.value).into_owned(),
@@ -109,8 +109,9 @@ fn head(bytes: &[u8]) -> Result<Option<Head>, httparse::Error> {
     }))
 }
 
-/// Admits only requests for our own address that carry the token, which only its user has: foreign host names
-/// can resolve to this machine (DNS rebinding), and any web page can send requests here.
+/// Admits only requests for our own address that carry the token, which only our user has. This is necessary
+/// because foreign host names can resolve to this machine (DNS rebinding), and any web page can send requests
+/// here.
 fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     let own = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let is_own = |host: &str| own.iter().any(|known| known == host);
@@ -153,7 +154,7 @@ fn admitted(head: &Head, port: u16, token: &str) -> Result<Asked, Answer> {
     })
 }
 
-/// Compares in constant time, whichever character differs.
+/// Compares in constant time, regardless of which characters differ.
 fn is_same(given: &str, token: &str) -> bool {
     let differences = given
         .bytes()
@@ -181,7 +182,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Writes a response; the connection is closed after it.
+/// Writes a response, after which the connection is closed.
 ///
 /// # Errors
 /// Errors of the connection.

@@ -16,12 +16,12 @@ pub use redirect::Redirect;
 
 use crate::ConductError;
 
-/// A client that sends no complete request in this time is not a browser.
+/// How long to wait for a complete request; a client that takes longer is not a browser.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The time a client has to read a response.
 const READING: Duration = Duration::from_secs(60);
-/// The time for responses in progress at shutdown: the store is then closed properly and leaves no extra
-/// files.
+/// The time that responses in progress get at shutdown. Waiting for them lets the store be closed properly,
+/// so that it leaves no extra files.
 const LAST: Duration = Duration::from_secs(2);
 
 /// A listening server.
@@ -65,7 +65,7 @@ impl Ui {
     }
 
     /// Serves requests until a signal arrives (call [`interrupt::catch`] first). A response that waits for
-    /// something must end then, too.
+    /// something must then end as well.
     pub fn run(&self, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
         let answer = Arc::new(answer);
         let doors = Arc::new(Doors::default());
@@ -75,8 +75,8 @@ impl Ui {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one initialized entry. A signal ends the wait; the timeout of a quarter of a second
-            // covers a signal that arrives right before it.
+            // SAFETY: the array has one initialized entry. A signal ends the wait; the timeout of a quarter
+            // of a second covers a signal that arrives right before the call.
             let ready = unsafe { libc::poll(&raw mut wait, 1, 250) };
             if ready < 1 {
                 continue;
@@ -91,7 +91,7 @@ impl Ui {
             let one = move || {
                 // A disconnected client needs no response.
                 let _ = one(&connection, &mut inside, port, &token, &*answer);
-                // Its resources must be closed before the connection counts as ended.
+                // The resources held by the closure must be released before the connection counts as ended.
                 drop(answer);
                 drop(inside);
             };

@@ -72,7 +72,7 @@ impl Drop for Redirect {
 
 /// Reports whether this user owns the folder and no other user can enter it.
 fn is_private(folder: &Path) -> bool {
-    // SAFETY: takes no arguments and can't fail.
+    // SAFETY: the call takes no arguments and can't fail.
     let own = unsafe { libc::geteuid() };
     folder.is_absolute()
         && folder

@@ -3,7 +3,7 @@
 use fathom_measure::assess;
 use fathom_model::{BenchRecord, Metric, VersionStep, VersionsRecord};
 
-/// The confidence level of the ratios to the first version: the level required for a claim.
+/// The confidence level of the ratios to the first version, which is the level required for a claim.
 const LEVEL: f64 = 0.99;
 
 /// Completes the record with the measurements.

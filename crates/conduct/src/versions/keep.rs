@@ -1,5 +1,5 @@
-//! Splits the record into one for each version, so that each is stored under its revision and all of them
-//! form one series. Pure functions.
+//! Splits the record into one for each version. Each is stored under its revision, and together they form one
+//! series. Pure functions.
 
 use fathom_model::{BenchRecord, Run, Version, VersionsRecord};
 use fathom_store::Revision;
@@ -7,15 +7,15 @@ use fathom_store::Revision;
 /// A version to store.
 #[derive(Debug, Clone)]
 pub struct VersionToKeep {
-    /// Its runs, as if it had been measured alone.
+    /// The runs of the version, as if it had been measured alone.
     pub record: BenchRecord,
-    /// Its revision, whose committed files were measured.
+    /// The revision whose committed files were measured, if there is one.
     pub revision: Option<Revision>,
     /// Its name.
     pub label: String,
 }
 
-/// Returns the measured versions, oldest first, as measurements of a benchmark with this name.
+/// Returns the measured versions, oldest first, as measurements of a benchmark named `name`.
 pub fn records(record: &VersionsRecord, name: &str) -> Vec<VersionToKeep> {
     let Some(measured) = &record.measured else {
         return Vec::new();

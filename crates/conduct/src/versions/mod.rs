@@ -33,7 +33,7 @@ pub enum Which {
         /// How revisions are built.
         builds: Builds,
     },
-    /// Installed programs, by the names of their versions in order.
+    /// Installed programs, given by the names of their versions, in order.
     Installed(Vec<String>),
 }
 
@@ -42,7 +42,7 @@ pub enum Which {
 pub struct VersionsPlan {
     /// The versions.
     pub which: Which,
-    /// Only the versions with these names; all if empty.
+    /// The names of the versions to measure; all if empty.
     pub only: Vec<String>,
     /// The command.
     pub template: Template,
@@ -64,7 +64,7 @@ pub struct VersionsPlan {
     pub terms: RunTerms,
 }
 
-/// Builds each version once, measures those that run in interleaved rounds, and compares neighbors.
+/// Builds each version once, measures those that work in interleaved rounds, and compares neighbors.
 ///
 /// # Errors
 /// If no version can be measured. If a run fails after its command has worked once, the measurement ends, and
@@ -140,11 +140,11 @@ fn bench_plan(plan: &VersionsPlan, targets: Vec<Target>) -> BenchPlan {
     }
 }
 
-/// Splits the names of the versions into ranges of at most `most`, one for each job. The last of a range is
-/// the first of the next, so that every step between neighbors is in exactly one of them.
+/// Splits the names of the versions into ranges of at most `most`, one for each job. The last version of a
+/// range is the first of the next one, so every step between neighbors is in exactly one range.
 ///
 /// # Errors
-/// If there is no such range.
+/// If there is no such range of revisions.
 pub fn ranges(plan: &VersionsPlan, most: usize) -> Result<Vec<Vec<String>>, ConductError> {
     let found = prepare::find(plan)?;
     let names: Vec<String> = found.versions.into_iter().map(|one| one.version).collect();

@@ -14,7 +14,7 @@ pub(super) struct Found {
     pub(super) repository: Option<Repository>,
     pub(super) every: Option<usize>,
     pub(super) notes: Vec<String>,
-    /// Held during the measurement.
+    /// The worktrees, which are held during the measurement.
     worktrees: Vec<Worktree>,
     cache: Option<Worktrees>,
 }
@@ -109,7 +109,7 @@ fn named(name: &str) -> Version {
 /// Builds all versions and runs each once. Versions that can't be measured get an error.
 ///
 /// # Errors
-/// If it was told to stop, or nothing can be built here at all.
+/// If Fathom was told to stop, or if nothing can be built here at all.
 pub(super) fn targets(
     plan: &VersionsPlan,
     found: &mut Found,
@@ -179,10 +179,10 @@ pub(super) fn targets(
     Ok(targets)
 }
 
-/// Returns the files of a revision, or why it can't be built.
+/// Returns the files of a revision, or the reason why it can't be built.
 ///
 /// # Errors
-/// If nothing can be built here at all, or it was told to stop.
+/// If nothing can be built here at all, or if Fathom was told to stop.
 pub(crate) fn built(
     builds: &Builds,
     repository: &Repository,
@@ -209,7 +209,7 @@ pub(crate) fn built(
     })
 }
 
-/// Returns why nothing was measured, with the error of the last version.
+/// Returns a message that nothing was measured, with the error of the last version.
 pub(super) fn nothing_runs(versions: &[Version]) -> String {
     let builds = versions
         .iter()

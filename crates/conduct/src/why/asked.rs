@@ -1,4 +1,4 @@
-//! Symbol names of JIT-compiled code: observed runs are told to write them, timed runs never are.
+//! Requests symbol names of JIT-compiled code: observed runs are told to write them, timed runs never are.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -27,7 +27,7 @@ pub(super) fn asked(target: &Target) -> Option<Asked> {
     Asked::of(&words, script.as_deref(), follows_no_links_of_others())
 }
 
-/// Requests names from an observed run. Does nothing if the written files could not be managed.
+/// Requests names from an observed run. Does nothing if the files that would be written couldn't be managed.
 pub(super) fn ask(asked: &Asked, command: &mut TraceCommand) {
     let Ok(maps) = NameMaps::begin() else {
         return;
@@ -46,7 +46,8 @@ fn add(environment: &mut Vec<(OsString, OsString)>, name: &str, options: &str) {
     }
 }
 
-/// Returns a command to copy that would give names to the functions of an explanation without them.
+/// Returns a command for the user to copy that would name the functions, if the explanation lacks their
+/// names.
 pub(super) fn names_by(explanation: &Explanation, trace: &Trace) -> Option<String> {
     let language = fathom_diagnose::lacks_names(explanation, trace)?;
     let by_hand = asked_by_hand(language)?;
@@ -73,7 +74,7 @@ fn asks_jvm(pid: u32) -> [String; 3] {
     ]
 }
 
-/// Asks a running JVM of this user to write its symbol names, which takes it a few milliseconds.
+/// Asks a running JVM of this user to write its symbol names, which takes the JVM a few milliseconds.
 pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
     let root = trace.processes.first();
     let program = root.and_then(|root| root.execs.last());
@@ -93,8 +94,8 @@ pub(super) fn ask_jvm(pid: u32, trace: &Trace, stacks: &StackPool) {
     }
 }
 
-/// Runs a command for at most 30 s, long enough to start a JVM on a heavily overloaded machine. Returns
-/// whether it succeeded.
+/// Runs a command for at most 30 s, which is long enough to start a JVM on a heavily overloaded machine.
+/// Returns whether the command succeeded.
 fn run(words: &[String]) -> bool {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
@@ -122,7 +123,7 @@ fn run(words: &[String]) -> bool {
 /// Returns the first line of a script; `None` for any other program.
 fn first_line(program: &Path) -> Option<String> {
     let mut bytes = Vec::new();
-    // Reading would block if the path is a pipe now.
+    // The path may now be a pipe, and reading from it would block.
     if !program.metadata().ok()?.is_file() {
         return None;
     }
@@ -133,8 +134,8 @@ fn first_line(program: &Path) -> Option<String> {
         .then(|| String::from_utf8_lossy(line).into_owned())
 }
 
-/// Reports whether a program that writes to `/tmp` is safe from links that other users put there. Only the
-/// map of the command's own process is created before it runs.
+/// Reports whether a program that writes to `/tmp` is protected from links that other users put there. This
+/// matters because only the map of the command's own process is created before it runs.
 fn follows_no_links_of_others() -> bool {
     let setting = fs::read_to_string("/proc/sys/fs/protected_symlinks");
     setting.is_ok_and(|setting| setting.trim() == "1")

@@ -31,11 +31,11 @@ pub struct AttachPlan {
     pub time: Duration,
     /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
-    /// Measure the limits of the machine if they are unknown.
+    /// Whether to measure the limits of the machine if they are unknown.
     pub measure_limits: bool,
 }
 
-/// Observes, then explains. The process continues.
+/// Observes the process, then explains it. The process continues.
 ///
 /// # Errors
 /// If there is no such process, the user may not trace it, or no tier works here.
@@ -67,7 +67,7 @@ pub fn attached(plan: &AttachPlan, observer: &mut dyn Observer) -> Result<Explai
     })
 }
 
-/// Observes with this tier, or with the best that works.
+/// Observes with the requested tier, or otherwise with the best one that works.
 ///
 /// # Errors
 /// If no tier works.
@@ -101,7 +101,8 @@ pub(crate) fn observe(
     }
     let tiers = Tiers::known();
     let best = tiers.best(&TIERS);
-    // A tier that was permitted may no longer be, or the limit of open files may be too low for all threads.
+    // A tier that was permitted may no longer be permitted, or the limit of open files may be too low for all
+    // threads.
     let allowed = TIERS.into_iter().filter(|tier| tiers.allows(*tier));
     let mut failed = None;
     for tier in allowed {
@@ -138,7 +139,7 @@ pub(crate) fn observation(trace: Trace, measure_limits: bool) -> Observation {
     }
 }
 
-/// Reports whether it was started with `PYTHONUNBUFFERED` set to a nonempty value.
+/// Reports whether the process was started with `PYTHONUNBUFFERED` set to a nonempty value.
 fn has_python_unbuffered(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     language::is_unbuffered(&variables(&environment).collect::<Vec<_>>())

@@ -19,12 +19,12 @@ use crate::{ConductError, Observer, RunTerms, Target, fingerprint};
 /// Two commands, and how to time and observe them.
 #[derive(Debug, Clone)]
 pub struct DifferencePlan {
-    /// A and B.
+    /// The two commands, called A and B.
     pub targets: [Target; 2],
     /// Earlier timed runs, in rounds that have both: benchmark 0 is A, benchmark 1 is B. If empty, the
     /// commands are timed now.
     pub timed: Vec<Run>,
-    /// The number of timed rounds; if absent, until both medians are known well.
+    /// The number of timed rounds; if absent, rounds are run until both medians are known precisely enough.
     pub runs: Option<u32>,
     /// The seed of the order within rounds.
     pub seed: u64,
@@ -36,25 +36,25 @@ pub struct DifferencePlan {
     pub terms: RunTerms,
 }
 
-/// The maximum number of observed runs of each command: their spread shows how well a part is known. For
-/// programs of 1 to 3 ms, five runs omitted 5 to 7 % of the time as smaller than its interval, mostly user
-/// code.
+/// The maximum number of observed runs of each command; their spread shows how precisely a part is known. For
+/// programs that take 1 to 3 ms, five runs left 5 to 7 % of the time unreported because parts were smaller
+/// than their intervals; most of it was user code.
 const MOST_OBSERVED: u32 = 20;
-/// The time to switch the observation of a run on and off again.
+/// The time it takes to switch observation on and off for a run.
 const SWITCHING: Duration = Duration::from_millis(100);
-/// With fewer runs, the spread means nothing: then one run is enough.
+/// The minimum number of observed runs for a meaningful spread; if fewer fit, one run is enough.
 const FEWEST_OBSERVED: u32 = 3;
-/// The approximate time for the observed runs of a command, if there are several.
+/// The approximate total time for the observed runs of a command, if there are several.
 const OBSERVING: Duration = Duration::from_secs(3);
 
-/// Explains what B does more than A; used by every verb with two commands.
+/// Explains what additional work B does compared with A; used by every verb that has two commands.
 ///
-/// Times both in interleaved rounds, unless `plan.timed` has runs. Observes each, several times if they are
-/// short, alternating between A and B. Then lists the parts of the difference between the medians. Takes 4 to
-/// 15 s for commands of some 100 ms, half of that if they were already timed.
+/// Times both in interleaved rounds, unless `plan.timed` has runs. Observes both, alternating between A and
+/// B, several times if they are short. Then lists the parts of the difference between the medians. This takes
+/// 4 to 15 s for commands of some 100 ms, and half of that if they were already timed.
 ///
 /// # Errors
-/// If a command can't be run or observed, or if it is told to stop before both were.
+/// If a command can't be run or observed, or if Fathom is told to stop before both were observed.
 pub fn difference(
     plan: &DifferencePlan,
     observer: &mut dyn Observer,
@@ -63,10 +63,10 @@ pub fn difference(
     record(plan, &timings, &observations, added).ok_or(ConductError::NothingTimed)
 }
 
-/// The difference, or a message why it is unknown, for verbs whose own result is valid either way.
+/// The difference, or a message that says why it is unknown; for verbs whose own result is valid either way.
 pub type Differs = Result<Difference, String>;
 
-/// Like [`difference`], without findings: nothing is diagnosed.
+/// Like [`difference`], but without diagnosing any findings.
 pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Differs {
     let (_, observations, _) = observed(plan, observer).map_err(|error| error.to_string())?;
     let (difference, _) =
@@ -74,7 +74,7 @@ pub(crate) fn differs(plan: &DifferencePlan, observer: &mut dyn Observer) -> Dif
     Ok(difference)
 }
 
-/// What the observed runs were given in addition to what the timed ones were.
+/// What the observed runs of each command were given in addition to what the timed runs were given.
 type Added = [Option<String>; 2];
 type Observed = ([Timing; 2], [Vec<Observation>; 2], Added);
 
@@ -108,10 +108,10 @@ fn timings(
     }))
 }
 
-/// Returns how many runs of each command are observed.
+/// Returns how many runs of each command to observe.
 fn observed_runs(timings: &[Timing; 2]) -> u32 {
     let timed = timings.iter().map(|timing| timing.timed.runs as u32);
-    // A small `--runs` limits the observed runs, too.
+    // A small `--runs` limits the observed runs as well.
     let most = timed.fold(MOST_OBSERVED, u32::min).max(1);
     let walls = timings.iter().map(|timing| timing.timed.wall.value);
     let longest = walls.fold(0.0, f64::max) + SWITCHING.as_secs_f64();
@@ -130,13 +130,13 @@ fn observations(
     let mut observations = [Vec::new(), Vec::new()];
     let mut added = [None, None];
     for turn in 0..observed_runs(timings) {
-        // The order alternates, so that disturbances at the beginning of a turn affect both.
+        // The order alternates, so that disturbances at the beginning of a round affect both commands.
         let order = if turn % 2 == 0 { [0, 1] } else { [1, 0] };
         for index in order {
             let (target, timing) = (&plan.targets[index], &timings[index]);
             let mut observed = observe::observe(&alone(plan, index), &timing.runs, observer)?;
             if interrupt::stopped() && observed.trace.end.cut_short {
-                // If both were already observed, that is enough for an answer.
+                // If both commands were already observed, that is enough for a result.
                 return match observations.iter().all(|side| !side.is_empty()) {
                     true => Ok((observations, added)),
                     false => Err(nothing_observed(timing)),
@@ -155,7 +155,7 @@ fn nothing_observed(timing: &Timing) -> ConductError {
     ConductError::NothingObserved(Box::new(timing.timed.clone()))
 }
 
-/// Returns the plan for observing one of them.
+/// Returns the plan for observing the command with this index alone.
 fn alone(plan: &DifferencePlan, index: usize) -> WhyPlan {
     WhyPlan {
         target: plan.targets[index].clone(),
@@ -226,16 +226,17 @@ fn record(
     })
 }
 
-/// Returns findings that most observed runs of one command have, and no observed run of the other, not even
-/// at half the size: commands don't differ just because a finding on one side is slightly too small to be
-/// reported. `sizes`: how large each finding is in the observed runs of the other.
+/// Returns the findings that most observed runs of one command have and no observed run of the other has, not
+/// even at half the size. The reason is that commands don't differ just because a finding on one side is
+/// slightly too small to be reported. `sizes` holds the size of each finding in the observed runs of the
+/// other command.
 fn only(
     of: &[&[Finding]],
     other: &[&[Finding]],
     sizes: impl FnOnce() -> Vec<BTreeMap<FindingId, u64>>,
 ) -> Vec<Finding> {
     let has = |run: &[Finding], id| run.iter().any(|one| one.id == id);
-    // The last run that has a finding provides its text.
+    // The text is taken from the last run that has the finding.
     let mut findings: Vec<Finding> = Vec::new();
     for finding in of.iter().rev().copied().flatten() {
         let often = of.iter().filter(|run| has(run, finding.id)).count();

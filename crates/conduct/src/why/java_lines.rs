@@ -10,7 +10,7 @@ use fathom_model::{CodePlace, Explanation};
 use fathom_stacks::{is_made_at_run_time, source_of_method};
 use fathom_trace::Trace;
 
-/// The size limit of a class file in bytes; the largest have some hundred thousand.
+/// The size limit of a class file in bytes; the largest ones in practice have some hundred thousand.
 const MOST_BYTES: u64 = 4 << 20;
 /// The maximum number of methods to look up.
 const MOST: usize = 500;
@@ -44,7 +44,8 @@ pub(super) fn name(explanation: &mut Explanation, trace: &Trace, folder: &Path) 
     }
 }
 
-/// Returns the folders and files of `-cp` and similar options; the current folder if there is no such option.
+/// Returns the folders and files of `-cp` and similar options, or the current folder if there is no such
+/// option.
 fn class_path(arguments: &[String]) -> Vec<String> {
     let names = ["-cp", "-classpath", "--class-path"];
     let given = arguments.iter().position(|it| names.contains(&it.as_str()));
@@ -65,7 +66,7 @@ fn source(
     }
     let find = || {
         let (class, method) = function.rsplit_once('.')?;
-        // Prevents paths that lead out of the folder.
+        // The replacement prevents paths that lead out of the folder.
         let file = format!("{}.class", class.replace('.', "/"));
         let is_inside = !file.starts_with('/') && !file.contains("//");
         let paths = folders.iter().map(|folder| folder.join(&file));
@@ -76,7 +77,7 @@ fn source(
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // Reading a pipe would block.
+    // Reading from a pipe would block.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

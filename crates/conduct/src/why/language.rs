@@ -11,11 +11,11 @@ use fathom_diagnose::Language;
 /// in the file.
 const READ_BYTES: u64 = 64 << 20;
 
-/// Returns the language of the program in this file; for a script, that of its first line. `None` if nothing
-/// shows it (then the interpreter's name decides).
+/// Returns the language of the program in this file; for a script, the language that its first line names.
+/// Returns `None` if nothing in the file shows it; the interpreter's name then decides.
 pub(crate) fn language_of(program: &Path) -> Option<Language> {
     let mut content = Vec::new();
-    // Reading would block if the path is a pipe now.
+    // The path may now be a pipe, and reading from it would block.
     if !program.metadata().ok()?.is_file() || runs_scripts(program) {
         return None;
     }
@@ -29,8 +29,8 @@ pub(crate) fn language_of(program: &Path) -> Option<Language> {
 
 const UNBUFFERED: &str = "PYTHONUNBUFFERED";
 
-/// Reports whether the command has `PYTHONUNBUFFERED` set to a nonempty value, by `variables`, which are
-/// added to Fathom's own environment, or by that environment.
+/// Reports whether `PYTHONUNBUFFERED` is set to a nonempty value for the command. `variables` are added to
+/// Fathom's own environment, which is consulted as well.
 pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     match variables.iter().any(|(name, _)| name == UNBUFFERED) {
         true => is_unbuffered(variables),
@@ -38,7 +38,8 @@ pub(super) fn python_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     }
 }
 
-/// Reports whether the last assignment among these sets it.
+/// Reports whether the last assignment of `PYTHONUNBUFFERED` among these variables sets it to a nonempty
+/// value.
 pub(super) fn is_unbuffered(variables: &[(OsString, OsString)]) -> bool {
     let last = variables.iter().rev().find(|(name, _)| name == UNBUFFERED);
     last.is_some_and(|(_, value)| !value.is_empty())
@@ -68,7 +69,8 @@ fn by_marks(content: &[u8]) -> Option<Language> {
     if !content.starts_with(b"\x7fELF") {
         return None;
     }
-    // Rust leaves the path of its own sources in panics; Go writes the magic number of its build information.
+    // Rust leaves the path of its own sources in panic messages; Go writes the magic number of its build
+    // information.
     if contains(content, b"/rustc/") {
         return Some(Language::Rust);
     }
@@ -80,7 +82,7 @@ fn by_marks(content: &[u8]) -> Option<Language> {
     (is_c && !of_others()).then_some(Language::C)
 }
 
-/// Marks of C and C++ compilers in `.comment`, which distributions strip from their packages.
+/// Marks that C and C++ compilers leave in `.comment`. Distributions strip that section from their packages.
 const C_COMPILERS: [&[u8]; 2] = [b"GCC: (", b"clang version "];
 
 /// Marks of other languages whose programs are linked with the C startup code: Fortran, OCaml, Haskell, D,
@@ -98,7 +100,7 @@ const OTHERS: [&[u8]; 10] = [
     b"__crystal_main",
 ];
 
-/// Interpreters written in C: their users write in another language, for which there is no advice.
+/// Interpreters written in C. Their users write in another language, for which there is no advice.
 const INTERPRETERS: [&str; 12] = [
     "lua", "luajit", "php", "awk", "gawk", "mawk", "tclsh", "R", "guile", "julia", "gdb", "make",
 ];

@@ -7,11 +7,14 @@ use fathom_diagnose::Limits;
 use fathom_machine::remembered::{self, Profile};
 use fathom_trace::Trace;
 
-/// Returns the limits that `fathom machine` stored for this machine; with `measure`, takes the quick profile
-/// if there are none (3 s, at most 8 s). `floor` is the empty program's time in seconds, from this session.
-/// The cost of looking up the trace's names is always measured now (some ms); so is a call through the 32-bit
-/// entry (2 ms) if the trace has any, and the simplest call and read-only calls (0.5 ms each) if the number
-/// of calls must be estimated from the time they took.
+/// Returns the limits that `fathom machine` stored for this machine. If there are none and `measure` is set,
+/// takes the quick profile (3 s, at most 8 s). `floor` is the time of the empty program in seconds, from this
+/// session.
+///
+/// Some costs are always measured now. That of looking up the trace's names takes some milliseconds. That of
+/// a call through the 32-bit entry takes 2 ms and is measured if the trace has such calls. Those of the
+/// simplest call and of read-only calls take 0.5 ms each and are measured if the number of calls must be
+/// estimated from the time they took.
 pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits {
     let folder = remembered::default_folder();
     let profile = match measure {
@@ -38,8 +41,8 @@ pub(super) fn limits(measure: bool, floor: Option<f64>, trace: &Trace) -> Limits
     }
 }
 
-/// Measures the cost of the calls that the trace's processes continued to make, if they can be made from
-/// here.
+/// Measures the cost of the calls that the trace's processes kept making until the end, if such calls can be
+/// made from here.
 fn late_calls(trace: &Trace) -> BTreeMap<String, f64> {
     let late = trace.syscalls.iter().filter(|row| row.late_calls > 0);
     let names: BTreeSet<&str> = late.map(|row| row.name.as_str()).collect();
@@ -48,7 +51,7 @@ fn late_calls(trace: &Trace) -> BTreeMap<String, f64> {
 }
 
 /// Returns the paths that the trace's processes queried with read-only calls, most frequent first. Relative
-/// paths and patterns for several paths are skipped, because they can't be queried from here.
+/// paths, and patterns that stand for several paths, are skipped because they can't be queried from here.
 fn asked_for(trace: &Trace) -> Vec<(CString, u64)> {
     let is_one = |path: &str| path.starts_with('/') && !path.contains(['*', '#']);
     let rows = trace.paths.iter();
@@ -60,7 +63,7 @@ fn asked_for(trace: &Trace) -> Vec<(CString, u64)> {
     asked
 }
 
-/// Uses only figures that the probes themselves consider reliable.
+/// Returns the limits. Only figures that the probes themselves consider reliable are used.
 fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
     let bandwidth = profile.and_then(|profile| profile.value("read_bandwidth_1"));
     Limits {
@@ -72,7 +75,7 @@ fn of(profile: Option<&Profile>, floor: Option<f64>) -> Limits {
     }
 }
 
-/// Returns the probe's figure in seconds, whichever unit of time it has.
+/// Returns the probe's figure in seconds, whatever its unit of time.
 fn seconds(profile: &Profile, id: &str) -> Option<f64> {
     let result = profile.results.iter().find(|result| result.id == id)?;
     let in_a_second = match result.unit.as_str() {

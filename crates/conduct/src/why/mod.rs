@@ -28,7 +28,7 @@ use timing::Timing;
 
 use crate::{ConductError, Observer, RunTerms, Target, fingerprint, throttling};
 
-/// The maximum number of processes and different programs of a tree whose language is looked up.
+/// The maximum number of a tree's processes, and of its different programs, whose language is looked up.
 const MOST_PROCESSES: usize = 1_000;
 const MOST_PROGRAMS: usize = 24;
 
@@ -37,13 +37,13 @@ const MOST_PROGRAMS: usize = 24;
 pub struct WhyPlan {
     /// The command.
     pub target: Target,
-    /// The number of timed runs; if absent, until the median is known well.
+    /// The number of timed runs; if absent, the command is run until the median is known precisely enough.
     pub runs: Option<u32>,
     /// Failures of timed runs that are counted instead of ending the measurement.
     pub ignore_failure: IgnoreFailure,
     /// The tier; if absent, the best one permitted.
     pub tier: Option<Tier>,
-    /// Measure the limits of the machine if they are unknown (3 s, at most 8 s).
+    /// Whether to measure the limits of the machine if they are unknown (3 s, at most 8 s).
     pub measure_limits: bool,
     /// How the command is run.
     pub terms: RunTerms,
@@ -58,10 +58,10 @@ pub struct Explained {
     pub observation: Observation,
 }
 
-/// Times, then observes, then explains.
+/// Times the command, observes it, and explains it.
 ///
 /// # Errors
-/// If the command can't be run or observed, or if it is told to stop before it was.
+/// If the command can't be run or observed, or if Fathom is told to stop before it was observed.
 pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, ConductError> {
     let _limit = interrupt::until(plan.terms.deadline);
     fingerprint::take(observer);
@@ -94,7 +94,7 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     })
 }
 
-/// Observes one run without timing any, for callers that only need to know what the command does.
+/// Observes one run without timing any. For callers that only need to know what the command does.
 ///
 /// # Errors
 /// As for [`why`].
@@ -117,15 +117,17 @@ pub fn timed_in_words(timed: &TimedRuns) -> String {
     }
 }
 
-/// Returns the file that the command ran in the end: a version manager's shim becomes another program, whose
-/// path may be relative to where the command started. A change of directory in between is not known here.
+/// Returns the file that the command ended up running. A version manager's shim becomes another program,
+/// whose path may be relative to the folder in which the command started. If the shim changed to another
+/// folder in between, that isn't known here.
 fn program_of(command: &CommandLine, last: Option<&str>) -> PathBuf {
     let named = last.map(|path| command.folder().join(path));
     let named = named.filter(|path| path.is_file());
     named.unwrap_or_else(|| from_here(command))
 }
 
-/// Resolves a program named relative to the command's folder (`--cwd`), which is elsewhere from here.
+/// Resolves a program that is named relative to the command's folder (`--cwd`), which differs from the folder
+/// of this process.
 fn from_here(command: &CommandLine) -> PathBuf {
     command.folder().join(&command.program)
 }

@@ -1,4 +1,4 @@
-//! The observed run: uses the best permitted tier, under the same conditions as the timed runs.
+//! The observed run, which uses the best permitted tier under the same conditions as the timed runs.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,7 +19,7 @@ use super::{WhyPlan, asked, from_here, language};
 use crate::tiers::Tiers;
 use crate::{ConductError, Event, Observer, Target};
 
-/// All tiers: each is informative about a command.
+/// The tiers to choose from: all of them, because each is informative about a command.
 const TIERS: [Tier; 4] = [Tier::Kernel, Tier::Perf, Tier::Sample, Tier::Ptrace];
 
 /// The command to run and observe.
@@ -28,14 +28,15 @@ struct Subject<'a> {
     timed: &'a [Run],
     /// The command's program, if it is written in Go.
     go: Option<PathBuf>,
-    /// How names of generated code are requested from it.
+    /// How the command is asked for the names of generated code.
     asked: Option<Asked>,
     /// Stacks of all observed runs.
     stacks: StackPool,
     observer: &'a mut dyn Observer,
 }
 
-/// Runs the command once more and observes it; again, if that run differed much from the timed ones.
+/// Runs the command once more and observes it. If that run differs much from the timed ones, observes it
+/// again.
 ///
 /// # Errors
 /// If no tier is permitted, or the command can't be started.
@@ -47,7 +48,8 @@ pub(super) fn observe(
     let mut subject = Subject {
         plan,
         timed,
-        // Done once, before any run is prepared: it reads the program, which may have to be cold.
+        // This is done once, before any run is prepared, because it reads the program, which may have to be
+        // cold.
         go: go_program(&plan.target),
         asked: asked::asked(&plan.target),
         stacks: match median(timed, |run| run.wall_ns) {
@@ -79,37 +81,39 @@ pub(super) fn observe(
 pub(super) struct Observed {
     /// The run to explain.
     pub trace: Trace,
-    /// Samples of another run, if its own were too few.
+    /// The samples of another run, if this one had too few.
     pub more_samples: Option<Profile>,
-    /// What it was given in addition to what the timed runs were.
+    /// What the run was given in addition to what the timed runs were given.
     pub added: Option<String>,
 }
 
-/// A run that is stopped at its calls may take this many times as long as the longest timed one, and at least
-/// the minimum below. A program that traces its own children can't continue at all.
+/// A run that is stopped at its calls may take at most this many times as long as the longest timed run, but
+/// always at least the minimum below. The limit exists because a program that traces its own children can't
+/// continue at all when stopped.
 const TIMES_AS_LONG: u32 = 10;
 const STOPPED_AT_LEAST: Duration = Duration::from_secs(15);
 
-/// The CPU time between two samples of user code: not a multiple of the whole-millisecond intervals that
-/// programs and kernels use. Sampling at a quarter of this made memory-bound code 3 to 6 % slower in a nested
-/// virtual machine.
+/// The CPU time between two samples of user code. It is not a multiple of a millisecond, because programs and
+/// kernels use whole-millisecond intervals. Sampling at a quarter of this interval made memory-bound code 3
+/// to 6 % slower in a nested virtual machine.
 const SAMPLES: Duration = Duration::from_nanos(3_989_000);
-/// The same for runs that would have only a few dozen samples.
+/// The CPU time between two samples for runs that would otherwise have only a few dozen samples.
 const MANY_SAMPLES: Duration = Duration::from_nanos(997_000);
-/// The initial time of calls, waits and faults between two stacks; it doubles as a run goes on. A run of 50
-/// ms has some hundred stacks, which take 1 % of it and are excluded from its account.
+/// The initial time, in calls, waits and faults, between two stacks; it doubles as a run goes on. A run of 50
+/// ms has some hundred stacks, which take 1 % of the run and are excluded from its account.
 pub(super) const CALL_STACKS: Duration = Duration::from_nanos(65_536);
-/// The CPU time below which a run counts as that short, in ns.
+/// The CPU time, in nanoseconds, below which a run is short enough to need `MANY_SAMPLES`.
 const SHORT_NS: u64 = 250_000_000;
-/// With less CPU time, no clock gives enough samples to name a function, in ns.
+/// The CPU time, in nanoseconds, below which no clock gives enough samples to name a function.
 const TOO_SHORT_NS: u64 = 40_000_000;
 /// The number of samples needed to name functions.
 const ENOUGH_SAMPLES: u64 = 64;
-/// With this many stacks, the callers of something that takes 5 % are known to 1.4 points.
+/// The number of stacks to collect. With this many, the callers of something that takes 5 % of the time are
+/// known to within 1.4 percentage points.
 const ENOUGH_STACKS: u64 = 1_000;
-/// How long a short command is run again to collect that many stacks.
+/// How long a short command is run repeatedly to collect that many stacks.
 const FOR_MORE_RUNS: Duration = Duration::from_millis(1_500);
-/// Each of these runs should have at least a few samples, in ns.
+/// The minimum CPU time of these runs, in nanoseconds, so that each has at least a few samples.
 const TOO_SHORT_FOR_STACKS_NS: u64 = 4_000_000;
 
 impl Subject<'_> {
@@ -121,8 +125,8 @@ impl Subject<'_> {
             ))
         })?;
         let mut trace = self.most_representative(tier)?;
-        // Samples show what the program waited for; only a run that stops at calls shows which calls were
-        // made.
+        // Samples show what the program waited for; which calls were made is shown only by a run that stops
+        // at calls.
         if tier.only_samples() && tiers.allows(Tier::Ptrace) && !interrupt::stopped() {
             let own = self.plan.terms.timeout;
             let limit = own.unwrap_or_else(|| self.longest() * TIMES_AS_LONG + STOPPED_AT_LEAST);
@@ -141,7 +145,8 @@ impl Subject<'_> {
     fn by_what_is_allowed(&mut self) -> Result<Trace, ConductError> {
         let tiers = Tiers::known();
         match self.by_the_best(&tiers) {
-            // A tier that was permitted may no longer be, because of a limit that the stamp doesn't include.
+            // A tier that was permitted may no longer be permitted, because of a limit that the stamp doesn't
+            // include.
             Err(ConductError::Trace(_)) if tiers.is_kept => {
                 self.by_the_best(&Tiers::tried_and_kept())
             }
@@ -149,9 +154,9 @@ impl Subject<'_> {
         }
     }
 
-    /// If the kernel tier took too few samples of a run, returns the samples of another run, using a clock
-    /// that runs with the program and costs a short program nothing. `None` if that isn't needed or isn't
-    /// possible, or if the other run was of a different kind.
+    /// If the kernel tier took too few samples of a run, returns the samples of another run. That run uses a
+    /// clock that runs with the program and costs a short program nothing. Returns `None` if no more samples
+    /// are needed or possible, or if the other run was of a different kind.
     fn more_samples(&mut self, trace: &Trace) -> Option<Profile> {
         let median = self.median_cpu_ns()?;
         let own = trace.profile.iter().flat_map(|profile| &profile.functions);
@@ -164,8 +169,8 @@ impl Subject<'_> {
         self.alike(trace, MANY_SAMPLES)?.profile
     }
 
-    /// Adds stacks from more runs, if the command is short and has too few stacks or they were deeper than
-    /// what was copied. Uses a clock that runs with the program, at a rate that doesn't disturb it.
+    /// Adds stacks from more runs, if the command is short and either has too few stacks or has stacks deeper
+    /// than what was copied. Uses a clock that runs with the program, at a rate that doesn't disturb it.
     fn more_stacks(&mut self, trace: &Trace) {
         let wall_ns = median(self.timed, |run| run.wall_ns);
         let (Some(cpu_ns), Some(wall_ns)) = (self.median_cpu_ns(), wall_ns) else {
@@ -196,8 +201,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Runs it once more in the perf tier; `None` if that isn't possible, or if the run was of a different
-    /// kind than this one.
+    /// Runs the command once more in the perf tier. Returns `None` if that isn't possible, or if the new run
+    /// was of a different kind than the traced one.
     fn alike(&mut self, trace: &Trace, samples: Duration) -> Option<Trace> {
         let more = self.once(Tier::Perf, samples, self.plan.terms.timeout);
         let more = more.ok()?;
@@ -257,8 +262,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Runs and observes once with a request for names; without it, if the run then doesn't end as the timed
-    /// ones did.
+    /// Runs and observes the command once with a request for names. If the run doesn't end as the timed ones
+    /// did, repeats it without the request.
     fn once(
         &mut self,
         tier: Tier,
@@ -303,7 +308,7 @@ impl Subject<'_> {
         command.cwd = target.command.directory.clone();
         command.timeout = limit;
         command.stdin = traced_input(&target.command.input)?;
-        // Calls have stacks too in the tiers that stop at them.
+        // Tiers that stop at calls collect stacks for calls, too.
         if let Some(asked) = self.asked.as_ref().filter(|_| tier != Tier::Sample) {
             asked::ask(asked, &mut command);
         }
@@ -323,10 +328,10 @@ impl Subject<'_> {
             let not_visible = "how goroutines wait for mutexes: only the kernel tier sees it";
             trace.not_visible.insert(0, not_visible.to_owned());
         }
-        // Closes the write end, so that the drain ends.
+        // Dropping the command closes the write end, so that the drain ends.
         drop(command);
         if let Some(drain) = drain {
-            // It only reads; if it failed, the command saw a closed pipe.
+            // The drain only reads; if it failed, the command saw a closed pipe.
             let _ = drain.join();
         }
         Ok(trace)
@@ -340,16 +345,16 @@ fn median(runs: &[Run], of: impl Fn(&Run) -> u64) -> Option<u64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Returns how it ended: a different end means a different kind of run.
+/// Returns how the run ended; a run that ends differently is of a different kind.
 fn ended(end: &End) -> (Option<i32>, Option<i32>, bool) {
     (end.code, end.signal, end.cut_short)
 }
 
-/// Returns why the calls of a second run, which was stopped at them, don't apply to the first. `limited`: the
-/// user set a time limit, which may have ended both.
+/// Returns why the calls of a second run, which was stopped at them, don't apply to the first; `None` if they
+/// do. `limited` means that the user set a time limit, which may have ended both.
 fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
     if interrupt::stopped() {
-        // The calls of a partial run are not usable as counts.
+        // The calls of a partial run can't be used as counts.
         let why = "a signal to Fathom ended the run that was stopped at its calls";
         return Some(why.to_owned());
     }
@@ -404,7 +409,7 @@ fn output(command: &mut TraceCommand, plan: &WhyPlan) -> Result<Option<Drain>, C
             };
             let (mut reader, writer) = std::io::pipe().map_err(failed)?;
             drain = Some(std::thread::spawn(move || {
-                // The content doesn't matter; this ends when the pipe is closed.
+                // The content doesn't matter; the copy ends when the pipe is closed.
                 let _ = std::io::copy(&mut reader, &mut std::io::sink());
             }));
             Io::Fd(OwnedFd::from(writer))
@@ -413,7 +418,8 @@ fn output(command: &mut TraceCommand, plan: &WhyPlan) -> Result<Option<Drain>, C
     Ok(drain)
 }
 
-/// An unprivileged user's sampler may not see which program the command executed; its starter knows.
+/// Names the command's program, which an unprivileged user's sampler may not have seen; this process started
+/// it and knows.
 fn name_the_command(trace: &mut Trace, target: &Target) {
     let Some(root) = trace.processes.first_mut() else {
         return;

@@ -1,10 +1,10 @@
-//! Finds packages with the symbols of code that has none here.
+//! Finds packages with the symbols of code for which no symbols are installed here.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{CodePlace, Explanation};
 
-/// Adds the packages to each location of an explanation; the innermost callers are enough.
+/// Adds the packages to each location of an explanation; only the innermost callers are looked up.
 pub(super) fn name(explanation: &mut Explanation) {
     const CALLERS: usize = 3;
     let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();

@@ -1,17 +1,18 @@
 //! Checks whether the observed run was like the timed ones.
 //!
-//! On a busy machine, one run may have the CPUs for itself while the next one waits for them. The account of
-//! such a run says little about the others, so the command is observed again, and the run most like the timed
-//! ones is explained.
+//! On a busy machine, one run may have the CPUs to itself while the next one has to wait for them. The
+//! account of such a run says little about the others. Therefore the command is observed again, and the run
+//! most like the timed ones is explained.
 
 use fathom_model::Run;
 use fathom_trace::{Process, Tier, Trace};
 
 /// The maximum number of observed runs.
 pub(super) const MOST_RUNS: usize = 3;
-/// A command that takes longer, in nanoseconds, is observed only once, because its user is waiting.
+/// The duration, in nanoseconds, above which a command is observed only once, because its user is waiting.
 const LONGEST_NS: u64 = 4_000_000_000;
-/// Observe again if a run differs from the timed runs by more than this part of their median.
+/// If a run differs from the timed runs by more than this part of their median, the command is observed
+/// again.
 const FAR: f64 = 0.1;
 
 /// A summary of the timed runs. All values in nanoseconds.
@@ -40,9 +41,10 @@ impl Reference {
         })
     }
 
-    /// Returns how far a run is from the timed ones, as a part of their median. Adds up by how much it was
-    /// quicker than the quickest, by how much longer its main thread waited for a CPU, how much waiting and
-    /// CPU time were confused, and how much more CPU time it took than tracing may explain.
+    /// Returns how far a run is from the timed ones, as a part of their median. This is the sum of four
+    /// amounts: how much quicker the run was than the quickest one, how much longer its main thread waited
+    /// for a CPU, how much waiting time and CPU time were confused, and how much more CPU time it took than
+    /// tracing can explain.
     pub(super) fn distance(&self, trace: &Trace) -> f64 {
         let quicker = self.least.saturating_sub(trace.duration_ns);
         let main = trace.processes.first().map(|process| process.pid);
@@ -60,8 +62,8 @@ impl Reference {
     }
 }
 
-/// Returns the CPU time in ns that tracing the calls and faults may have added to a run: it takes longer in a
-/// program's caches than in those of the tracer alone.
+/// Returns the CPU time, in nanoseconds, that tracing the calls and faults may have added to a run. Tracing
+/// takes longer when the program fills the caches than when the tracer has them to itself.
 fn may_have_added_ns(trace: &Trace) -> u64 {
     let (Some(calls), Some(faults)) = (trace.call_overhead, trace.fault_overhead) else {
         return u64::MAX / 2;
@@ -72,18 +74,18 @@ fn may_have_added_ns(trace: &Trace) -> u64 {
     (2.0 * ns) as u64
 }
 
-/// The start and end of a child are not attributed to any thread: with more processes than this, the
-/// remainder means nothing.
+/// The maximum number of processes for which the remainder means something: the start and end of a child are
+/// not attributed to any thread.
 const FEW_PROCESSES: usize = 10;
-/// The starts and ends of a few processes take less than this, and a smaller part of the CPU time than the
-/// constant below.
+/// An upper limit, in nanoseconds, on the time of the starts and ends of a few processes. They also take a
+/// smaller part of the CPU time than the constant below.
 const STARTS_NS: u64 = 10_000_000;
 const OF_CPU_TIME: f64 = 0.2;
 
-/// Returns the time that the tracer counted as on-CPU but that the kernel charged to no one, or that was
-/// charged but not traced. Of some hundred thousand context switches, one is not reported; in one of some
-/// hundred runs, that was the main thread's switch into a long wait, and 0.4 of 1.6 s appeared as 'in the
-/// kernel'. Processes that outlive the command aren't charged either.
+/// Returns the sum of the time that the tracer counted as on-CPU but that the kernel charged to nobody, and
+/// of the time that was charged but not traced. Of some hundred thousand context switches, one is not
+/// reported. In one of some hundred runs, this was the main thread's switch into a long wait, and 0.4 of 1.6
+/// s appeared as 'in the kernel'. Processes that outlive the command aren't charged either.
 fn missed_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);
@@ -143,7 +145,7 @@ mod tests {
     fn one_that_was_much_quicker_or_waited_much_longer_is() {
         assert!(REFERENCE.is_far_from(&trace(60, 0)));
         assert!(REFERENCE.is_far_from(&trace(140, 40)));
-        // If the waits are unknown, only the quicker run counts.
+        // If the waits are unknown, the only thing that counts is whether the run was quicker.
         let waited = None;
         assert!(
             !Reference {
@@ -164,7 +166,7 @@ mod tests {
         assert!(!REFERENCE.is_far_from(&observed));
         observed.accounts.user_ns = 60 * MS;
         assert!(REFERENCE.is_far_from(&observed));
-        // A thread whose switch back to the CPU was missed.
+        // The switch of a thread back to the CPU was missed.
         observed.accounts.user_ns = 180 * MS;
         assert!(REFERENCE.is_far_from(&observed));
         observed.accounts.user_ns = 60 * MS;

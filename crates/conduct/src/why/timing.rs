@@ -15,16 +15,18 @@ use crate::{ConductError, Event, Observer, RunTerms, Target, null_output};
 
 /// With one command, the order of the runs is fixed.
 const SEED: u64 = 1;
-/// The precision of the median that an explanation needs.
+/// The precision of the median that an explanation needs, as a share.
 const PRECISION: f64 = 0.01;
-/// Long enough for thirty runs of 100 ms, short enough for a user to wait.
+/// The time for which to time a command: long enough for thirty runs of 100 ms, and short enough for a user
+/// to wait.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The hard limit: a program that takes ten seconds is timed three times.
 const AT_MOST: Duration = Duration::from_secs(30);
-/// With this many rounds, the interval of a difference reaches 95 %, with some to spare for its parts.
+/// The minimum number of rounds. With this many, the interval of a difference reaches a confidence level of
+/// 95 %, with some margin for its parts.
 const FEWEST_OF_BOTH: u32 = 10;
-/// More rounds would narrow the interval without benefit: the division of the time rests on a few observed
-/// runs.
+/// The maximum number of rounds. More would narrow the interval without benefit, because the breakdown of the
+/// time rests on a few observed runs.
 const MOST_OF_BOTH: u32 = 40;
 
 /// The result of timing.
@@ -35,7 +37,7 @@ pub(super) struct Timing {
     pub timed: TimedRuns,
     /// When timing began.
     pub started_at: String,
-    /// A message about what the runs did less because their output went to `/dev/null`.
+    /// A message about what the runs didn't do because their output went to `/dev/null`.
     pub less_for_null: Option<String>,
 }
 
@@ -70,7 +72,7 @@ impl Timing {
     }
 }
 
-/// Ends the session after the first run that exceeded its time limit: more such runs add nothing.
+/// Ends the session after the first run that exceeds its time limit, because more such runs add nothing.
 struct FirstTimeOut<'o> {
     observer: &'o mut dyn Observer,
 }
@@ -92,8 +94,8 @@ impl fathom_measure::Observer for FirstTimeOut<'_> {
 /// Times the command.
 ///
 /// # Errors
-/// If it can't be run at all, or a run fails and failures aren't ignored. A run that exceeds its time limit
-/// is not an error: it is what is to be explained.
+/// If it can't be run at all, or if a run fails and failures aren't ignored. A run that exceeds its time
+/// limit is not an error, because it is the run to be explained.
 pub(super) fn time(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Timing, ConductError> {
     let started_at = now_rfc3339();
     let targets = std::slice::from_ref(&plan.target);
@@ -174,7 +176,8 @@ fn rounds(
     .piping_warmup(Some(0));
     let rounds = Plan {
         benchmarks: targets.len(),
-        // With a time limit, the first run may never end on its own: waiting for it once is enough.
+        // If there is a time limit, the first run may never end on its own, and waiting for it once is
+        // enough.
         warmup: u32::from(terms.timeout.is_none()),
         order: RunOrder::Random,
         seed,

@@ -10,11 +10,11 @@ use std::time::Duration;
 use fathom_measure::interrupt;
 use fathom_store::git;
 
-/// The interval at which to check whether a build has ended; builds take seconds.
+/// The interval between checks whether a build has ended; builds take seconds.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How many bytes of the end of a build's output are kept.
+/// The number of bytes to keep from the end of a build's output.
 const KEPT_BYTES: u64 = 8 << 10;
-/// How many lines of it are kept.
+/// The maximum number of lines to keep from these bytes.
 const KEPT_LINES: usize = 20;
 
 /// Where a build runs.
@@ -31,16 +31,16 @@ pub(super) struct Place<'p> {
 /// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Built {
-    /// It exited with status 0.
+    /// The build exited with status 0.
     Well,
-    /// It failed; holds the end of its output.
+    /// The build failed; holds the end of its output.
     Failed(String),
-    /// It was told to stop, and all of its processes were killed.
+    /// The build was told to stop, and all of its processes were killed.
     Stopped,
 }
 
-/// Runs `command` in a shell until it ends. `lock` is an empty file that all of its processes hold open:
-/// while a part of a build survives a `kill -9`, the lock is held.
+/// Runs `command` in a shell until it ends. `lock` is an empty file that all of its processes hold open: as
+/// long as any process of a build survives a `kill -9` of Fathom, the lock is held.
 ///
 /// # Errors
 /// If there is no shell, or the log can't be written.
@@ -61,7 +61,7 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
         shell.env_remove(name);
     }
     ends_with_fathom(&mut shell);
-    // On return, this kills the processes left running, in whatever session they are.
+    // On return, dropping this kills the processes that were left running, whatever session they are in.
     let _orphans = fathom_trace::Orphans::adopt();
     let mut child = shell.spawn()?;
     let Some(status) = wait(&mut child)? else {
@@ -82,7 +82,7 @@ pub(super) fn build(command: &str, place: Place<'_>, lock: &File) -> io::Result<
 
 /// Makes the shell end when Fathom does, even by `kill -9`.
 fn ends_with_fathom(shell: &mut Command) {
-    // SAFETY: only these calls are made between fork and exec, and they take numbers.
+    // SAFETY: these calls are the only ones made between fork and exec, and they take only numbers.
     unsafe {
         shell.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
@@ -92,14 +92,15 @@ fn ends_with_fathom(shell: &mut Command) {
     }
 }
 
-/// Waits for the shell; `None` if it was told to stop, in which case the whole group was killed.
+/// Waits for the shell. Returns `None` if Fathom was told to stop, in which case the whole group was killed.
 fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         if interrupt::stopped() {
-            // SAFETY: takes numbers; the group was created for this child, which is not reaped yet.
+            // SAFETY: the call takes only numbers; the group was created for this child, which has not been
+            // reaped yet.
             unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
             child.wait()?;
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Builds each revision once for each build command, by whichever Fathom process comes first, and keeps the
-//! result while there is space.
+//! Builds each revision once for each build command, by whichever Fathom process comes first. Results are
+//! kept while there is space.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -29,18 +29,18 @@ pub struct Wanted<'w> {
     pub revision: &'w str,
     /// The build command, run by a shell in the revision's files; `None` if no build is needed.
     pub build: Option<&'w str>,
-    /// Build it even if the result of an earlier build is known.
+    /// Whether to build the revision even if the result of an earlier build is known.
     pub again: bool,
-    /// A second copy of the same revision, with its own files and build.
+    /// Whether to use a second copy of the same revision, with its own files and build.
     pub twin: bool,
 }
 
 /// The result of preparing a revision.
 #[derive(Debug)]
 pub enum Prepared {
-    /// It is built, and remains while this value lives.
+    /// The revision is built, and remains while this value lives.
     Built(Worktree),
-    /// It can't be checked out, or its build failed: the reason, with the end of the output.
+    /// The revision can't be checked out, or its build failed; holds the reason, with the end of the output.
     Failed(String),
 }
 
@@ -49,7 +49,7 @@ pub enum Prepared {
 pub struct Worktree {
     /// Its folder.
     pub folder: PathBuf,
-    /// A shared lock: others may use the worktree, but not remove it.
+    /// A shared lock, with which others may use the worktree but not remove it.
     _lock: File,
 }
 
@@ -66,19 +66,21 @@ struct State {
     repository: String,
     revision: String,
     build: Option<String>,
-    /// The end of its output, if it failed.
+    /// The end of the build's output, if it failed.
     error: Option<String>,
     bytes: u64,
 }
 
 impl Worktrees {
-    /// Opens the worktrees in the cache folder, limited to `capacity` bytes; those in use are never removed.
+    /// Opens the worktrees in the cache folder, which is limited to `capacity` bytes. Worktrees that are in
+    /// use are never removed.
     ///
     /// # Errors
     /// If the folder can't be created.
     pub fn open(capacity: u64) -> Result<Worktrees, WorktreesError> {
         let folder = remembered::default_folder().ok_or(WorktreesError::NoFolder)?;
-        // Nodes that share a home may have different processors, and don't wait for each other's builds.
+        // Nodes that share a home directory may have different processors, and don't wait for each other's
+        // builds.
         let folder = match fathom_fleet::attempt() {
             Some(attempt) => folder.join(format!("worktrees-{}", attempt.run.node)),
             None => folder.join("worktrees"),
@@ -100,7 +102,7 @@ impl Worktrees {
     /// process is building it now.
     ///
     /// # Errors
-    /// If the folder can't be used, or it was told to stop.
+    /// If the folder can't be used, or if Fathom was told to stop.
     pub fn prepare(
         &self,
         wanted: &Wanted<'_>,
@@ -113,7 +115,8 @@ impl Worktrees {
         };
         let mut again = wanted.again;
         loop {
-            // First try a shared lock: a process that measures in it must not be waited for.
+            // Try a shared lock first, because there is no need to wait for a process that only measures in
+            // the worktree.
             if !again {
                 let used = lock::take(&entry.use_lock, Kind::Shared, waits).map_err(failed)?;
                 let used = used.ok_or(WorktreesError::Interrupted)?;
@@ -142,15 +145,15 @@ impl Worktrees {
                     Err(WorktreesError::Git(_)) if interrupt::stopped() => {
                         return Err(WorktreesError::Interrupted);
                     }
-                    // git's error applies to this revision only. Another one may work, and so may this one
-                    // once missing objects are fetched, so the error is not stored.
+                    // git's error applies to this revision only. Another revision may work, and so may this
+                    // one after missing objects are fetched, so the error is not stored.
                     Err(WorktreesError::Git(error)) => {
                         return Ok(Prepared::Failed(error.to_string()));
                     }
                     Err(error) => return Err(error),
                 }
             }
-            // A server that the build left running holds the file open; unlocking works anyway.
+            // A server that the build left running may hold the file open; unlocking works anyway.
             building.unlock().map_err(failed)?;
             drop(alone);
         }
@@ -175,7 +178,7 @@ impl Worktrees {
         Ok(())
     }
 
-    /// Checks out and builds; returns the reason if it failed.
+    /// Checks out and builds a revision; returns the reason if that failed.
     fn fill(
         &self,
         entry: &Entry,
@@ -214,8 +217,8 @@ impl Worktrees {
         }
     }
 
-    /// Removes the least recently used worktrees until the rest fits, but none in use. Those that can't be
-    /// removed are tried again next time.
+    /// Removes the least recently used worktrees until the rest fits, except those in use. Removing those
+    /// that can't be removed now is tried again next time.
     pub fn make_room(&self) {
         let mut kept: Vec<(SystemTime, u64, Entry)> = self
             .entries()
@@ -310,7 +313,7 @@ impl Entry {
     }
 
     fn touch(&self) {
-        // On failure, the worktree only counts as unused.
+        // If this fails, the only consequence is that the worktree counts as unused.
         if let Ok(file) = OpenOptions::new().append(true).open(self.state_file()) {
             let _ = file.set_modified(SystemTime::now());
         }
@@ -335,7 +338,8 @@ impl Entry {
         let (Some(_building), Some(_used)) = (take(&self.build_lock), take(&self.use_lock)) else {
             return false;
         };
-        // First remove the file that marks it as built: a partial remainder then doesn't count as a worktree.
+        // The file that marks the worktree as built is removed first, so that a partial remainder doesn't
+        // count as a worktree.
         let _ = std::fs::remove_file(self.state_file());
         let tree = self.tree();
         let gone = size::remove(&tree).and_then(|()| size::remove(&self.folder));

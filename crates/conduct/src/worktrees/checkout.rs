@@ -1,4 +1,4 @@
-//! Checks out a revision, in a repository that borrows the user's objects.
+//! Checks out a revision in a repository that borrows the objects of the user's repository.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -40,9 +40,10 @@ fn fill(
     tree: &Path,
     missing: &mut Vec<String>,
 ) -> Result<(), WorktreesError> {
-    // It has its own configuration, so checkout filters such as Git LFS are the user's.
+    // The new repository has its own configuration, so checkout filters such as Git LFS are taken from the
+    // user's configuration.
     borrow(source, tree)?;
-    // `--force`: the index is empty, and files of a submodule's folder may exist.
+    // `--force` is needed because the index is empty and files of a submodule's folder may exist.
     let args = ["checkout", "--quiet", "--force", "--detach", revision, "--"];
     ask(tree, &args).map_err(|error| of_partial_clone(source, error))?;
     for (path, commit) in submodules(tree, revision)? {
@@ -74,7 +75,7 @@ fn fill(
     Ok(())
 }
 
-/// Extends the error if the user's clone has only a part of the objects.
+/// Extends the error if the user's clone has only some of the objects.
 fn of_partial_clone(source: &Path, error: GitError) -> GitError {
     let promises = ["config", "--get-regexp", r"^remote\..*\.promisor$"];
     match (error, git::ask_directory(source, &promises)) {
@@ -88,7 +89,7 @@ fn of_partial_clone(source: &Path, error: GitError) -> GitError {
     }
 }
 
-/// Creates a repository in `tree` that finds all objects of `source`, and its tags.
+/// Creates a repository in `tree` that finds all objects and tags of `source`.
 fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     let absolute = |args: &[&str]| {
         let args = [&["rev-parse", "--path-format=absolute"], args].concat();
@@ -114,7 +115,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
         path: git.clone(),
         error,
     })?;
-    // A build may also call git; hooks of the user's configuration aren't meant for it.
+    // A build may also call git, and the hooks in the user's configuration aren't meant for it.
     ask(tree, &["config", "core.hooksPath", "/dev/null"])?;
     let large = source.join("lfs");
     if let Some(large) = large.to_str().filter(|_| large.is_dir()) {
@@ -124,7 +125,7 @@ fn borrow(source: &Path, tree: &Path) -> Result<(), WorktreesError> {
     Ok(())
 }
 
-/// Copies tags for `git describe`; a tag that can't be copied is missing only there.
+/// Copies tags for `git describe`; a tag that can't be copied is only missing from its output.
 fn copy_tags(source: &Path, tree: &Path) {
     let format = "--format=create %(refname) %(objectname)";
     let Ok(tags) = git::ask_directory(source, &["for-each-ref", format, "refs/tags"]) else {
@@ -187,7 +188,8 @@ fn name_of(tree: &Path, path: &Path) -> Option<PathBuf> {
     is_below(&name).then_some(name)
 }
 
-/// Reports whether the path stays below the folder it is joined to: names come from the repository.
+/// Reports whether the path stays below the folder to which it is joined; this is checked because names come
+/// from the repository.
 fn is_below(path: &Path) -> bool {
     let mut parts = path.components();
     parts.clone().next().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

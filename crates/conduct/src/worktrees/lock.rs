@@ -50,8 +50,8 @@ pub(super) fn try_take(path: &Path, kind: Kind) -> io::Result<Option<File>> {
     }
 }
 
-/// Like [`try_take`], but waits for others; calls `waits` once if there are any. `None` if it was told to
-/// stop.
+/// Like [`try_take`], but waits for other processes; calls `waits` once if there are any. Returns `None` if
+/// Fathom was told to stop.
 ///
 /// # Errors
 /// If the file can't be created.

@@ -1,11 +1,12 @@
 //! Revisions of a repository, checked out and built in Fathom's own folders.
 //!
-//! Each revision is a small repository that borrows the objects of the user's (`objects/info/alternates`):
-//! nothing in the user's repository is written, not even `git worktree list` changes, and a `kill -9` leaves
-//! nothing behind in it. Git works in it, including `git describe`, because tags are copied.
+//! Each revision is a small repository that borrows the objects of the user's repository
+//! (`objects/info/alternates`). Nothing is written in the user's repository: not even the output of `git
+//! worktree list` changes, and a `kill -9` leaves nothing behind. Git works in the small repository,
+//! including `git describe`, because tags are copied.
 //!
-//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` has `tree/` (the files and the build results), `build.log` and
-//! `state.json`, which is written last: if it is missing, the build continues in the same tree.
+//! `$XDG_CACHE_HOME/fathom/worktrees/KEY/` contains `tree/` (the files and the build results), `build.log`
+//! and `state.json`. The last is written at the end: if it is missing, the build continues in the same tree.
 
 mod build;
 mod cache;
@@ -38,7 +39,7 @@ pub enum WorktreesError {
         /// The cause.
         error: std::io::Error,
     },
-    /// No folder is known.
+    /// The location of the folder is unknown.
     #[error("there is no folder for builds: set HOME or XDG_CACHE_HOME")]
     NoFolder,
     /// A signal arrived, or the time limit passed.

@@ -14,13 +14,13 @@ use super::WorktreesError;
 pub struct Repository {
     /// Its top folder.
     pub root: PathBuf,
-    /// Whether tracked files differ from the commit: those changes are not measured.
+    /// Whether tracked files differ from the commit; such changes are not measured.
     pub dirty: bool,
     /// The folder of its objects and refs, shared by all of its worktrees.
     pub(super) common: PathBuf,
 }
 
-/// Revisions from one to another, oldest first, both included.
+/// The revisions from one to another, including both, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The name and full id of each.
@@ -29,14 +29,14 @@ pub struct Line {
     pub every: Option<usize>,
 }
 
-/// The default maximum number of revisions if there are no tags: each is built.
+/// The default maximum number of revisions if there are no tags, because each of them has to be built.
 const WITHOUT_TAGS: usize = 12;
 
 impl Repository {
     /// Returns the repository that contains `folder`.
     ///
     /// # Errors
-    /// There is no repository, no git, or the repository belongs to another user.
+    /// If there is no repository or no git, or if the repository belongs to another user.
     pub fn of(folder: &Path) -> Result<Repository, WorktreesError> {
         let state = git::state(folder)?;
         let common = ask(
@@ -58,8 +58,8 @@ impl Repository {
         Ok(git::resolve(&self.root, revision)?)
     }
 
-    /// Refuses two revisions if the second is not a descendant of the first. `again` turns two revisions into
-    /// a command to suggest instead.
+    /// Refuses two revisions if the second is not a descendant of the first. `again` returns the command to
+    /// suggest instead, given two revisions.
     ///
     /// # Errors
     /// A message with that command.
@@ -101,7 +101,7 @@ impl Repository {
     /// Returns the merge base of two revisions. `base` may be a branch that only the remote has.
     ///
     /// # Errors
-    /// If there is none, with the fetch command that would get it.
+    /// If there is no merge base; the message has the fetch command that would get it.
     pub fn merge_base(&self, base: &str, head: &str) -> Result<String, WorktreesError> {
         let head_id = self.resolve(head)?;
         let remote = format!("origin/{base}");
@@ -264,8 +264,8 @@ impl Repository {
         Ok(line.split(' ').nth(1).map(str::to_owned))
     }
 
-    /// Returns the revisions reachable from `bad` but from none of `good`: the best ones to halve at come
-    /// first, as `git bisect` chooses, and `bad` itself is last.
+    /// Returns the revisions that are reachable from `bad` but not from any of `good`. The best ones at which
+    /// to halve come first, as `git bisect` chooses them, and `bad` itself is last.
     ///
     /// # Errors
     /// If git fails.

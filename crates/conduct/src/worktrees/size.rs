@@ -1,12 +1,12 @@
-//! Computes the size of a folder, and removes it whatever its permissions.
+//! Computes the size of a folder, and removes folders regardless of their permissions.
 
 use std::collections::HashSet;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// Returns the bytes that the files below `folder` take on the device; links are not followed, and a file
-/// with several names counts once. Unreadable files count as 0.
+/// Returns the bytes that the files below `folder` take on the device. Links are not followed, a file with
+/// several names counts once, and unreadable files count as 0.
 pub(super) fn of(folder: &Path) -> u64 {
     let (mut sum, mut seen) = (0, HashSet::new());
     let mut folders = vec![folder.to_path_buf()];
@@ -29,8 +29,8 @@ pub(super) fn of(folder: &Path) -> u64 {
     sum
 }
 
-/// Removes a folder with its contents; a missing folder is not an error. Build tools leave read-only folders,
-/// such as Go's modules.
+/// Removes a folder with its contents, even if parts are read-only: build tools leave such folders, for
+/// example for Go's modules. A missing folder is not an error.
 ///
 /// # Errors
 /// If something can't be removed.

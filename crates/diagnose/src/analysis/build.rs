@@ -1,4 +1,4 @@
-//! Builds an analysis from an observation; the order of the steps is fixed, because each needs the ones
+//! Builds an analysis from an observation. The order of the steps is fixed, because each step needs the ones
 //! before it.
 
 use std::collections::{HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::thread_account::{self, Estimates};
 use crate::thread_times::ThreadTimes;
 use crate::{entry_exit_overhead, faults, kernel_outside, ticks};
 
-/// Returns the part of the runs' wall time spent ready, waiting for a CPU; 0 if unknown.
+/// Returns the part of the runs' wall time in which they were ready and waiting for a CPU; 0 if unknown.
 fn queued_share(timed: &[Run]) -> f64 {
     let waits = timed.iter().filter_map(|run| run.run_queue_wait_ns);
     let walls = timed.iter().map(|run| run.wall_ns);
@@ -34,8 +34,8 @@ fn queued_share(timed: &[Run]) -> f64 {
     }
 }
 
-/// Returns the wall time for which the CPU limit of their group stopped the runs. The kernel adds up all
-/// stopped CPUs, as many as the command keeps busy.
+/// Returns the wall time for which the runs were stopped by the CPU limit of their group. The kernel adds up
+/// the stopped time of all CPUs, of which there are as many as the command keeps busy.
 fn throttled_ns(observation: &Observation, timed: &[Run], threads: &[ThreadTimes]) -> f64 {
     let runs = timed.iter();
     let throttled = median(runs.filter_map(|run| run.throttled_ns).collect());
@@ -43,8 +43,8 @@ fn throttled_ns(observation: &Observation, timed: &[Run], threads: &[ThreadTimes
     throttled.unwrap_or(0.0) / busy.clamp(1.0, observation.cpus.max(1) as f64)
 }
 
-/// Returns the untraced runs' CPU time divided by the traced run's, at most 1.5. Ticks of short runs and
-/// shared caches change it by less than a half.
+/// Returns the untraced runs' CPU time divided by the traced run's, at most 1.5. The ticks of short runs and
+/// shared caches change this ratio by less than a half.
 fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     if untraced_ns <= 0.0 || traced_ns <= 0.0 {
         return 1.0;
@@ -52,8 +52,8 @@ fn cpu_factor(untraced_ns: f64, traced_ns: f64) -> f64 {
     (untraced_ns / traced_ns).min(1.5)
 }
 
-/// Returns the division of the tree's CPU time in the traced run, without what the tracer added to calls
-/// (which counts as computing) and to faults.
+/// Returns how the tree's CPU time in the traced run is divided. What the tracer added to calls (which counts
+/// as computing) and to faults is excluded.
 fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuSplit {
     let of = |fits: fn(TimeCategory) -> bool| {
         threads.iter().map(|times| times.sums.of(fits)).sum::<f64>()
@@ -64,7 +64,8 @@ fn divided(threads: &[ThreadTimes], in_calls_ns: f64, in_faults_ns: f64) -> CpuS
     }
 }
 
-/// Returns the number of calls, weighted by the part of their threads' time on the critical path.
+/// Returns the number of calls, with the calls of each thread weighted by the part of its time that is on the
+/// critical path.
 fn calls_on_path(trace: &Trace, path: &CriticalPath) -> f64 {
     let rows = trace.syscalls.iter();
     rows.map(|row| row.calls as f64 * path.weight(row.tid))
@@ -85,8 +86,8 @@ fn part_on_path(traced: &TimeAccount, threads: &[ThreadTimes]) -> f64 {
     (overhead_correction::on_cpu_ns(traced) / all.max(1.0)).min(1.0)
 }
 
-/// Returns the minimum wall time for this CPU time: all of it if one thread has it, otherwise its share per
-/// CPU.
+/// Returns the minimum wall time for this CPU time: all of it if it belongs to one thread, and otherwise the
+/// time divided among the CPUs.
 fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
     let all: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let most = threads
@@ -99,28 +100,29 @@ fn least_wall_ns(threads: &[ThreadTimes], cpu_ns: f64, cpus: usize) -> f64 {
 
 /// The CPU time that the tracer itself added to the traced run.
 struct TracingCost {
-    /// Added to page faults.
+    /// The CPU time added to page faults.
     faults_ns: f64,
     /// The actual cost of tracing a fault as a part of the measured cost, 0 to 1.
     fault_part: f64,
-    /// Added to all calls together.
+    /// The CPU time added to all calls together.
     calls_ns: f64,
-    /// Added to each call.
+    /// The CPU time added to each call.
     call_ns: f64,
 }
 
 impl TracingCost {
-    /// `traced_ns` and `timed_ns`: CPU time of the traced run, and of the timed runs, if there are any.
+    /// Computes the cost. `traced_ns` is the CPU time of the traced run, and `timed_ns` that of the timed
+    /// runs, if there are any.
     fn of(trace: &Trace, timed: &[Run], traced_ns: f64, timed_ns: f64) -> Self {
-        // A few hundred faults before the run measured the cost of tracing one; the total can't exceed the
-        // additional CPU time of the traced run.
+        // The cost of tracing a fault was measured with a few hundred faults before the run; the total can't
+        // exceed the additional CPU time of the traced run.
         let estimate = faults::tracer_ns(trace);
         let faults_ns = match timed {
             [] => estimate,
             _ => estimate.min((traced_ns - timed_ns).max(0.0)),
         };
         let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-        // More than 1 us per call is due to another load on the machine, not the tracer.
+        // More than 1 µs per call is due to other load on the machine, not to the tracer.
         let call_ns = ((traced_ns - faults_ns - timed_ns) / calls.max(1) as f64).clamp(0.0, 1000.0);
         Self {
             faults_ns,
@@ -141,8 +143,8 @@ fn held_back(trace: &Trace) -> f64 {
 
 /// Returns the part of the traced run in which no other program had the CPU, 0 to 1.
 ///
-/// On a busy machine, waits for a CPU stretch all CPU time. They are counted separately; otherwise shares
-/// would shrink with the load of other programs.
+/// On a busy machine, waits for a CPU stretch everything that takes CPU time. They are counted separately;
+/// otherwise, shares would shrink with the load of other programs.
 fn quiet_part(
     observation: &Observation,
     timed: &[Run],
@@ -172,7 +174,7 @@ impl<'a> Analysis<'a> {
         Self::of_runs(observation, &observation.timed)
     }
 
-    /// The same, with `timed` instead of the observation's timed runs.
+    /// Builds an analysis, using `timed` instead of the observation's timed runs.
     pub(crate) fn of_runs(observation: &'a Observation, timed: &'a [Run]) -> Self {
         let trace = &observation.trace;
         let descriptors = Descriptors::new(trace);
@@ -205,8 +207,8 @@ impl<'a> Analysis<'a> {
         let timed_ns = of(|run| run.wall_ns)
             .unwrap_or(trace.duration_ns as f64)
             .max(1.0);
-        // The timed runs may have been disturbed less than the observed one: no run is shorter than its work
-        // takes.
+        // The timed runs may have been disturbed less than the observed one; still, no run can be shorter
+        // than its work takes.
         let least_wall = least_wall_ns(&threads, cpu_ns, observation.cpus).min(timed_ns);
         let known = Known {
             wall_ns: timed_ns,

@@ -1,9 +1,9 @@
 //! Estimates the total number of calls if only the first ones were traced.
 //!
-//! The stops tier sees the first 20 000 calls, or those of two seconds. The kernel counts the reads and
-//! writes of every run, and its ticks give the time that all calls took. Together they show how often the
-//! program repeated what it did when the tracing of calls ended (in the second half of the budget), assuming
-//! that it continued in the same way.
+//! The stops tier sees the first 20 000 calls, or those of the first two seconds. The kernel counts the reads
+//! and writes of every run, and its ticks give the time that all calls took. Together, they show how often
+//! the program repeated what it was doing when the tracing of calls ended (in the second half of the budget),
+//! assuming that it continued in the same way.
 
 use fathom_trace::SyscallRow;
 
@@ -16,14 +16,14 @@ use crate::thresholds as t;
 /// Estimates about the calls that were not traced.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallExtrapolation {
-    /// How often the late calls that the kernel doesn't count were repeated.
+    /// How many times the late calls were repeated, for calls that the kernel doesn't count.
     rounds: f64,
-    /// Whether that is an estimate from ticks, not from counts.
+    /// Whether `rounds` is an estimate from ticks, not from counts.
     guessed: bool,
     /// The average cost of a call according to the ticks, in addition to [`Analysis::entry_ns`]; 0 if there
     /// are too few.
     each_by_ticks_ns: f64,
-    /// The average additional cost of calls whose work depends on their arguments; see
+    /// The average additional cost of calls whose cost depends on their arguments; see
     /// [`Analysis::is_elastic`].
     dearer_ns: f64,
 }
@@ -38,7 +38,7 @@ impl CallExtrapolation {
     };
 }
 
-/// Rounds an estimate to one digit.
+/// Rounds an estimate to one significant digit.
 fn one_digit(number: f64) -> f64 {
     let digit = 10f64.powf(number.max(1.0).log10().floor());
     (number / digit).round() * digit
@@ -50,7 +50,7 @@ impl Analysis<'_> {
         if !self.by_stops() {
             return CallExtrapolation::NONE;
         }
-        // Without a measurement, a fault may take twice as long as an ordinary one.
+        // If the cost of a fault was not measured, it may be twice that of an ordinary one.
         let unsure = self.observation.limits.page_fault_seconds.is_none();
         let faults_ns = self.fault_cost().ns * if unsure { 2.0 } else { 1.0 };
         // Threads that wait repeatedly make the kernel work, however few calls they make.
@@ -76,8 +76,8 @@ impl Analysis<'_> {
         let elastic = calls_that(&|row| self.is_elastic(row));
         let others = calls_that(&|row| !self.is_elastic(row) && may_be_dear(&row.name));
         let reported = calls * self.base_ns().max(each) + known;
-        // Time in the ticks beyond the usual cost of all calls is attributed to the elastic ones, if there
-        // are enough of them.
+        // Time in the ticks that exceeds the usual cost of all calls is attributed to the elastic calls, if
+        // there are enough of them.
         let theirs = ticks_tell
             && !guessed
             && elastic >= t::ELASTIC_CALLS
@@ -103,7 +103,7 @@ impl Analysis<'_> {
         Some(self.system_ns()? - self.known_in_calls_ns())
     }
 
-    /// Returns the kernel time of an untraced run, averaged over the ticks of all of them.
+    /// Returns the kernel time of an untraced run, as an average over the ticks of all untraced runs.
     fn system_ns(&self) -> Option<f64> {
         let runs = self.timed;
         let sum: u64 = runs.iter().map(|run| run.system_ns).sum();
@@ -131,7 +131,7 @@ impl Analysis<'_> {
         (self.trace.calls_cut && late >= t::CALLS_OF_A_HABIT).then_some(late)
     }
 
-    /// Reports whether numbers of calls are estimates from the kernel's ticks.
+    /// Reports whether the numbers of calls are estimates from the kernel's ticks.
     pub(crate) fn estimates_calls(&self) -> bool {
         self.extrapolation.guessed
     }
@@ -183,8 +183,8 @@ impl Analysis<'_> {
     }
 
     /// Returns the maximum number of rounds. If the time limit ended the tracing of calls after only a few
-    /// calls, they were so slow that stopping at them added little: an untraced run doesn't make them more
-    /// often.
+    /// calls, those were so slow that stopping at them added little; an untraced run then doesn't make them
+    /// more often.
     fn most_rounds(&self, late: u64) -> f64 {
         let traced: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
         match traced < t::FEW_IN_A_BUDGET {
@@ -200,7 +200,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Returns the factor, at least 1, by which the traced calls that match must be multiplied.
+    /// Returns the factor, at least 1, by which the number of traced calls that match must be multiplied.
     pub(crate) fn stretch(&self, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         if !self.by_stops() {
             return 1.0;
@@ -213,9 +213,10 @@ impl Analysis<'_> {
         all / f64::max(traced, 1.0)
     }
 
-    /// Returns the calls and bytes to add to a row. Those that the kernel counted but were not traced are
-    /// what the program did when the tracing of calls ended, so the busiest row of their kind gets them; the
-    /// rows for what a program and its loader read at the start stay unchanged.
+    /// Returns the calls and bytes to add to a row. The calls that the kernel counted but that weren't traced
+    /// are what the program was doing when the tracing of calls ended. They are therefore assigned to the
+    /// busiest row of their kind; the rows for what a program and its loader read at the start stay
+    /// unchanged.
     pub(crate) fn missed(&self, row: &SyscallRow) -> (u64, u64) {
         if !self.by_stops() {
             return (0, 0);
@@ -240,7 +241,7 @@ impl Analysis<'_> {
     /// Returns what the calls of a row cost an untraced run, if their traced times include the stops.
     pub(super) fn cost_by_stops_ns(&self, row: &SyscallRow) -> f64 {
         let calls = self.calls_of(row, self.extrapolation.rounds);
-        // For a kind of calls estimated from ticks, all calls together cost what the ticks say.
+        // If the number of such calls is estimated from ticks, all calls together cost what the ticks say.
         if self.extrapolation.guessed && !calls::is_counted(&row.name) {
             return calls * self.modelled_ns(row);
         }
@@ -264,7 +265,8 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 20 000 calls were traced, half of them late; the run's ticks and read counts determine the rest.
+    /// Returns a run of which 20 000 calls were traced, half of them late; its ticks and read counts
+    /// determine the rest.
     fn partly_traced(calls: &[(&str, u64)]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Ptrace);
@@ -303,7 +305,8 @@ mod tests {
 
     #[test]
     fn what_a_call_takes_here_without_its_way_out_shows_how_many_there_were() {
-        // The ticks see 85 of 122 ns: all of getppid, 431 of 470 ns of getrusage (measured).
+        // The ticks cover 85 of 122 ns of getppid, all of which is in the kernel, and 431 of 470 ns of
+        // getrusage (measured).
         let counted = |name: &str, seconds: f64, system_ms| {
             let mut fake = partly_traced(&[(name, 20_000)]);
             fake.limits.syscall_seconds = Some(122e-9);
@@ -347,11 +350,11 @@ mod tests {
 
     #[test]
     fn calls_that_came_slowly_come_no_more_often_without_tracing() {
-        // 3,600 in the two seconds of the budget; the kernel time is spent clearing memory.
+        // 3,600 calls in the two seconds of the budget; the kernel time is spent clearing memory.
         let fake = partly_traced(&[("madvise", 3_600)]);
-        // One wall time is half of that: 1,800 more, rounded to one digit.
+        // One wall time is half of that, which gives 1,800 more, rounded to one digit.
         assert_eq!(calls(&fake, "madvise", 590, 0), 5_000);
-        // 15,000 in two seconds is the maximum when stopping: the ticks decide.
+        // With 15,000 calls in two seconds, stopping at calls was at its limit, so the ticks decide.
         let fake = partly_traced(&[("recvfrom", 15_000)]);
         assert_eq!(calls(&fake, "recvfrom", 590, 0), 700_000);
     }
@@ -368,7 +371,7 @@ mod tests {
         let all = analysis.tally_calls(|_| true);
         assert!((all.cost_ns - 600e6).abs() < 6e6, "{}", all.cost_ns);
         let asked = analysis.tally_calls(|name| name == "newfstatat");
-        // Four fifths of the calls, each a third more expensive.
+        // These are four fifths of the calls, each a third more expensive.
         assert!(asked.cost_ns > 0.83 * all.cost_ns, "{}", asked.cost_ns);
     }
 
@@ -388,12 +391,12 @@ mod tests {
                 .tally_calls(|call| call == name)
                 .cost_ns
         };
-        // 600 ms minus 1.6 us for each of 18,000: the rest belongs to the 6,000.
+        // Of 600 ms, each of 18,000 calls takes 1.6 µs; the rest belongs to the 6,000.
         let opens = cost("openat", 6_000);
         assert!((opens - 580e6).abs() < 5e6, "{opens}");
         assert!(cost("ioctl", 6_000) < 10e6);
         assert!(cost("openat", 90) < 10e6, "too few");
-        // With calls to a device as well, the time can't be attributed.
+        // If there are also calls to a device, the time can't be attributed.
         let mut fake = Fake::new(1000);
         fake.trace.calls_from = Some(Tier::Ptrace);
         fake.calls("ioctl", Some(3), 12_000, 0, 90_000);

@@ -7,15 +7,15 @@ use crate::calls;
 use crate::entry_exit_overhead::ENTRY_EXIT_NS;
 use crate::thresholds as t;
 
-/// Reports whether the cost of such a call is unpredictable: it involves a device, memory, a peer, or a
-/// process.
+/// Reports whether the cost of such a call is unpredictable because it involves a device, memory, a peer, or
+/// a process.
 pub(super) fn may_be_dear(name: &str) -> bool {
     name == "ioctl" || calls::is_sync(name) || calls::weight(name) >= t::WEIGHT_OF_DEAR_CALLS
 }
 
 impl Analysis<'_> {
-    /// Reports whether the cost of a call depends on its arguments: a new file in a large folder, hundreds of
-    /// descriptors, text or random bytes that the kernel generates.
+    /// Reports whether the cost of a call depends on its arguments: for example, a new file in a large
+    /// folder, hundreds of descriptors, or text or random bytes that the kernel generates.
     pub(super) fn is_elastic(&self, row: &SyscallRow) -> bool {
         let pseudo = || {
             let name = self.name_of(row.pid, row.fd?)?;
@@ -54,14 +54,15 @@ impl Analysis<'_> {
         ns + self.entry_ns(row)
     }
 
-    /// Returns the part of such a call that the kernel's ticks charge to it: a tick that comes due on the way
-    /// out is charged to the program's own code.
+    /// Returns the part of such a call that the kernel's ticks charge to it. A tick that comes due on the way
+    /// out of the kernel is charged to the program's own code.
     pub(super) fn charged_ns(&self, row: &SyscallRow) -> f64 {
         let simplest = self.observation.limits.syscall_seconds.unwrap_or(0.0) * 1e9;
         self.modelled_ns(row) - t::LATE_PART_OF_A_CALL * simplest
     }
 
-    /// Returns the additional cost of the entry of each call of a row, compared with the usual entry.
+    /// Returns the additional cost of each call of a row that is due to its entry into the kernel, compared
+    /// with the usual entry.
     pub(super) fn entry_ns(&self, row: &SyscallRow) -> f64 {
         let seconds = self.observation.limits.entry_32_seconds;
         let seconds = seconds.filter(|_| row.by_32_bit_entry());

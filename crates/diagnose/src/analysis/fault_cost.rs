@@ -13,7 +13,7 @@ use crate::thresholds as t;
 /// The cost of page faults in an untraced run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FaultCost {
-    /// Time on the critical path.
+    /// Their time on the critical path, in nanoseconds.
     pub ns: f64,
     /// The number of faults on the critical path.
     pub count: u64,
@@ -69,12 +69,12 @@ fn modelled(analysis: &Analysis<'_>) -> FaultCost {
     }
 }
 
-/// Returns the cost of a minor fault: from a probe; otherwise from the kernel's tick-based time outside of
-/// calls, if there are enough ticks; otherwise that of an ordinary fault.
+/// Returns the cost of a minor fault. It is taken from a probe, or else from the kernel's tick-based time
+/// outside of calls if there are enough ticks, or else it is that of an ordinary fault.
 fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     let (trace, accounts) = (analysis.trace, &analysis.trace.accounts);
     let outside = match analysis.by_stops() {
-        // If the number of calls is unknown, the ticks are attributed to them.
+        // If the number of calls is unknown, the ticks are attributed to calls.
         true => analysis.outside_of_calls_ns().unwrap_or(0.0),
         false => {
             let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
@@ -88,7 +88,8 @@ fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
     };
     let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;
     let by_ticks = outside / accounts.minor_faults.max(1) as f64;
-    // Large pages take 100 us and more: the program's own ticks show that, a probe of small pages doesn't.
+    // Faults of large pages take 100 µs and more. The program's own ticks show that; a probe of small pages
+    // doesn't.
     match enough {
         true => by_ticks.clamp(100.0, t::MOST_OF_A_FAULT_NS),
         false => analysis.first_touch_ns(),
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use crate::fake::Fake;
 
-    /// 200 ms, of which 100 000 faults took 90 ms according to the kernel.
+    /// Returns a run of 200 ms, in which 100 000 faults took 90 ms according to the kernel.
     fn timed() -> Fake {
         let mut fake = Fake::new(200);
         let thread = &mut fake.trace.threads[0];

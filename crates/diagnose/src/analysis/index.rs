@@ -1,4 +1,4 @@
-//! Indexes the rows of each thread and process: a program may have tens of thousands of threads, and scanning
+//! Indexes the rows of each thread and process. A program may have tens of thousands of threads, and scanning
 //! all rows for each of them would take minutes.
 
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ fn by<T: Copy>(
     found
 }
 
-/// Keeps the first item of each number, because the kernel reuses numbers.
+/// Keeps the first item of each number; there may be several because the kernel reuses numbers.
 fn first<T: Copy>(all: HashMap<u32, Vec<T>>) -> HashMap<u32, T> {
     let all = all.into_iter();
     all.filter_map(|(key, all)| Some((key, *all.first()?)))

@@ -1,5 +1,5 @@
-//! Estimates how much of the program's own time is spent on its calls, in the code of the language's library
-//! around each.
+//! Estimates how much of the program's own time is spent in the code of the language's library around each
+//! system call.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ impl Done {
         self.of_own += times * around.of_own;
     }
 
-    /// Returns the library's time, limited by the given time of the process's own code.
+    /// Returns the library's time, which is limited to the given time of the process's own code.
     fn ns_of(&self, own_ns: f64) -> f64 {
         self.ns.min(own_ns * self.of_own / self.times.max(1.0))
     }
@@ -59,8 +59,8 @@ impl Analysis<'_> {
             let model = done.ns_of(self.own_code_ns(*pid));
             match self.in_entries_ns(*pid, |row| fits(row) && is_alone(row) == *alone) {
                 None => model,
-                // Functions that open a file or query one do little else, at most about as much as the kernel
-                // does.
+                // Functions that open or query a file do little else, so they take at most about as much time
+                // as the kernel does.
                 Some(sampled) if *alone => sampled.min(in_kernel_ns.max(model)),
                 // Functions that move bytes also work on a buffer.
                 Some(sampled) => sampled.min(model),
@@ -69,8 +69,9 @@ impl Analysis<'_> {
         around.sum()
     }
 
-    /// Returns the calls that a runtime makes for work of this role, by their index in the trace, each with
-    /// the part that belongs to the role, 0 to 1. Based on thread names, or on stacks where available.
+    /// Returns the calls that a runtime makes for work of this role, by their index in the trace. Each comes
+    /// with the part of it that belongs to the role, 0 to 1. Thread names decide, or stacks where they are
+    /// available.
     pub(crate) fn calls_of_role(&self, role: ThreadRole) -> Vec<(usize, f64)> {
         let mut known: HashMap<(u32, &str), (f64, f64)> = HashMap::new();
         let stacks = self.trace.stacks.iter().flat_map(|stacks| &stacks.rows);
@@ -100,8 +101,8 @@ impl Analysis<'_> {
     }
 
     /// Returns the time of a process's own code that samples found in the library functions that make the
-    /// matching calls, in ns on the critical path of an untraced run: an upper limit for the work around
-    /// them. `None` if stacks don't show it.
+    /// matching calls. It is in ns on the critical path of an untraced run, and is an upper limit for the
+    /// work around the calls. Returns `None` if stacks don't show it.
     fn in_entries_ns(&self, pid: u32, fits: impl Fn(&SyscallRow) -> bool) -> Option<f64> {
         if self.runtime(Some(pid)).has(Habit::Interprets) || self.trace.stacks.is_none() {
             return None;
@@ -118,7 +119,7 @@ impl Analysis<'_> {
     }
 
     /// Returns the time of a process's own code that samples found in the library functions by which it opens
-    /// one of these paths, in ns on the critical path of an untraced run; 0 if stacks don't show it.
+    /// one of these paths. It is in ns on the critical path of an untraced run; 0 if stacks don't show it.
     pub(crate) fn in_openers_ns(&self, pid: u32, paths: &[String]) -> f64 {
         let each = self.threads_of(pid).filter_map(|times| {
             let part = self.entries().part_of_openers(times.tid, paths)?;
@@ -127,8 +128,8 @@ impl Analysis<'_> {
         each.sum()
     }
 
-    /// Returns the time that the parents' libraries need to start the programs that these processes run, in
-    /// ns on the critical path of an untraced run.
+    /// Returns the time that the libraries of the parent processes need to start the programs that these
+    /// processes run, in ns on the critical path of an untraced run.
     pub(crate) fn library_of_starts_ns(&self, pids: impl Iterator<Item = u32>) -> f64 {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
         let processes = pids.filter_map(|pid| self.process(pid));
@@ -142,8 +143,8 @@ impl Analysis<'_> {
         around.sum()
     }
 
-    /// Returns the time of all threads' own code, on the critical path or not, minus the library time for
-    /// creating the threads in the process that made this many, in ns of an untraced run.
+    /// Returns the time of all threads' own code in an untraced run, in ns, on the critical path or not. The
+    /// library time for creating the threads is subtracted: process `pid` created `made` of them.
     pub(crate) fn work_of_threads_ns(&self, pid: Option<u32>, made: u64) -> f64 {
         let threads = self.threads.iter();
         let own = threads.map(|times| {
@@ -155,8 +156,8 @@ impl Analysis<'_> {
         own - making.ns_of(own)
     }
 
-    /// Returns the time that a thread computes in an untraced run, on the critical path or not, minus what
-    /// samples found in the library functions that make the matching calls.
+    /// Returns the time that a thread computes in an untraced run, on the critical path or not. What samples
+    /// found in the library functions that make the matching calls is subtracted.
     pub(crate) fn work_ns(&self, times: &ThreadTimes, fits: impl Fn(&SyscallRow) -> bool) -> f64 {
         let calls = self.rows_of(times.tid).filter(|row| fits(row));
         let within = self.entries().part(times.tid, &calls.collect::<Vec<_>>());
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn no_more_goes_with_calls_than_the_code_has() {
-        // Around 1,600,000 calls of 545 ns, the program's own code takes 128 ms.
+        // The program's own code around 1,600,000 calls of 545 ns takes 128 ms.
         let most = of_reads(1_600_000, Some(Language::Python));
         assert!((most - 0.4 * 128e6).abs() < 1e6, "{most}");
     }

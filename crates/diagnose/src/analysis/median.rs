@@ -1,6 +1,7 @@
 //! The median.
 
-/// Returns the median, the mean of the middle two for an even number of values; `None` if there are none.
+/// Returns the median, which is the mean of the middle two for an even number of values; `None` if there are
+/// no values.
 pub(super) fn median(mut values: Vec<u64>) -> Option<f64> {
     values.sort_unstable();
     let n = values.len();

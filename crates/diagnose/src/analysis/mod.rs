@@ -1,4 +1,4 @@
-//! The queries that mechanisms make about a traced run.
+//! The queries about a traced run that the mechanisms use.
 
 mod build;
 mod call_extrapolation;
@@ -46,7 +46,7 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 use crate::whereabouts::{Entries, Routes};
 
-/// An observation with everything derived from it.
+/// An observation, with everything that is derived from it.
 pub(crate) struct Analysis<'a> {
     pub observation: &'a Observation,
     /// The untraced runs: those of the observation, or some of them.
@@ -55,23 +55,23 @@ pub(crate) struct Analysis<'a> {
     pub descriptors: Descriptors<'a>,
     /// The category of each off-CPU row of the trace.
     off_spent: Vec<TimeCategory>,
-    /// How often a poll's time limit expired while an answer was awaited, and how long these polls took, in
-    /// ns, as traced.
+    /// How often a poll's time limit expired while an answer was awaited, and how long these polls took in
+    /// the traced run, in ns.
     pub unanswered: (u64, u64),
     pub threads: Vec<ThreadTimes>,
-    /// The parts of the trace that a runtime did, not the program.
+    /// The parts of the trace that are the work of a runtime rather than of the program.
     pub works: Works,
     index: Index<'a>,
     pub path: CriticalPath,
-    /// The division of [`Analysis::timed_ns`]: the only account that is shown and quoted.
+    /// The breakdown of [`Analysis::timed_ns`], and the only account that is shown and quoted.
     pub account: TimeAccount,
     /// The factors that turn the parts of the traced run's account into those of [`Analysis::account`].
     factors: HashMap<TimeCategory, f64>,
     /// The median wall time of the untraced runs, or the trace's own if there are none: the denominator of
     /// every reported share.
     pub timed_ns: f64,
-    /// The same without the part in which other programs had the CPU. Used only to decide whether something
-    /// is worth reporting; otherwise other programs would affect the decision.
+    /// The same wall time, without the part in which other programs had the CPU. It is used only to decide
+    /// whether something is worth reporting, so that other programs don't affect the decision.
     pub wall_ns: f64,
     /// The part of the traced run in which no other program had the CPU, 0 to 1.
     pub quiet: f64,
@@ -79,13 +79,13 @@ pub(crate) struct Analysis<'a> {
     traced_ns: f64,
     /// The median CPU time of the untraced runs.
     pub cpu_ns: f64,
-    /// What the tracer added to each call, as far as CPU times show it.
+    /// What the tracer added to each call, as far as the CPU times show it, in ns.
     pub overhead_ns: f64,
     /// The cost of calls and faults outside their timed parts, without tracing.
     pub entry_exit: EntryExitOverhead,
     /// The actual cost of tracing a page fault as a part of the measured cost, 0 to 1.
     pub fault_tracing: f64,
-    /// The reads and the writes that the kernel counted but that weren't traced.
+    /// The reads and writes that the kernel counted but that weren't traced.
     untraced_io: [Untraced; 2],
     /// Estimates about calls that weren't traced.
     extrapolation: CallExtrapolation,
@@ -109,26 +109,26 @@ impl Analysis<'_> {
         (ns / self.timed_ns).clamp(0.0, 1.0)
     }
 
-    /// Formats that share in percent.
+    /// Formats the same share in percent.
     pub(crate) fn percent(&self, ns: f64) -> String {
         let share = 100.0 * self.of_wall(ns);
-        // On a busy machine, small parts of the wall time can be reported too.
+        // On a busy machine, small parts of the wall time may also be reported.
         let digits = usize::from(share < 9.95);
         format!("{share:.digits$} %")
     }
 
-    /// Formats a time with its share, as at the end of statements.
+    /// Formats a time with its share, as is done at the end of statements.
     pub(crate) fn time_and_share(&self, ns: f64) -> String {
         format!("{}, {} of the wall time", time(ns), self.percent(ns))
     }
 
-    /// Returns how many times as long the traced run took as the untraced ones.
+    /// Returns how many times as long the traced run took as the untraced runs.
     pub(crate) fn slowdown(&self) -> f64 {
         self.trace.duration_ns as f64 / self.timed_ns
     }
 
-    /// Reports whether times can only be modelled for an untraced run: the traced run took a different time,
-    /// or its calls weren't timed.
+    /// Reports whether times can only be modelled for an untraced run, because the traced run took a
+    /// different time or its calls weren't timed.
     pub(crate) fn is_modelled(&self) -> bool {
         // Rounded to two digits, as shown.
         let shown = (self.slowdown() * 100.0).round() / 100.0;
@@ -141,13 +141,13 @@ impl Analysis<'_> {
         self.trace.end.cut_short || self.timed.iter().any(late)
     }
 
-    /// Returns the part of the wall time excluding other programs' part, 0 to 1. It decides what is worth
-    /// reporting; [`Analysis::of_wall`] is what is reported.
+    /// Returns the part of the wall time, 0 to 1, after the part of other programs is excluded from it. This
+    /// decides what is worth reporting; [`Analysis::of_wall`] is what is reported.
     pub(crate) fn share(&self, ns: f64) -> f64 {
         (ns / self.wall_ns).clamp(0.0, 1.0)
     }
 
-    /// Returns the time in this category on the critical path, in time of an untraced run.
+    /// Returns the time in this category on the critical path, scaled to an untraced run.
     pub(crate) fn spent_ns(&self, spent: TimeCategory) -> f64 {
         self.account.ns(spent) as f64
     }
@@ -164,7 +164,7 @@ impl Analysis<'_> {
         kernel.map(|part| part.ns).sum::<u64>() as f64
     }
 
-    /// Converts a time of the traced run to that of an untraced one with the same share of the wall time. A
+    /// Scales a time of the traced run to an untraced run in which it has the same share of the wall time. A
     /// trace that was quicker than the timed runs isn't stretched.
     pub(crate) fn untraced(&self, ns: f64) -> f64 {
         (ns * (self.wall_ns / self.traced_ns).min(1.0)).min(self.timed_ns)
@@ -175,7 +175,7 @@ impl Analysis<'_> {
         self.path.weight(tid)
     }
 
-    /// Returns the factor that converts this category of the traced run to an untraced one.
+    /// Returns the factor that scales this category of the traced run to an untraced run.
     fn factor(&self, spent: TimeCategory) -> f64 {
         self.factors.get(&spent).copied().unwrap_or(1.0)
     }
@@ -185,8 +185,9 @@ impl Analysis<'_> {
         ns.min(0.97 * self.cpu_ns.min(self.wall_ns))
     }
 
-    /// Returns the off-CPU time on the critical path, in time of an untraced run, and the number of waits
-    /// there, if known: a sampler sees a long wait many times and a short one not at all.
+    /// Returns the off-CPU time on the critical path, scaled to an untraced run, and the number of waits
+    /// there, if known. A sampler doesn't know the number, because it sees a long wait many times and a short
+    /// one not at all.
     pub(crate) fn off(&self, fits: impl Fn(&OffCpuRow) -> bool) -> (f64, Option<u64>) {
         let rows = self.trace.off_cpu.iter().enumerate();
         let rows = rows.filter(|(_, row)| fits(row));
@@ -199,7 +200,7 @@ impl Analysis<'_> {
         (ns, self.counts_waits().then_some(count.round() as u64))
     }
 
-    /// Returns the category of an off-CPU row, and its time on the critical path, in time of an untraced run.
+    /// Returns the category of an off-CPU row, and its time on the critical path, scaled to an untraced run.
     pub(crate) fn wait_of_row(&self, at: usize) -> (TimeCategory, f64) {
         let (row, spent) = (&self.trace.off_cpu[at], self.off_spent[at]);
         let on_path = row.total_ns as f64 * self.path.wait_weight(row.tid, spent);
@@ -214,7 +215,8 @@ impl Analysis<'_> {
         self.counts_waits().then_some(count)
     }
 
-    /// Reports whether calls and waits are known only from samples: then it is unknown who ended a wait.
+    /// Reports whether calls and waits are known only from samples, in which case it is unknown who ended a
+    /// wait.
     pub(crate) fn only_samples(&self) -> bool {
         self.trace.tier.is_some_and(Tier::only_samples)
     }
@@ -249,8 +251,8 @@ impl Analysis<'_> {
         self.threads_of(pid).map(|times| times.on_cpu_ns).sum()
     }
 
-    /// Returns the longest wait on this standard descriptor if it may be due to the program at the other end
-    /// starting up, which is not a sign of its pace.
+    /// Returns the longest wait on this standard descriptor if the wait may be due to the start-up of the
+    /// program at the other end, which says nothing about that program's pace.
     pub(crate) fn partners_start_ns(&self, fd: i32) -> f64 {
         let rows = self.trace.off_cpu.iter().filter(|row| {
             let call = row.call.as_deref().unwrap_or_default();
@@ -284,7 +286,8 @@ impl Analysis<'_> {
         self.tree(pid).into_iter().map(|pid| self.cpu_of(pid)).sum()
     }
 
-    /// Returns the name of a descriptor; if it had several files, that of the one responsible.
+    /// Returns the name of a descriptor. If it referred to several files, the name is that of the file
+    /// responsible.
     pub(crate) fn name_of(&self, pid: u32, fd: i32) -> Option<String> {
         self.descriptors.describe(pid, fd)
     }

@@ -9,13 +9,13 @@ use super::Analysis;
 use crate::calls;
 use crate::entry_exit_overhead::cpu_in_calls;
 
-/// Time on the critical path, in time of an untraced run.
+/// A time on the critical path, scaled to an untraced run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OnPath<'a> {
     pub pid: u32,
     pub tid: u32,
     pub spent: TimeCategory,
-    /// The call in which it was spent; `None` outside of calls, or if unknown.
+    /// The call in which the time was spent; `None` if it was spent outside of calls or the call is unknown.
     pub call: Option<&'a str>,
     pub fd: Option<i32>,
     /// What the descriptor referred to at that time, if its number was reused.
@@ -25,7 +25,7 @@ pub(crate) struct OnPath<'a> {
     pub count: Option<u64>,
 }
 
-/// Categories outside of calls, or whose calls are unknown.
+/// Categories that are outside of calls, or whose calls are unknown.
 const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
     TimeCategory::UserCode,
     TimeCategory::PageFaults,
@@ -34,14 +34,14 @@ const OUTSIDE_OF_CALLS: [TimeCategory; 4] = [
 ];
 
 impl Analysis<'_> {
-    /// Returns the object of a wait, if the descriptor's number was reused.
+    /// Returns the object that a row waited for, if the descriptor's number was reused.
     pub(crate) fn object_of<'t>(&'t self, row: &OffCpuRow) -> Option<&'t DescriptorKind> {
         self.trace.objects.get(row.object? as usize)
     }
 
-    /// Returns the approximate parts of [`Analysis::account`]: weights apply to whole threads, so the sum of
-    /// a category is near that of the account. Empty if the run was stopped at its calls, because the account
-    /// isn't derived from the trace's times then.
+    /// Returns the approximate parts of [`Analysis::account`]. Because weights apply to whole threads, the
+    /// sum of a category is only near that of the account. Empty if the run was stopped at its calls, because
+    /// the account isn't derived from the trace's times then.
     pub(crate) fn on_path(&self) -> Vec<OnPath<'_>> {
         if self.factors.is_empty() {
             return Vec::new();

@@ -25,8 +25,8 @@ pub(crate) fn is_runnable(times: &ThreadTimes, trace: &Trace) -> bool {
     wants >= 0.5 * times.ns() && times.ns() >= 0.2 * trace.duration_ns as f64
 }
 
-/// Returns the part of their lives in which threads were ready, weighted by CPU time. If a runtime moves work
-/// between its threads, their waits for a CPU add up to more than other programs took.
+/// Returns the part of the threads' lives in which they were ready, weighted by CPU time. If a runtime moves
+/// work between its threads, their waits for a CPU add up to more than what other programs took.
 pub(super) fn ready_share(threads: &[ThreadTimes]) -> f64 {
     let cpu_ns: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
     let part = |times: &ThreadTimes| {
@@ -47,7 +47,7 @@ impl Analysis<'_> {
     }
 
     /// Scales a cost on the critical path if more threads of the command are busy than there are CPUs: while
-    /// the path waits for one, the others use as much time.
+    /// the path waits for a CPU, the other threads use as much time.
     pub(crate) fn when_oversubscribed(&self, on_path_ns: f64) -> f64 {
         if !self.is_oversubscribed() {
             return on_path_ns;

@@ -1,4 +1,4 @@
-//! Attributes the own code on the critical path to functions.
+//! Attributes own code on the critical path to functions.
 
 use fathom_model::TimeCategory;
 use fathom_trace::FunctionRow;
@@ -9,8 +9,8 @@ use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
 impl Analysis<'_> {
-    /// Returns how much of the own code on the critical path was in matching functions, in time of an
-    /// untraced run. 0 if there are no samples, or too few.
+    /// Returns how much of the own code on the critical path was in matching functions, scaled to an untraced
+    /// run; 0 if there are no samples, or too few.
     pub(crate) fn in_functions(&self, fits: impl Fn(&FunctionRow) -> bool) -> f64 {
         let Some(profile) = &self.trace.profile else {
             return 0.0;
@@ -30,7 +30,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Returns how long samples found a thread in its own code, as traced; `None` without samples.
+    /// Returns how long samples found a thread in its own code in the traced run; `None` without samples.
     pub(crate) fn in_own_code_ns(&self, tid: u32) -> Option<f64> {
         let profile = self.trace.profile.as_ref()?;
         let own = profile.functions.iter().filter(|row| row.tid == tid);
@@ -38,8 +38,8 @@ impl Analysis<'_> {
         Some((samples * profile.period_ns) as f64)
     }
 
-    /// Returns how long a thread was in code that is only reached while another thread holds a lock, as
-    /// traced; 0 if there are no samples, or too few.
+    /// Returns how long a thread was, in the traced run, in code that is only reached while another thread
+    /// holds a lock; 0 if there are no samples, or too few.
     pub(crate) fn spun_ns(&self, times: &ThreadTimes) -> f64 {
         let Some(profile) = &self.trace.profile else {
             return 0.0;

@@ -7,8 +7,8 @@ use crate::observation::Observation;
 use crate::runtimes::{Habit, Language, Runtime};
 
 impl<'a> Analysis<'a> {
-    /// Returns the path of the program that a process runs: of its last exec, or that of the process it was
-    /// forked from.
+    /// Returns the path of the program that a process runs. This is the program of its last exec or, if it
+    /// has none, that of the process from which it was forked.
     pub(crate) fn program_of(&self, pid: u32) -> Option<&'a str> {
         let mut process = self.process(pid)?;
         for _ in 0..self.trace.processes.len() {
@@ -25,8 +25,8 @@ impl<'a> Analysis<'a> {
         Runtime::of(self.language(pid))
     }
 
-    /// Returns the language of a process: as given by the caller for the command's program, or from the
-    /// program's name for interpreters. Without a process, that of the command.
+    /// Returns the language of a process. For the command's program, the caller gives it; for interpreters,
+    /// the program's name shows it. Without a process, returns the language of the command.
     fn language(&self, pid: Option<u32>) -> Option<Language> {
         let root = self.trace.processes.first()?.pid;
         let command = self.program_of(root);
@@ -35,8 +35,8 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Returns the language: from the program's name for interpreters, otherwise as given by the caller.
-/// `command`: the command's own program.
+/// Returns the language. For interpreters, the program's name shows it; otherwise it is the one given by the
+/// caller. `command` is the command's own program.
 fn language(
     observation: &Observation,
     program: Option<&str>,
@@ -49,7 +49,7 @@ fn language(
         .or(observation.language.filter(|_| program == command))
 }
 
-/// Returns the processes of runtimes that move work between their threads.
+/// Returns the processes whose runtimes move work between their threads.
 pub(super) fn pools(observation: &Observation) -> HashSet<u32> {
     let mut programs: HashMap<u32, Option<&str>> = HashMap::new();
     let mut command = None;
@@ -84,7 +84,7 @@ mod tests {
         fake.child(200, 10, 990, 300);
         fake.thread(200, 201, 20, 990, 600);
         fake.wait_for(crate::fake::ROOT, "wait4", None, (10, 990, 990), Some(200));
-        // Its first thread is woken by the runtime's watcher, which naps; another thread works.
+        // The first thread is woken by the runtime's watcher, which naps; another thread does the work.
         fake.thread(200, 202, 20, 990, 1);
         fake.wait_for(200, "futex", None, (320, 980, 980), Some(202));
         fake.wait_for(202, "nanosleep", None, (30, 980, 980), None);

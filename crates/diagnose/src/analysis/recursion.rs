@@ -9,12 +9,13 @@ use super::Analysis;
 
 const SIGSEGV: i32 = 11;
 
-/// This many of the innermost frames must belong to one function: trees and parsers go some dozen deep, and
-/// even a truncated copy of an exhausted stack has more.
+/// The number of innermost frames that must belong to one function. Code that walks trees and parsers go some
+/// dozen deep, and even a truncated copy of an exhausted stack has more.
 const DEEP: usize = 24;
 /// The number of innermost frames to inspect.
 const INNERMOST: usize = 64;
-/// The part of the samples that must have such stacks: a stack of 8 MiB is exhausted in some ms.
+/// The part of the samples that must have such stacks. It can't be larger because a stack of 8 MiB is
+/// exhausted within some milliseconds.
 const MOST: f64 = 0.3;
 
 impl Analysis<'_> {
@@ -45,7 +46,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Returns the function that most of these frames belong to, if there are many of them.
+/// Returns the function to which most of these frames belong, if there are many of them.
 fn repeated<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<&'a str> {
     let mut times: HashMap<&str, usize> = HashMap::new();
     for function in frames.filter_map(|frame| frame.function.as_deref()) {

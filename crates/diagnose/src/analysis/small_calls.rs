@@ -10,19 +10,19 @@ use crate::descriptors::WaitKind;
 use crate::runtimes::is_name_map;
 use crate::thresholds as t;
 
-/// The kind of stream the pieces belong to.
+/// The kind of stream to which the pieces belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PiecesOf {
     /// Standard input, or data from a pipe, a socket or a terminal.
     Input,
     /// The output that the command was given.
     Output,
-    /// A file, or possibly one.
+    /// A file, or possibly a file.
     File,
 }
 
-/// Small calls on one descriptor, or on the same descriptor number in processes that one parent created to
-/// run one program.
+/// Small calls on one descriptor, or on the same descriptor number in several processes that one parent
+/// created to run one program.
 pub(crate) struct Small {
     pub of: PiecesOf,
     /// The process that made most of the calls.
@@ -30,7 +30,7 @@ pub(crate) struct Small {
     pub fd: i32,
     pub writes: bool,
     pub tally: Tally,
-    /// All of the processes.
+    /// All processes that made these calls.
     pub pids: BTreeSet<u32>,
 }
 
@@ -62,7 +62,8 @@ impl Small {
         }
     }
 
-    /// Reports whether a process copies what it reads in blocks of a fixed size, so that they aren't lines.
+    /// Reports whether a process copies what it reads in blocks of a fixed size, in which case the pieces
+    /// aren't lines.
     pub(crate) fn is_copied_in_blocks(&self, analysis: &Analysis<'_>) -> bool {
         let each = self.tally.bytes_per_call();
         if (each - each.round()).abs() * 1e3 > 1.0 || !(each.round() as u64).is_power_of_two() {
@@ -86,7 +87,7 @@ impl Small {
     }
 }
 
-/// Returns the number of calls of a row that moved to another position in a file, or started at a given one.
+/// Returns the number of calls of a row that moved to another position in a file, or that gave a position.
 fn moves_about(row: &SyscallRow) -> u64 {
     match row.went_on {
         Some(went_on) => row.calls.saturating_sub(went_on),
@@ -119,8 +120,8 @@ impl Small {
             && !self.is_gone_about(analysis)
     }
 
-    /// Reports whether at least every tenth call goes elsewhere in the file, or is a write among reads, or a
-    /// read among writes.
+    /// Reports whether at least every tenth call goes to another position in the file, or is a write among
+    /// reads or a read among writes.
     pub(crate) fn is_gone_about(&self, analysis: &Analysis<'_>) -> bool {
         let rows = analysis.rows_of_process(self.pid);
         let on_it = rows.filter(|row| row.fd == Some(self.fd));
@@ -129,7 +130,7 @@ impl Small {
     }
 }
 
-/// Returns the number of calls by its process on its descriptor that read, or that write.
+/// Returns the number of calls by its process on its descriptor that read or, if `writes` is set, that write.
 fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
     let its = ((small.pid, small.fd), writes);
     let rows = analysis.rows_of_process(small.pid);
@@ -137,12 +138,12 @@ fn moves(analysis: &Analysis<'_>, small: &Small, writes: bool) -> u64 {
     moving.map(|row| row.calls).sum()
 }
 
-/// The minimum number of calls per open: with fewer, the file is not kept open.
+/// The minimum number of calls per open; with fewer, the file doesn't count as kept open.
 const CALLS_FOR_EACH_OPEN: u64 = 100;
 
 impl Analysis<'_> {
-    /// Returns descriptors with many calls that move fewer than [`t::LINE_BYTES`] on average, the most
-    /// expensive first; the caller decides whether the cost matters.
+    /// Returns descriptors with many calls that move fewer than [`t::LINE_BYTES`] on average, with the most
+    /// expensive ones first. The caller decides whether the cost matters.
     pub(crate) fn small_calls(&self) -> &[Small] {
         self.small_calls.get_or_init(|| find(self))
     }
@@ -182,7 +183,7 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
             sums.1 += row.bytes;
         }
     }
-    // The parent that created it, and the program it runs.
+    // The parent that created the process, and the program that the process runs.
     let kin = |pid: u32| {
         let parent = analysis.process(pid).and_then(|process| process.parent);
         (parent, analysis.program_of(pid))
@@ -196,8 +197,8 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
             kin.push((calls, pid));
         }
     }
-    // If the run was stopped at calls, only some were traced; the kernel's counts tell how many more there
-    // were.
+    // If the run was stopped at calls, only some of them were traced, and the kernel's counts tell how many
+    // more there were.
     let least = match analysis.by_stops() {
         true => t::LEAST_SMALL_CALLS / 10,
         false => t::LEAST_SMALL_CALLS,
@@ -207,8 +208,8 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
         let (_, pid) = *made.iter().max().filter(|_| all >= least)?;
         let pids: BTreeSet<u32> = made.into_iter().map(|(_, pid)| pid).collect();
         let mut tally = analysis.tally(|row| is_of(row, &pids, fd, writes));
-        // Short uses of the number, such as for libraries at startup, don't belong to the object that is
-        // named.
+        // Short uses of the descriptor number, such as for libraries at startup, don't belong to the named
+        // object.
         let strays = pids
             .iter()
             .flat_map(|pid| analysis.descriptors.strays(*pid, fd));
@@ -243,7 +244,8 @@ fn is_of(row: &SyscallRow, pids: &BTreeSet<u32>, fd: i32, writes: bool) -> bool 
 fn key(row: &SyscallRow) -> Option<((u32, i32), bool)> {
     let writes = calls::is_write(&row.name);
     let sockets = calls::is_message(&row.name);
-    // Receiving a message takes one call however short it is, but messages don't average a byte or two.
+    // Receiving a message takes one call however short the message is, but messages are longer than a byte or
+    // two on average.
     let bytewise = !writes && row.bytes < t::BYTES_OF_A_MESSAGE * row.calls;
     let moves = (writes || calls::is_read(&row.name)) && (!sockets || bytewise);
     moves.then_some(((row.pid, row.fd?), writes))

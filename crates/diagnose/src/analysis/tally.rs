@@ -15,11 +15,12 @@ pub(crate) struct Tally {
     pub would_block: u64,
     pub bytes: u64,
     pub sizes: [u64; 8],
-    /// The number of calls, weighted by the part of their threads' time on the critical path.
+    /// The number of calls, with those of each thread weighted by the part of its time that is on the
+    /// critical path.
     on_path: f64,
-    /// The modelled CPU time in the kernel on the critical path, in time of an untraced run.
+    /// The modelled CPU time in the kernel on the critical path, scaled to an untraced run.
     pub cost_ns: f64,
-    /// The traced time from entry to return, including waits.
+    /// The time from entry to return in the traced run, including waits.
     pub total_ns: f64,
     pub pid: Option<u32>,
 }
@@ -35,18 +36,18 @@ impl Tally {
 }
 
 impl Analysis<'_> {
-    /// Reports whether the run was stopped at each call: then the times include the stops, and calls after
+    /// Reports whether the run was stopped at each call; the times then include the stops, and calls after
     /// the end of the budget are missing.
     pub(crate) fn by_stops(&self) -> bool {
         self.trace.calls_from.or(self.trace.tier) == Some(Tier::Ptrace)
     }
 
-    /// Returns the factor that converts CPU time in this call to that of an untraced run.
+    /// Returns the factor that scales CPU time in this call to an untraced run.
     pub(crate) fn call_factor(&self, call: &str) -> f64 {
         self.factor(calls::on_cpu(call))
     }
 
-    /// Returns what the calls of a row cost an untraced run, by index of the row.
+    /// Returns what the calls of the row with this index cost an untraced run.
     pub(crate) fn cost_of_row(&self, row: usize) -> f64 {
         let row = self.trace.syscalls.get(row);
         row.map_or(0.0, |row| self.cost_ns(row))
@@ -73,7 +74,8 @@ impl Analysis<'_> {
         self.weight(row.tid) * calls * (measured * factor).max(least).max(0.0)
     }
 
-    /// Returns the calls of a row, weighted by the part of their thread's time on the critical path.
+    /// Returns the number of calls of a row, weighted by the part of the thread's time that is on the
+    /// critical path.
     pub(super) fn calls_on_path(&self, row: &SyscallRow) -> f64 {
         match self.by_stops() {
             true => (row.calls + self.missed(row).0) as f64,
@@ -170,7 +172,7 @@ mod tests {
                 .tally_calls(calls::is_clock)
                 .cost_ns
         };
-        // 20 ms of ticks are too few: three times 0.25 us and 45 ns around each call.
+        // 20 ms of ticks are too few; the cost is three times 0.25 µs, and 45 ns around each call.
         assert_eq!(cost(20).round(), 17_700_000.0);
         assert_eq!(cost(60).round(), 20_000.0 * 1_600.0);
     }

@@ -19,7 +19,7 @@ pub(super) struct Untraced {
 }
 
 impl Analysis<'_> {
-    /// Returns the reads and the writes that the kernel counted beyond the traced calls.
+    /// Returns the reads and writes that the kernel counted in addition to the traced calls.
     pub(super) fn count_untraced_io(&self) -> [Untraced; 2] {
         if !self.by_stops() {
             return [Untraced::default(); 2];

@@ -16,11 +16,11 @@ pub(crate) struct Waits {
 /// The waits of a thread, by who ended them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct WaitEnds {
-    /// Ended by another thread of its process, unless the caller defines it differently.
+    /// Waits ended by another thread of the same process, unless the caller defines it differently.
     pub own: Waits,
-    /// Ended by a thread of another process.
+    /// Waits ended by a thread of another process.
     pub others: Waits,
-    /// Ended by a timer, a device, or something the tier doesn't see.
+    /// Waits ended by a timer, a device, or something that the tier doesn't see.
     pub unknown: Waits,
 }
 
@@ -36,13 +36,13 @@ impl WaitEnds {
 }
 
 impl Analysis<'_> {
-    /// Returns the waits in these calls for each thread that had any; empty without a timeline.
+    /// Returns, for each thread that has waits in these calls, who ended them; empty without a timeline.
     pub(crate) fn ends_of_waits(&self, is_meant: impl Fn(&str) -> bool) -> HashMap<u32, WaitEnds> {
         let pid_of = |tid| self.thread(tid).map(|times| times.pid);
         self.ends_of_waits_by(is_meant, |wait, by| pid_of(by) == Some(wait.pid))
     }
 
-    /// The same, but `is_own` decides whether a thread that ended a wait counts as own.
+    /// Like [`Self::ends_of_waits`], but `is_own` decides whether a thread that ended a wait counts as own.
     pub(crate) fn ends_of_waits_by(
         &self,
         is_meant: impl Fn(&str) -> bool,

@@ -12,7 +12,7 @@ use crate::thresholds as t;
 
 impl Analysis<'_> {
     /// Warns that other programs had the CPU during the run. A program with more busy threads than CPUs waits
-    /// for itself.
+    /// for itself, and gets no such warning.
     fn neighbours(&self) -> Option<String> {
         let of_others = |run: &Run| {
             let throttled = run.throttled_ns.unwrap_or(0);
@@ -150,7 +150,7 @@ impl Analysis<'_> {
     /// Returns all warnings about how far the answer can be trusted.
     pub(crate) fn warnings(&self, findings: &[Finding]) -> Vec<String> {
         let mut reported = Vec::new();
-        // If its own threads had the CPU, other programs aren't to blame.
+        // If the command's own threads had the CPU, other programs aren't to blame.
         let its_own = |finding: &Finding| {
             [FindingId::CpuStarved, FindingId::BusyPolling].contains(&finding.id)
         };

@@ -1,4 +1,4 @@
-//! Assigns time in a call to a category.
+//! Assigns the time in a call to a category.
 
 mod polls;
 mod timers;
@@ -14,7 +14,7 @@ use crate::calls;
 use crate::descriptors::{self, Descriptors, WaitKind};
 use polls::{Asked, Ends};
 
-/// An off-CPU interval, as the trace has it.
+/// An off-CPU interval, as recorded in the trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Off<'a> {
     pub pid: u32,
@@ -29,8 +29,8 @@ pub(crate) struct Off<'a> {
 }
 
 /// Reports whether a wait is for a disk. The kernel tier sees the kernel's own mark. Samples show only that
-/// the wait is uninterruptible: in a call that moves a file's bytes or syncs it, that means a disk; outside
-/// of calls, only if page faults of the run waited for a disk.
+/// the wait is uninterruptible. In a call that moves a file's bytes or syncs it, that means a disk; outside
+/// of calls, it means a disk only if page faults of the run waited for one.
 pub(crate) fn from_disk(trace: &Trace, cause: Cause, call: Option<&str>) -> bool {
     match (cause, call) {
         (Cause::Disk, _) => true,
@@ -102,11 +102,11 @@ pub(crate) fn off_cpu(
 /// Assigns the waits of one trace to categories.
 pub(crate) struct Classifier<'a> {
     pub descriptors: &'a Descriptors<'a>,
-    /// What each process's polls wait for.
+    /// What the polls of each process wait for.
     pub polls: HashMap<u32, PollContext>,
     /// How the polls of each thread ended, if known.
     pub ends: HashMap<u32, Ends>,
-    /// Threads that use locks as timers.
+    /// The threads that use locks as timers.
     pub timed: HashSet<u32>,
     pub trace: &'a Trace,
 }
@@ -126,7 +126,7 @@ impl<'a> Classifier<'a> {
 
 impl<'a> Classifier<'a> {
     /// Returns how often the time limit of a poll, or of a socket itself, expired while an answer was
-    /// awaited, and how long these waits took, in ns, for all threads.
+    /// awaited, and how long these waits took in ns. Both are totals over all threads.
     pub(crate) fn unanswered(&self) -> (u64, u64) {
         let polls = self.ends.values();
         let polls = polls.map(|ends| (ends.unanswered, ends.unanswered_ns));
@@ -153,7 +153,7 @@ impl<'a> Classifier<'a> {
         })
     }
 
-    /// Returns the category of the part of an interval before its wake-up.
+    /// Returns the category of the part of an interval that precedes the wake-up.
     pub(crate) fn interval(&self, interval: &Interval) -> TimeCategory {
         self.off(Off {
             pid: interval.pid,
@@ -207,7 +207,7 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         Some(object) => WaitKind::of(object),
         None => descriptors.waited_for(pid, fd),
     };
-    // If the write itself has to wait, the wait is not for a peer's answer.
+    // If the write itself has to wait, it doesn't wait for a peer's answer.
     if calls::is_write(call) && is_local {
         return TimeCategory::WaitingForOutput;
     }
@@ -215,8 +215,8 @@ fn on_descriptor(off: Off<'_>, fd: i32, call: &str, descriptors: &Descriptors<'_
         return TimeCategory::Network;
     }
     let kind = match waited_for {
-        // A wait for a disk is uninterruptible: something with a path and an interruptible wait is a named
-        // pipe or a device.
+        // A wait for a disk is uninterruptible, so an interruptible wait for something with a path is for a
+        // named pipe or a device.
         WaitKind::File if off.cause == Cause::Asleep => WaitKind::Pipe,
         kind => kind,
     };
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn children_of_the_shell_that_became_the_program_are_nobody_it_waits_for() {
-        // A shim queries two children and becomes the program, which sleeps in polls.
+        // A shim queries two children and then becomes the program, which sleeps in polls.
         for (last_exec_ms, wanted) in [
             (50, TimeCategory::Sleeping),
             (0, TimeCategory::WaitingForChild),
@@ -309,7 +309,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.calls("futex", None, 80, 0, 1_000).errors = 80;
             fake.waits(Some("futex"), None, Cause::Asleep, 80, 5_000);
-            // It computes for longer than it pauses.
+            // The thread computes for longer than it pauses.
             fake.thread(crate::fake::ROOT, 101, 0, 1000, of_another_ms);
             let descriptors = Descriptors::new(&fake.trace);
             let classifier = Classifier::new(&fake.trace, &descriptors);

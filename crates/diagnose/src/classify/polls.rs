@@ -9,25 +9,25 @@ use crate::calls::{is_accept, is_of_sockets, is_poll, is_read, is_write};
 use crate::descriptors::{Descriptors, WaitKind, takes_answers};
 use crate::thresholds as t;
 
-/// Fewer polls without an event may be chance.
+/// The minimum number of polls without an event; fewer may be chance.
 const FEWEST_PAUSES: u64 = 5;
 
 /// How polls ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
     pub polls: PollEnds,
-    /// Of those that timed out: polls for a single socket on which a request was pending.
+    /// Of the polls that timed out, those for a single socket on which a request was pending.
     pub unanswered: u64,
     /// How long the unanswered polls took.
     pub unanswered_ns: u64,
     /// The number of all polls.
     calls: u64,
-    /// Of those that timed out: polls for several descriptors, or for none.
+    /// Of the polls that timed out, those for several descriptors or for none.
     for_no_one: u64,
 }
 
 impl Ends {
-    /// Adds the polls of a row. `unanswered`: those for an answer that did not arrive in time.
+    /// Adds the polls of a row. `unanswered` are those for an answer that did not arrive in time.
     fn add(&mut self, row: &SyscallRow, more: PollEnds, unanswered: Limited) {
         self.calls += row.calls;
         self.for_no_one += if row.fd.is_none() { more.by_limit } else { 0 };
@@ -43,9 +43,9 @@ impl Ends {
         self.polls.by_limit_ns as f64 >= part * self.polls.total_ns as f64
     }
 
-    /// Reports whether they are pauses: each of them timed out, and none was for a single descriptor. Polls
-    /// for events that occur now and then would sometimes end early, and most pauses are for no descriptor at
-    /// all.
+    /// Reports whether the polls are pauses, that is, whether all of them timed out and none was for a single
+    /// descriptor. Polls for events that occur now and then would sometimes end early, and most pauses are
+    /// for no descriptor at all.
     fn are_pauses(self) -> bool {
         self.calls >= FEWEST_PAUSES && self.for_no_one == self.calls
     }
@@ -56,25 +56,26 @@ impl Ends {
     }
 }
 
-/// What a process's polls wait for, inferred from what it does with its descriptors. A poll that ends with an
-/// event is followed by a call that consumes it, so the numbers of those calls tell what most waits were for.
+/// What a process's polls wait for, inferred from what the process does with its descriptors. A poll that
+/// ends with an event is followed by a call that consumes the event, so the numbers of those calls show what
+/// most waits were for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PollContext {
-    /// Calls that read from a descriptor 0 that can block, or from a named pipe that is written outside of
-    /// the process tree.
+    /// Calls that read from a descriptor 0 that can block, or from a named pipe to which only processes
+    /// outside of the tree write.
     pub input: u64,
-    /// Calls that moved bytes through sockets, or made or accepted connections.
+    /// Calls that moved bytes through sockets, or that made or accepted connections.
     pub sockets: u64,
     /// Calls that read from sockets.
     pub answers: u64,
     /// Writes to local sockets that were full.
     pub full_sockets: u64,
-    /// Writes that found descriptor 1, or a named pipe read outside of the tree, full.
+    /// Writes that found descriptor 1 full, or a named pipe that is read outside of the tree.
     pub output: u64,
     /// Calls that read from other pipes.
     pub pipes: u64,
-    /// Calls that read one byte each from a pipe: a thread's signal, or a line read byte by byte. Polls don't
-    /// wait for each of them.
+    /// Calls that read one byte each from a pipe: a signal between threads, or a line that is read byte by
+    /// byte. Polls don't wait for each of these bytes.
     pub single_bytes: u64,
     /// Calls that read a count from an eventfd.
     pub events: u64,
@@ -84,9 +85,9 @@ pub(crate) struct PollContext {
     pub polls: u64,
     /// How the polls ended, if known.
     pub ends: Option<Ends>,
-    /// Whether it has children.
+    /// Whether the process has children.
     pub children: bool,
-    /// Whether it is a server that receives no requests until it is ended.
+    /// Whether the process is a server that receives no requests until it is ended.
     pub awaits_connections: bool,
 }
 
@@ -126,8 +127,9 @@ impl PollContext {
         self.ends.filter(|ends| ends.polls.total_ns > 0)
     }
 
-    /// Reports whether polls time out although data is consumed after most of them: then they don't wait for
-    /// that data, which would have ended them. A runtime also polls without waiting, which takes no time.
+    /// Reports whether polls time out although data is consumed after most of them. In that case they don't
+    /// wait for the data, which would have ended them. A runtime also polls without waiting, which takes no
+    /// time.
     fn only_naps(self, taken: u64) -> bool {
         let Some(ends) = self.known_ends() else {
             return false;
@@ -138,8 +140,8 @@ impl PollContext {
             && taken * 2 >= ends.polls.by_limit
     }
 
-    /// Returns the events at sockets: those due to the network, and those due to a reader that drained a full
-    /// socket.
+    /// Returns two numbers of events at sockets: those due to the network, and those due to a reader that
+    /// drained a full socket.
     fn at_sockets(self) -> (u64, u64) {
         match is_most(self.full_sockets, self.full_sockets + self.answers) {
             true if self.full_sockets > 0 => (self.answers, self.full_sockets),
@@ -147,7 +149,7 @@ impl PollContext {
         }
     }
 
-    /// Reports whether the polls of a process that consumes nothing from outside end by time.
+    /// Reports whether polls end by their time limit in a process that consumes nothing from outside.
     fn sleeps(self) -> bool {
         if self.timers * 2 > self.events && self.timers > 0 {
             return true;
@@ -155,8 +157,8 @@ impl PollContext {
         if let Some(ends) = self.known_ends() {
             return ends.by_limit(t::PART_BY_LIMIT);
         }
-        // Threads signal each other through pipes and eventfds. If far more polls ended than that, time ended
-        // them.
+        // Threads signal each other through pipes and eventfds. If far more polls ended than there were
+        // signals, their time limits ended them.
         let pipes = match self.children {
             true => 0,
             false => self.pipes + self.single_bytes,
@@ -244,9 +246,9 @@ pub(super) fn contexts(
     contexts
 }
 
-/// Returns processes that listen and hardly ever accept a connection, in a run that didn't end by itself:
-/// they wait for clients, with or without a time limit. For a process that was already running, it is known
-/// which threads listen, and it waits for clients however many requests it gets.
+/// Returns processes that listen and hardly ever accept a connection, in a run that didn't end by itself.
+/// They wait for clients, with or without a time limit. For a process that was already running, it is known
+/// which threads listen; it waits for clients however many requests it gets.
 fn idle_servers(trace: &Trace) -> Vec<u32> {
     if let Some(attached) = &trace.attached {
         return attached.listening.clone();
@@ -270,8 +272,8 @@ fn idle_servers(trace: &Trace) -> Vec<u32> {
     servers.into_keys().collect()
 }
 
-/// Returns how long the children of each process lived since it started its last program: a shell that became
-/// the program doesn't wait for children it created before.
+/// Returns how long the children of each process lived after the process started its last program. A shell
+/// that became that program doesn't wait for children it created earlier.
 fn childrens_ns(trace: &Trace) -> HashMap<u32, u64> {
     let begun = |process: &Process| process.execs.last().map_or(0, |exec| exec.at_ns);
     let processes = trace.processes.iter();
@@ -298,11 +300,11 @@ fn waits_in_polls(trace: &Trace) -> HashMap<u32, u64> {
     waited
 }
 
-/// Sockets on which a request was made: they were connected, or written to.
+/// The sockets on which a request was made, that is, sockets that were connected or written to.
 pub(super) struct Asked<'a> {
     sockets: HashSet<(u32, i32)>,
-    /// For polls of a reused descriptor number: how many that waited for an answer timed out, by thread, call
-    /// and number.
+    /// For polls of a reused descriptor number, how many of those that waited for an answer timed out, by
+    /// thread, call and number.
     divided: HashMap<(u32, &'a str, i32), Limited>,
 }
 
@@ -311,7 +313,7 @@ impl<'a> Asked<'a> {
         let rows = trace.syscalls.iter();
         let asking = rows.filter(|row| row.name == "connect" || is_write(&row.name));
         let numbers = asking.filter_map(|row| Some((row.pid, row.fd?)));
-        // Polls aren't for files, even if the number mostly was one.
+        // Polls aren't for files, even if the number referred to one most of the time.
         let is_socket = |(pid, fd): &_| descriptors.waited_for(*pid, *fd) == WaitKind::Socket;
         Self {
             sockets: numbers.filter(is_socket).collect(),
@@ -319,8 +321,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Returns the polls of a row that were for a single socket with a pending request and timed out. The
-    /// descriptor of `epoll_wait` is that of the epoll set.
+    /// Returns the polls of a row that were for a single socket with a pending request and that timed out.
+    /// For `epoll_wait`, the descriptor is that of the epoll set.
     fn unanswered(&self, row: &SyscallRow, ends: PollEnds) -> Limited {
         let one = row.fd.filter(|_| !row.name.starts_with("epoll"));
         let Some(fd) = one else {
@@ -490,7 +492,7 @@ mod tests {
         };
         assert_eq!(ended(0).spent(), TimeCategory::WaitingForEvents);
         assert_eq!(ended(900).spent(), TimeCategory::Sleeping);
-        // Messages of workers arrive before the end of each pause, and don't end the waiting.
+        // Messages of workers arrive before the end of each pause, and don't end the wait.
         let reported = PollContext {
             events: 90,
             ..ended(900)
@@ -520,7 +522,7 @@ mod tests {
             ..PollContext::default()
         };
         assert_eq!(asks(98).spent(), TimeCategory::Sleeping);
-        // An answer that a client gets after two empty polls ended its poll.
+        // A client that gets its answer after two polls without an event was waiting for it in the last poll.
         assert_eq!(asks(40).spent(), TimeCategory::WaitingForPipe);
         // Polls that take no time don't wait.
         let mut pauses = asks(40);

@@ -6,11 +6,11 @@ use fathom_trace::{Cause, Tier, Trace};
 
 use crate::calls::is_lock;
 
-/// A thread that is killed in a wait ends within this time after it.
+/// The time, in nanoseconds, within which a thread that is killed during a wait ends after it.
 const DYING_NS: u64 = 200_000;
 
-/// Returns for each thread the time in lock waits that no thread of the tree ended, and in all lock waits. A
-/// thread's last wait doesn't count if the thread ended in it.
+/// Returns, for each thread, its time in lock waits that no thread of the tree ended, and its time in all
+/// lock waits. If a thread ended during its last wait, that wait doesn't count.
 fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     let ends: HashMap<u32, u64> = trace
         .threads
@@ -34,9 +34,9 @@ fn ended_by_nobody(trace: &Trace) -> HashMap<u32, (u64, u64)> {
     waits
 }
 
-/// Returns threads that use locks as timers: most of their waits, or most of the time in them, timed out, and
-/// the process's other threads did little meanwhile. (Python's threads wait for the interpreter with a time
-/// limit of 5 ms, repeatedly, but one of them computes meanwhile.)
+/// Returns threads that use locks as timers. Most of their waits, or most of the time in them, ended by
+/// timing out, and the process's other threads did little meanwhile. (Python's threads repeatedly wait for
+/// the interpreter with a time limit of 5 ms, but one of them computes meanwhile.)
 pub(super) fn timed_waiters(trace: &Trace) -> HashSet<u32> {
     let mut timed: HashMap<u32, u64> = HashMap::new();
     for row in trace.syscalls.iter().filter(|row| is_lock(&row.name)) {

@@ -1,9 +1,9 @@
-//! Finds the path by sums: the part of each thread's time that is on it.
+//! Finds the path by sums: the part of each thread's time that is on the path.
 //!
-//! Begins at the main thread. Where it waits for children, or joins threads, the wait is replaced by what the
-//! child or thread did meanwhile. For concurrent children, the one that ended last is used, and for the time
-//! before it began, the one that had ended last by then. A weight is the part of a thread's time that is on
-//! the path.
+//! The search begins at the main thread. Where that thread waits for children or joins threads, the wait is
+//! replaced by what the child or thread did meanwhile. For concurrent children, the one that ended last is
+//! used. For the time before it began, the one that had ended last by then is used, and so on. A weight is
+//! the part of a thread's time that is on the path.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,8 +22,8 @@ struct Walk<'a> {
     trace: &'a Trace,
     threads: &'a [ThreadTimes],
     weights: HashMap<u32, f64>,
-    /// Processes whose runtime moves work between threads that never end, as Go's does, or leaves it to its
-    /// own threads while waiting in its event loop, as Node's does.
+    /// Processes whose runtime moves work between threads that never end, as Go's does, or leaves work to its
+    /// own threads while it waits in its event loop, as Node's does.
     pools: &'a HashSet<u32>,
 }
 
@@ -48,8 +48,9 @@ pub(super) fn of_process(
     }
 }
 
-/// Returns the path of a multithreaded process that was observed for a while, where no end shows which thread
-/// mattered: what any of its threads did, plus the waits of the busiest one.
+/// Returns the path of a multithreaded process that was observed for a while. There is no end that shows
+/// which thread mattered, so the path consists of what any of its threads did, plus the waits of the busiest
+/// one.
 pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> CriticalPath {
     let own: Vec<&ThreadTimes> = threads.iter().filter(|times| times.pid == pid).collect();
     let busiest = own
@@ -67,7 +68,7 @@ pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> Cri
     };
     let is_work = |spent: TimeCategory| rank_in_pool(spent) == 0;
     let work: f64 = own.iter().map(|times| times.sums.of(is_work)).sum();
-    // Threads that compute concurrently take only the time of one.
+    // Threads that compute concurrently only take as much time as one of them.
     let room = whole.min(walk.busy_ns(&own).unwrap_or(f64::INFINITY));
     let part = (room / work.max(1.0)).min(1.0);
     let mut sums = Sums::default();
@@ -133,7 +134,7 @@ impl Walk<'_> {
         let factor = (wait / total.max(1.0)).min(1.0);
         for (child, ..) in &children {
             let inner = self.process(*child, weight * factor, depth + 1);
-            // The time from the fork to the thread's first record belongs to the child too.
+            // The time from the fork to the thread's first record also belongs to the child.
             let known = inner.total().max(1.0);
             let first = sums.take(TimeCategory::WaitingForChild, known * factor);
             let rest = sums.take(TimeCategory::WaitingForPipe, known * factor - first);
@@ -169,7 +170,7 @@ impl Walk<'_> {
         let (waits, total_ns) = lock_waits(self.trace, main.tid);
         let rows = lock_rows(self.trace, main.tid);
         let longest = rows.filter_map(|row| row.longest_ns).max().unwrap_or(0);
-        // Samples don't count waits: a thread that only waits is waiting for the others to end.
+        // Samples don't count waits. A thread that does nothing but wait is waiting for the others to end.
         let only_waits = self.trace.tier == Some(Tier::Sample)
             && main.on_cpu_ns <= t::CPU_OF_A_JOINER * main.ns();
         waits <= threads as u64 + 2 || longest * 2 >= total_ns || only_waits
@@ -192,8 +193,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Attributes what the threads of a pool did to the command: first the CPU time, then waits for something
-    /// outside, then timers; in total at most the main thread's time.
+    /// Attributes what the threads of a pool did to the command: first their CPU time, then their waits for
+    /// something outside, then timers. The total is at most the main thread's time.
     fn through_pool(&mut self, threads: &[&ThreadTimes], sums: &mut Sums, weight: f64) {
         let whole = sums.total();
         let mut pool = Sums::default();
@@ -215,7 +216,7 @@ impl Walk<'_> {
                 .filter(|(spent, _)| rank_in_pool(*spent) == rank)
                 .collect();
             let sum: f64 = parts.iter().map(|(_, ns)| ns).sum();
-            // Threads that compute concurrently take only the time of one.
+            // Threads that compute concurrently only take as much time as one of them.
             let room = match rank {
                 0 => whole.min(busy),
                 _ => whole - path.total(),
@@ -235,7 +236,7 @@ impl Walk<'_> {
     }
 
     /// Returns the time in which at least one of these threads was not asleep; `None` if the trace doesn't
-    /// have the waits in order. Waits too short for the timeline count as work.
+    /// have the waits in order. Waits that are too short for the timeline count as work.
     fn busy_ns(&self, threads: &[&ThreadTimes]) -> Option<f64> {
         let timeline = self.trace.timeline.as_ref();
         let lost = self.trace.lost.intervals + self.trace.lost.records;
@@ -265,8 +266,8 @@ impl Walk<'_> {
         self.naps_ns(times) > 0.4 * times.ns()
     }
 
-    /// Returns the time of the thread's own sleeps; such a runtime implements the program's sleeps with polls
-    /// and locks.
+    /// Returns the time of the thread's own sleeps; a runtime of this kind implements the program's sleeps
+    /// with polls and locks.
     fn naps_ns(&self, times: &ThreadTimes) -> f64 {
         let naps =
             self.trace.off_cpu.iter().filter(|row| {
@@ -276,8 +277,8 @@ impl Walk<'_> {
     }
 }
 
-/// Of concurrent children, returns those that the parent had to wait for: the one that ended last, the one
-/// that ended last before it began, and so on.
+/// Returns those of several concurrent children for which the parent had to wait: the one that ended last,
+/// the one that ended last before that one began, and so on.
 fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
     children.sort_by_key(|child| std::cmp::Reverse(child.2));
     let mut chain: Vec<(u32, u64, u64)> = Vec::new();
@@ -289,8 +290,8 @@ fn one_after_another(mut children: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)>
     chain
 }
 
-/// Returns the order in which a pool's threads account for the time; 4 for idleness. A runtime's own threads
-/// wait for events from start to end, and for a duration only if the program does.
+/// Returns the rank in which a pool's threads account for time of this category; 4 is idleness. A runtime's
+/// own threads wait for events from start to end, but they wait for a duration only if the program does.
 fn rank_in_pool(spent: TimeCategory) -> u8 {
     match spent {
         TimeCategory::Locks | TimeCategory::Unaccounted => 4,
@@ -313,7 +314,7 @@ fn rank_ns(sums: &Sums, rank: u8) -> f64 {
     parts.map(|(_, ns)| ns).sum()
 }
 
-/// Returns the time in which a thread did something other than queue or sleep: runtimes have threads that
+/// Returns the time in which a thread did something other than queue or sleep; runtimes have threads that
 /// only nap.
 fn active_ns(times: &ThreadTimes) -> f64 {
     times.sums.total()
@@ -330,7 +331,7 @@ mod tests {
         use crate::fake::{Fake, MS, ROOT};
         let mut fake = Fake::new(1000);
         fake.trace.attached = Some(fathom_trace::Attached::default());
-        // The first thread waits for events; of two others, one computes and the other only naps.
+        // The first thread waits for events; of the other two, one computes and one only naps.
         fake.wait_for(ROOT, "epoll_wait", Some(5), (0, 1000, 1000), None);
         fake.thread(ROOT, 201, 0, 1000, 1000);
         fake.wait_for(201, "clock_nanosleep", None, (300, 1000, 1000), None);

@@ -1,9 +1,9 @@
 //! Finds the path by wake-ups: what each wait was for.
 //!
-//! Goes back from the end of the command on its main thread. A wait for a child, for a joined thread or for a
-//! pipe of the tree is replaced by what the thread that ended it did meanwhile, and its own waits are treated
-//! the same way. Any other wait is itself a part of the account. So each moment of the wall time is covered
-//! once, and no replacement extends beyond the wait that it replaces.
+//! The search goes back from the end of the command on its main thread. A wait for a child, for a joined
+//! thread or for a pipe of the tree is replaced by what the thread that ended the wait did meanwhile; that
+//! thread's own waits are treated in the same way. Any other wait is itself a part of the account. Each
+//! moment of the wall time is thus covered once, and no replacement extends beyond the wait that it replaces.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -19,26 +19,26 @@ use crate::intervals::woken_ns;
 use crate::sums::Sums;
 use crate::thread_times::ThreadTimes;
 
-/// The maximum nesting of waits that are followed; each is in another thread.
+/// The maximum nesting of waits that are followed; each level is in another thread.
 const DEEPEST: u32 = 100;
 
 struct Walk<'a> {
     graph: WakeGraph<'a>,
-    /// Processes whose threads pass work to each other, so that wake-ups between them mean little.
+    /// Processes whose threads pass work to each other, so wake-ups between them mean little.
     pools: &'a HashSet<u32>,
-    /// Cached results for such processes.
+    /// Cached results for the processes in `pools`.
     inside: HashMap<u32, Rc<Pool<'a>>>,
-    /// On-path time outside of intervals, by thread; on-path time in intervals is kept by what was waited
+    /// The on-path time outside of intervals, by thread. On-path time in intervals is kept by what was waited
     /// for.
     outside: HashMap<u32, f64>,
     waits: BTreeMap<(u32, TimeCategory), f64>,
     /// Threads whose short waits for pipes count as time of other threads.
     handed_over: HashSet<u32>,
-    /// CPU time of the tree after its threads' last records.
+    /// The CPU time of the tree after the last records of its threads.
     charged_after_ends: f64,
-    /// Threads that are waited for at a later moment: for their end or for their work.
+    /// Threads that are waited for at a later moment, either for their end or for their work.
     awaited: HashSet<u32>,
-    /// Sums that belong to no thread of the walk.
+    /// Sums that don't belong to any thread on the way.
     beside: Sums,
     weights: HashMap<u32, f64>,
 }
@@ -90,7 +90,7 @@ fn charged_after_ends(trace: &Trace) -> f64 {
 }
 
 impl<'a> Walk<'a> {
-    /// Accounts for the time from `from` to `to` by what this thread did, and what it waited for.
+    /// Accounts for the time from `from` to `to` by what this thread did and what it waited for.
     fn cover(&mut self, times: &'a ThreadTimes, from: u64, to: u64, depth: u32) {
         let mut at = to;
         if times.to_ns < at {
@@ -127,9 +127,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Handles a wait that no thread of the tree ended. A sleep during the work of a thread that is waited
-    /// for anyway, or whose end is polled for, counts as that thread's time: without the sleep, the command
-    /// would not end sooner.
+    /// Handles a wait that no thread of the tree ended. A sleep may happen during the work of a thread that
+    /// is waited for anyway, or whose end is polled for. In that case the sleep counts as that thread's time,
+    /// because the command would not end sooner without it.
     fn alone(
         &mut self,
         times: &'a ThreadTimes,
@@ -162,8 +162,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Accounts for the time from a thread's last record to the moment its end was noticed: teardown, as far
-    /// as the kernel charged CPU time without records; the rest is waiting for a CPU.
+    /// Accounts for the time from a thread's last record to the moment when its end was noticed. This is
+    /// teardown as far as the kernel charged CPU time without records; the rest is waiting for a CPU.
     fn ended(&mut self, ns: f64) {
         let work = ns.min(self.charged_after_ends);
         self.charged_after_ends -= work;
@@ -179,8 +179,8 @@ impl<'a> Walk<'a> {
         *self.waits.entry((tid, spent)).or_default() += ns as f64;
     }
 
-    /// Accounts for the process as a whole between two moments; returns when it began, at least `from`. Its
-    /// waits at pipes of the tree are replaced by what the threads that ended them did.
+    /// Accounts for the process as a whole between two moments. Its waits at pipes of the tree are replaced
+    /// by what the threads that ended them did. Returns when the process began, or `from` if that is later.
     fn through_pool(&mut self, pid: u32, (from, to): (u64, u64), depth: u32) -> u64 {
         let pool = Rc::clone(self.inside.entry(pid).or_insert_with(|| {
             let path = by_sums::of_process(self.graph.trace, self.graph.all, pid, self.pools);
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
         }
         let mut sums = Sums::default();
         sums.add_scaled(&pool.path.sums, part);
-        // A wait that ends later is not part of this time: the thread that ended it may be waiting for this
+        // A wait that ends later is not part of this time; the thread that ended it may be waiting for this
         // process now.
         let first = pool.waits.partition_point(|wait| wait.to <= begin);
         let waits = pool.waits[first..].iter();
@@ -217,8 +217,8 @@ impl<'a> Walk<'a> {
         begin
     }
 
-    /// Returns what a thread's time outside of its intervals was spent on: on a CPU, and in waits too short
-    /// to be recorded.
+    /// Returns what a thread's time outside of its intervals was spent on: running on a CPU, and waits that
+    /// are too short to be recorded.
     fn rest_of(&self, times: &ThreadTimes) -> Sums {
         let mut rest = times.sums.clone();
         if self.handed_over.contains(&times.tid) {
@@ -238,8 +238,8 @@ impl<'a> Walk<'a> {
         rest
     }
 
-    /// Attributes waits for a pipe of the tree that are too short for the timeline to the thread that ended
-    /// most of the recorded ones.
+    /// Handles waits for a pipe of the tree that are too short for the timeline: they are attributed to the
+    /// thread that ended most of the recorded ones.
     fn hand_over_short_waits(&mut self) {
         let mut moves = Vec::new();
         for times in self.graph.all {

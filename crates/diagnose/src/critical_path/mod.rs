@@ -1,7 +1,7 @@
 //! Determines which threads' time makes up the wall time of the command.
 //!
 //! If the trace has every wait in order, [`by_wakeups`] follows the wake-ups backwards from the end, using
-//! [`wake_graph`]. If not, [`by_sums`] walks the tree by sums: a parent's wait is replaced by what its
+//! [`wake_graph`]. Otherwise, [`by_sums`] walks the tree: a parent's wait is replaced by the sums of what its
 //! children did meanwhile.
 
 mod by_sums;
@@ -21,8 +21,8 @@ pub(crate) use waits::{covered_ns, span_ns};
 use crate::classify::Classifier;
 use crate::thread_times::ThreadTimes;
 
-/// Finds the path of the command through its threads. `pools`: processes whose runtime moves work between
-/// threads that never end, as Go's does, or leaves it to its own threads, as Node's does.
+/// Finds the path of the command through its threads. `pools` are the processes whose runtime moves work
+/// between threads that never end, as Go's does, or leaves work to its own threads, as Node's does.
 pub(crate) fn find(
     trace: &Trace,
     threads: &[ThreadTimes],
@@ -51,9 +51,9 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the process of the tree with the most CPU time among those alive at the end. When a process is
-/// observed for a while, no end shows what it was working for: it may wait only for signals, and leave the
-/// work to processes that don't end either, as servers do.
+/// Returns the process of the tree with the most CPU time among those that were alive at the end. If a
+/// process is observed for a while, there is no end that shows what it was working for. It may only wait for
+/// signals and leave the work to processes that don't end either, as servers do.
 fn busiest(trace: &Trace, threads: &[ThreadTimes]) -> Option<u32> {
     trace.attached.as_ref()?;
     let there = trace.processes.iter().filter(|one| one.ended_ns.is_none());
@@ -65,7 +65,7 @@ fn busiest(trace: &Trace, threads: &[ThreadTimes]) -> Option<u32> {
     Some(busiest.pid)
 }
 
-/// Returns the path with more work.
+/// Returns whichever path has more work.
 fn more_work(one: CriticalPath, other: CriticalPath) -> CriticalPath {
     let work = |path: &CriticalPath| {
         let sums = path.sums.iter();

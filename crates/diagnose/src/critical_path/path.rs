@@ -33,11 +33,12 @@ impl CriticalPath {
     }
 }
 
-/// A thread that is in a wait when its process ends is gone within this time: the last thread releases the
-/// memory.
+/// The time, in nanoseconds, within which a thread that is waiting when its process ends is gone; the last
+/// thread releases the memory.
 pub(super) const GIVING_BACK_NS: u64 = 20_000_000;
 
-/// Returns the thread that represents its process: its first one, unless that ended before the others.
+/// Returns the thread that represents its process. This is its first thread, unless that ended before the
+/// others.
 pub(super) fn representative_thread(threads: &[ThreadTimes], pid: u32) -> Option<&ThreadTimes> {
     let own = || threads.iter().filter(|times| times.pid == pid);
     let main = own()

@@ -1,4 +1,4 @@
-//! Counts waits for locks, and computes the time that several waits cover.
+//! Counts waits for locks, and computes the time covered by several waits.
 
 use fathom_trace::{OffCpuRow, Trace};
 
@@ -20,8 +20,8 @@ pub(super) fn lock_waits(trace: &Trace, tid: u32) -> (u64, u64) {
     })
 }
 
-/// Returns the time in which at least one of them was alive, or waited. Each item is an id, a start and an
-/// end.
+/// Returns the time in which at least one of these threads was alive, or waited. Each item is an id, a start
+/// and an end.
 pub(crate) fn covered_ns(threads: &[(u32, u64, u64)]) -> u64 {
     let mut spans: Vec<(u64, u64)> = threads.iter().map(|l| (l.1, l.2)).collect();
     spans.sort_unstable();
@@ -34,7 +34,7 @@ pub(crate) fn covered_ns(threads: &[(u32, u64, u64)]) -> u64 {
     sum
 }
 
-/// Returns how long one of them existed; 0 if it was created after the end of the trace.
+/// Returns how long a thread existed; 0 if it was created after the end of the trace.
 pub(crate) fn span_ns(one: &(u32, u64, u64)) -> f64 {
     one.2.saturating_sub(one.1) as f64
 }

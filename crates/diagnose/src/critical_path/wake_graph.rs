@@ -13,29 +13,30 @@ use crate::intervals::{by_thread, woken_ns};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// The categories of waits at a pipe; if both ends are in the tree, they are replaced by what the other end
-/// did.
+/// The categories of waits at a pipe. If both ends of the pipe are in the tree, such waits are replaced by
+/// what the other end did.
 pub(super) const ON_PIPES: [TimeCategory; 3] = [
     TimeCategory::WaitingForPipe,
     TimeCategory::WaitingForInput,
     TimeCategory::WaitingForOutput,
 ];
 
-/// A thread that ends within this time after waking another was joined, unless it woke it again: the rest of
-/// its end takes 0.1 ms if a CPU is free.
+/// A thread that ends within this time, in nanoseconds, after it woke another was joined, unless it woke the
+/// other one again. The rest of its end takes 0.1 ms if a CPU is free.
 const JOIN_NS: u64 = 2_000_000;
 
-/// After this many waits that one thread ended for another, the next one counts as another turn.
+/// After this many waits of one thread that the same other thread ended, the next such wait counts as one
+/// more round of the same exchange.
 const TURNS: usize = 3;
 
-/// A thread that wakes another and then sleeps may leave its CPU before the other CPU records the wake-up: 20
-/// to 40 us earlier between the CPUs of a VM.
+/// A thread that wakes another and then sleeps may leave its CPU before the other CPU records the wake-up.
+/// Between the CPUs of a VM, this was 20 to 40 µs earlier.
 const WAKING_NS: u64 = 500_000;
 
-/// The minimum number of naps that count as polling for an end; fewer are pauses.
+/// The minimum number of naps that count as polling for an end; fewer naps are pauses.
 const NAPS: usize = 3;
 
-/// How many waits of a runtime's thread to search between the request to end the process and its end.
+/// The number of waits of a runtime's thread to search between the request to end the process and its end.
 const STEPS_TO_AN_END: usize = 64;
 
 /// Reports whether a thread was hardly ever on a CPU.
@@ -60,8 +61,8 @@ pub(super) struct WaitAtPipe<'a> {
     pub by: &'a ThreadTimes,
 }
 
-/// Reports whether `waker` waits for outside data that it passes to this thread of its process, and never
-/// queues itself: then this thread in effect waits for the same data.
+/// Reports whether `waker` waits for data from outside that it passes to this thread of its process, and
+/// never queues itself. In that case this thread in effect waits for the same data.
 fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
     const OUTSIDE: [TimeCategory; 4] = [
         TimeCategory::WaitingForInput,
@@ -76,7 +77,7 @@ fn brings_from_outside(times: &ThreadTimes, waker: &ThreadTimes) -> bool {
 }
 
 impl<'a> WakeGraph<'a> {
-    /// Returns `None` if the trace doesn't have the waits in order.
+    /// Builds the graph; returns `None` if the trace doesn't have the waits in order.
     pub(super) fn new(
         trace: &'a Trace,
         threads: &'a [ThreadTimes],
@@ -96,8 +97,9 @@ impl<'a> WakeGraph<'a> {
         self.intervals.get(&tid).into_iter().flatten().copied()
     }
 
-    /// Returns the thread with which this process ended: the one that ended it, otherwise its main thread. If
-    /// a runtime uses a helper thread for that, which hardly ever ran, returns the thread that requested it.
+    /// Returns the thread with which this process ended: the one that ended it, or otherwise its main thread.
+    /// If a runtime uses a helper thread for that, which hardly ever ran, returns the thread that requested
+    /// the end.
     pub(super) fn last_thread(&self, root: u32) -> Option<&'a ThreadTimes> {
         let own = || self.all.iter().filter(|times| times.pid == root);
         let main = representative_thread(self.all, root)?;
@@ -113,7 +115,7 @@ impl<'a> WakeGraph<'a> {
         match caller {
             Some(caller) if caller.tid == main.tid || !hardly_runs(caller) => Some(caller),
             Some(caller) => self.asked_to_end(caller).or(Some(caller)),
-            // The call wasn't traced: another thread made it if the main thread slept until the end.
+            // The call wasn't traced. If the main thread slept until the end, another thread made it.
             None => {
                 let wait = self.last_interval(main.tid, main.to_ns);
                 let asleep = wait.is_some_and(|wait| {
@@ -128,14 +130,14 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Returns the thread that woke `last` to end the process, perhaps through other threads: preferably one
-    /// that works, otherwise one that isn't the runtime's own.
+    /// Returns the thread that woke `last` to end the process, possibly through other threads. A thread that
+    /// works is preferred, and then one that isn't the runtime's own.
     fn asked_to_end(&self, last: &'a ThreadTimes) -> Option<&'a ThreadTimes> {
         let waits = self.intervals(last.tid);
         let wakers = waits.rev().take(STEPS_TO_AN_END).filter_map(|wait| {
             let by = self.threads.get(&wait.woken_by?).copied()?;
             let is_other = by.pid == last.pid && by.tid != last.tid;
-            // A runtime's thread waits for requests with a time limit.
+            // A thread of the runtime waits for requests with a time limit.
             let asked = self.classifier.interval(wait) == TimeCategory::Locks || last.of_runtime;
             (is_other && asked).then_some(by)
         });
@@ -151,15 +153,15 @@ impl<'a> WakeGraph<'a> {
         next.checked_sub(1).and_then(|last| list.get(last)).copied()
     }
 
-    /// Reports whether a thread was alive and on a CPU, or had left it only just before, so that it can have
-    /// done something at that time.
+    /// Reports whether a thread was alive and was on a CPU or had left it only just before, so that it can
+    /// have done something at that time.
     fn runs(&self, times: &ThreadTimes, at: u64) -> bool {
         let off = self.last_interval(times.tid, at);
         let just_left = |interval: &Interval| at - interval.from_ns <= WAKING_NS;
         times.from_ns < at && off.is_none_or(|interval| interval.to_ns <= at || just_left(interval))
     }
 
-    /// Returns the thread that ended a wait, if the wait was for that thread.
+    /// Returns the thread that ended a wait, if it was that thread for which the wait was made.
     pub(super) fn waker(
         &self,
         times: &ThreadTimes,
@@ -169,7 +171,7 @@ impl<'a> WakeGraph<'a> {
         let by = interval.woken_by.and_then(|tid| self.threads.get(&tid));
         let by = by.copied().filter(|waker| waker.tid != times.tid);
         let by = by.filter(|waker| self.runs(waker, at));
-        // A poll that another thread of the process ended was waiting for that thread's work.
+        // If another thread of the process ended a poll, the poll was waiting for that thread's work.
         let polls = interval.call.as_deref().is_some_and(calls::is_poll);
         if let Some(waker) = by.filter(|waker| polls && waker.pid == times.pid) {
             return Some(waker);
@@ -185,15 +187,15 @@ impl<'a> WakeGraph<'a> {
             TimeCategory::Locks if self.hands_out(times) => by
                 .filter(|waker| waker.pid == times.pid)
                 .or_else(|| self.worked_on(times, interval.from_ns, at)),
-            // A runtime's own thread does what the program's thread waits for: that thread isn't queuing for
-            // a lock.
+            // A runtime's own thread does what the program's thread is waiting for, so the latter isn't
+            // queuing for a lock.
             TimeCategory::Locks => by.filter(|waker| {
                 waker.pid == times.pid && (waker.of_runtime || self.serves(waker, times))
                     || self.is_joined(times, waker, interval, at)
                     || brings_from_outside(times, waker)
             }),
-            // A thread of the same command that computed what it sent, or that was itself waiting before it
-            // answered: no network took that time.
+            // The waker is a thread of the same command that computed what it sent, or that was itself
+            // waiting before it answered, so the network didn't take that time.
             TimeCategory::Network => by.filter(|waker| {
                 self.ran_most(waker, interval.from_ns, at) || self.classifier.asks_own(interval)
             }),
@@ -201,9 +203,9 @@ impl<'a> WakeGraph<'a> {
         }
     }
 
-    /// Reports whether `waker` works on requests of this thread: until its end it waits for requests, or
-    /// would have if its process hadn't ended, and most requests come from this thread. By contrast, a thread
-    /// that queues for a lock ends with its work done.
+    /// Reports whether `waker` works on requests of this thread. It does if it waits for requests until its
+    /// end, or would have if its process hadn't ended, and most requests come from this thread. By contrast,
+    /// a thread that queues for a lock ends when its work is done.
     fn serves(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
         let is_asked = |wait: &&Interval| self.classifier.interval(wait) == TimeCategory::Locks;
         let waits = || self.intervals(waker.tid).filter(is_asked);
@@ -229,7 +231,7 @@ impl<'a> WakeGraph<'a> {
     }
 
     /// Returns the waits at pipes that another process of the tree ended, in order. If two threads wait at
-    /// once, the first counts.
+    /// the same time, the first counts.
     pub(super) fn waits_at_pipes(&self, pid: u32) -> Vec<WaitAtPipe<'a>> {
         let threads = self.all.iter().filter(|times| times.pid == pid);
         let waits =
@@ -264,8 +266,8 @@ impl<'a> WakeGraph<'a> {
         asleep.sum::<u64>() * 2 < to.saturating_sub(from)
     }
 
-    /// Returns the thread that worked while this thread slept and that is waited for: at a later moment
-    /// (`awaited`), or by naps that end with it.
+    /// Returns the thread that worked while this thread slept and that is waited for, either at a later
+    /// moment (`awaited`) or by naps that end with it.
     pub(super) fn slept_beside(
         &self,
         times: &ThreadTimes,
@@ -287,8 +289,8 @@ impl<'a> WakeGraph<'a> {
             .or_else(|| others().filter(ends).max_by_key(|other| other.to_ns))
     }
 
-    /// Reports whether a thread napped repeatedly while another one worked, but not after that one's end, and
-    /// whether the nap that ends at `at` was the last. A script's naps are separate processes.
+    /// Reports whether a thread napped repeatedly while another thread worked but not after its end, and
+    /// whether the nap that ends at `at` was the last one. A script's naps are separate processes.
     fn naps_until(&self, times: &ThreadTimes, other: &ThreadTimes, at: u64) -> bool {
         let parent = |pid: u32| self.process(pid).and_then(|process| process.parent);
         let program = |pid: u32| {
@@ -307,14 +309,14 @@ impl<'a> WakeGraph<'a> {
         let of_script = self.all.iter().filter(is_of_script);
         let all: Vec<u64> = own.chain(of_script.map(|nap| nap.from_ns)).collect();
         let before = all.iter().filter(|nap| (other.from_ns..at).contains(nap));
-        // If another nap follows right away, the series isn't over.
+        // If another nap follows immediately, the series isn't over.
         let last = all
             .iter()
             .copied()
             .filter(|nap| *nap < at)
             .max()
             .unwrap_or(at);
-        // Naps that wait for the next worker begin after that one was created.
+        // If naps wait for the next worker, they begin after that worker was created.
         let next = self.all.iter().filter(|next| {
             let made = next.pid == times.pid || parent(next.pid) == Some(times.pid);
             made && next.from_ns >= other.to_ns && !is_of_script(next)
@@ -325,8 +327,8 @@ impl<'a> WakeGraph<'a> {
         before.count() >= NAPS && !goes_on
     }
 
-    /// Reports whether a wait was for a thread's end or result, not for a turn with a lock: the waker ends,
-    /// or the waits are few, or this one is most of them.
+    /// Reports whether a wait was for a thread's end or result rather than for access to a lock. This is the
+    /// case if the waker ends, if there are few waits, or if this wait makes up most of them.
     fn is_joined(
         &self,
         times: &ThreadTimes,
@@ -343,8 +345,8 @@ impl<'a> WakeGraph<'a> {
         waker.pid == times.pid && (ends || waits <= others + 2 || long)
     }
 
-    /// Reports whether a thread ended another wait of this one after `at`: then the earlier wait was not a
-    /// join.
+    /// Reports whether a thread ended another wait of this thread after `at`; if so, the earlier wait was not
+    /// a join.
     fn wakes_again(&self, waker: &ThreadTimes, times: &ThreadTimes, at: u64) -> bool {
         self.intervals(times.tid)
             .skip_while(|later| later.from_ns < at)
@@ -352,8 +354,8 @@ impl<'a> WakeGraph<'a> {
             .any(|later| later.woken_by == Some(waker.tid))
     }
 
-    /// Reports whether a wait is one more turn: the same thread ended the ones before, and this one is not
-    /// much longer.
+    /// Reports whether a wait is one more round of the same exchange: the same thread ended the waits before
+    /// it, and this wait is not much longer.
     fn is_a_turn(&self, waker: &ThreadTimes, times: &ThreadTimes, wait: &Interval) -> bool {
         let before = self
             .intervals(times.tid)
@@ -365,10 +367,10 @@ impl<'a> WakeGraph<'a> {
         turns >= TURNS && wait.to_ns - wait.from_ns <= longest + longest / 2
     }
 
-    /// Reports whether a thread distributes the work of a pool: it hardly works itself, and others of its
-    /// process do. Also true for a main thread that works little next to one that works nearly all the time
-    /// and so never queues for what the main thread may hold. Such a thread waits for that work, whatever
-    /// signals its end.
+    /// Reports whether a thread distributes the work of a pool: it hardly works itself, and other threads of
+    /// its process do. This is also true of a main thread that works little, if another thread works nearly
+    /// all the time and so never queues for anything that the main thread may hold. Such a thread waits for
+    /// that work, whatever signals the end of the work.
     fn hands_out(&self, times: &ThreadTimes) -> bool {
         let mut others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -382,8 +384,8 @@ impl<'a> WakeGraph<'a> {
         others.any(|other| hardly_runs(times) || feeds && hardly_waits(other))
     }
 
-    /// Returns the thread that went on working while a thread that distributes work waited and was woken by a
-    /// timer.
+    /// Returns the thread that continued to work while a thread that distributes work waited and was then
+    /// woken by a timer.
     fn worked_on(&self, times: &ThreadTimes, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let others = self.all.iter().filter(|other| {
             let own = other.pid == times.pid && other.tid != times.tid;
@@ -392,8 +394,8 @@ impl<'a> WakeGraph<'a> {
         others.max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns))
     }
 
-    /// Returns the child whose end was noticed at `at`, for instance one that was killed, so that its last
-    /// thread made no call.
+    /// Returns the child whose end was noticed at `at`. This finds children whose last thread made no call,
+    /// for instance because they were killed.
     fn child_that_ended(&self, parent: u32, from: u64, at: u64) -> Option<&'a ThreadTimes> {
         let children = self
             .trace
@@ -405,8 +407,8 @@ impl<'a> WakeGraph<'a> {
         self.threads.get(&pid).copied()
     }
 
-    /// Returns the child that was waited for when Fathom cut off the run: of several, the last one created,
-    /// because a shell waits for the one in the foreground.
+    /// Returns the child that was waited for when Fathom cut off the run. If there are several, it is the one
+    /// created last, because a shell waits for the one in the foreground.
     fn child_at_the_end(&self, parent: u32, at: u64) -> Option<&'a ThreadTimes> {
         let is_end = at + GIVING_BACK_NS >= self.trace.duration_ns;
         if !self.trace.is_cut_off() || !is_end {
@@ -420,8 +422,8 @@ impl<'a> WakeGraph<'a> {
         self.threads.get(&last.pid).copied()
     }
 
-    /// Returns the thread that created this one: one of its process, or of its parent, that was running at
-    /// the time; preferably the main thread.
+    /// Returns the thread that created this one: a thread of the same process or of its parent that was
+    /// running at the time, preferably the main thread.
     pub(super) fn maker(&self, times: &ThreadTimes, at: u64) -> Option<&'a ThreadTimes> {
         let process = if times.tid == times.pid {
             self.process(times.pid)?.parent?
@@ -466,8 +468,8 @@ mod tests {
     use crate::analysis::Analysis;
     use crate::fake::{Fake, ROOT};
 
-    /// Reports whether a thread counts as serving if the waiting thread woke it this often, and it finished
-    /// its last request at this time in ms.
+    /// Reports whether a thread counts as serving if the waiting thread woke it `asked` times, and it
+    /// finished its last request `served_ms` after the start.
     fn serves(asked: u64, served_ms: u64) -> bool {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 1000);

@@ -1,12 +1,14 @@
-//! Explains what one command does more than another.
+//! Explains what additional work one command does compared with another.
 //!
-//! Each command was timed, both in the same rounds, and observed once or several times. The account of an
-//! observed run adds up to the median of its command's timed runs. Therefore the differences between the
-//! parts of the two accounts add up to the difference between the medians. The rows of the wall time are a
-//! selection of these parts: a program that only one of them starts, or starts more often, is one row with
-//! its time on the path, and of everything else, each category is one row. The calls or functions of a row
-//! are listed below it. Time in no row is unexplained. A row must exceed its interval, or be counted: 100,000
-//! additional calls exist however much the times vary from run to run.
+//! Both commands were timed in the same rounds, and each was observed once or several times. The account of
+//! an observed run adds up to the median of its command's timed runs. Therefore the differences between the
+//! parts of the two accounts add up to the difference between the medians.
+//!
+//! The rows of the wall time are a selection of these parts. A program that only one of the commands starts,
+//! or that it starts more often, is one row with its time on the path; for everything else, each category is
+//! one row. The calls or functions of a row are listed below it. Time that is in no row is unexplained. A row
+//! must either exceed its interval or be counted: 100,000 additional calls exist however much the times vary
+//! from run to run.
 
 mod parts;
 mod paths;
@@ -28,20 +30,20 @@ pub use paths::paths;
 use spread::{Interval, Kind, Spread};
 use table::{Candidate, Table, children, middle};
 
-/// The part of a row from which an inner row is listed.
+/// The minimum part of a row that an inner row must have to be listed.
 const OF_ROW: f64 = 0.1;
-/// The maximum number of inner rows of a row.
+/// The maximum number of inner rows in a row.
 const MOST_IN_ROW: usize = 8;
 /// The confidence level of the interval of the wall time, and of all rows' intervals together.
 const LEVEL: f64 = 0.95;
-/// Differences below this part of the longer median aren't tested: each test costs all others a part of their
-/// level.
+/// Differences below this part of the longer median aren't tested, because each test takes a part of the
+/// level of all others.
 const SMALLEST: f64 = 0.0005;
 
 /// One of the two commands, observed once or several times, all with the same timed runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// At least one observation.
+    /// The observations; at least one.
     pub observations: &'a [Observation],
 }
 
@@ -53,9 +55,10 @@ impl Side<'_> {
     }
 }
 
-/// Returns what B does more than A, and the mean accounts of both.
+/// Returns what additional work B does compared with A, and the mean accounts of both.
 ///
-/// Pure: the same observations give the same difference. Returns `None` unless both have an observation.
+/// This function is pure: the same observations give the same difference. Returns `None` unless both have an
+/// observation.
 pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount; 2])> {
     let sides =
         [a, b].map(|side| -> Vec<Parts> { side.observations.iter().map(Parts::of).collect() });
@@ -65,7 +68,7 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     let longer = accounts.iter().map(|account| account.wall_ns).max()? as f64;
     let tops = table.tops();
     let asked = tops.iter().filter(|top| top.size() >= SMALLEST * longer);
-    // The two rows for the remainder are two more tests.
+    // The two rows for the remainder add two tests.
     let asked = asked.count() + 2;
     let level = 1.0 - (1.0 - LEVEL) / asked as f64;
     let spread = Spread::of(a.runs(), b.runs(), level);
@@ -148,8 +151,8 @@ fn wall(a: &[Run], b: &[Run], accounts: &[TimeAccount; 2]) -> WallDifference {
     let known = by_rounds.unwrap_or(without_interval(value));
     WallDifference {
         milliseconds: value / 1e6,
-        // For skewed runs, the median of the differences is not the difference of the medians: the interval
-        // includes both.
+        // For skewed runs, the median of the differences is not the difference of the medians, so the
+        // interval is made to include both.
         low: known.low.min(value) / 1e6,
         high: known.high.max(value) / 1e6,
         level: known.level,
@@ -225,9 +228,9 @@ fn row(
     }
 }
 
-/// Returns one row for everything that is too small to be known by category, as far as its total is known.
-/// The division of a run of a few milliseconds varies between runs by more than two such programs differ,
-/// while its CPU time is known well.
+/// Returns one row for everything that is too small to be known by category, if its total is known well
+/// enough. The breakdown of a run of a few milliseconds varies between runs by more than two such programs
+/// differ, whereas its CPU time is known well.
 fn together(
     table: &Table<'_>,
     left_out: &[&Candidate],
@@ -267,14 +270,14 @@ fn count(what: &str, a: u64, b: u64) -> Option<DifferenceCount> {
     })
 }
 
-/// Returns the page faults of a median timed run.
+/// Returns the number of page faults of a median timed run.
 fn faults(side: Side<'_>) -> u64 {
     let of = |run: &Run| run.minor_faults + run.major_faults;
     middle(side.runs().iter().map(of).collect())
 }
 
-/// Returns the rows inside a row that exceed their intervals or are counted: calls or functions, or for a
-/// child its categories.
+/// Returns the rows inside a row that exceed their intervals or are counted. They are calls or functions or,
+/// for a child, its categories.
 fn inner_rows(
     table: &Table<'_>,
     top: &Candidate,

@@ -17,14 +17,14 @@ pub(super) enum Who {
     Child(String),
 }
 
-/// Where it was spent: a call or a function, if known.
+/// The call or function in which time was spent, if known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct What {
     pub by: DifferenceBy,
     pub name: String,
-    /// For a function: its file.
+    /// The file of a function.
     pub file: Option<String>,
-    /// For a function: the nearest own function that called it.
+    /// The nearest own function that called a function.
     pub caller: Option<CodePlace>,
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Key {
 pub(super) struct Parts {
     /// Nanoseconds of an untraced run. They add up to the account.
     pub ns: BTreeMap<Key, f64>,
-    /// For time in a call: the files it was spent on.
+    /// The files on which time in calls was spent.
     pub files: BTreeMap<(Key, String), f64>,
     /// The number of samples in each function.
     pub samples: BTreeMap<Key, u64>,
     /// The number of children by program.
     pub children: BTreeMap<String, u64>,
-    /// The calls of all threads by who made them; `None` if they aren't all counted.
+    /// The calls of all threads, by the process that made them; `None` if they aren't all counted.
     pub calls: Option<BTreeMap<(Who, String), u64>>,
     pub account: TimeAccount,
 }
@@ -115,8 +115,9 @@ impl Parts {
         self.add(key, part.ns);
     }
 
-    /// Scales the parts of each category to the account. If the account has more, because the path follows no
-    /// single thread there, the rest goes to the command itself, without a named location.
+    /// Scales the parts of each category to the account. If the account has time for which there are no
+    /// parts, because the path follows no single thread there, the rest goes to the command itself, without a
+    /// named location.
     fn fit_to(&mut self, account: &TimeAccount) {
         for spent in TimeCategory::ALL {
             let whole = account.ns(spent) as f64;
@@ -142,8 +143,8 @@ impl Parts {
 }
 
 /// Returns the middle third of the runs by length, which has the same median. Medians of CPU time, of waits
-/// for a CPU and of wall time over all runs come from different runs and don't add up: for programs of 1 to 3
-/// ms on a busy machine, this alone left 2 to 5 % of the time in no part.
+/// for a CPU and of wall time over all runs come from different runs and so don't add up. For programs of 1
+/// to 3 ms on a busy machine, this alone left 2 to 5 % of the time in no part.
 fn middling(runs: &[Run]) -> Vec<Run> {
     const FEWEST: usize = 3;
     let mut sorted: Vec<&Run> = runs.iter().collect();
@@ -154,7 +155,8 @@ fn middling(runs: &[Run]) -> Vec<Run> {
     middle.iter().map(|run| (*run).clone()).collect()
 }
 
-/// Returns the identity of a process for a comparison: process numbers differ from run to run.
+/// Returns the identity of a process for a comparison; process numbers can't be used because they differ from
+/// run to run.
 fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     if Some(pid) == root {
         return Who::Command;
@@ -170,8 +172,8 @@ fn name(analysis: &Analysis<'_>, pid: u32, root: Option<u32>) -> Who {
     })
 }
 
-/// Makes a place independent of its folder: for functions of the program itself, of a script, and of
-/// libraries that aren't the system's. Two revisions have different folders.
+/// Makes a place independent of its folder, because two revisions have different folders. This applies to
+/// functions of the program itself, of a script, and of libraries that aren't the system's.
 fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
     let is_own = place.binary.as_deref() == analysis.program_of(pid);
     let file = |path: String| match is_system_library(&path) {
@@ -190,9 +192,9 @@ fn anywhere(analysis: &Analysis<'_>, pid: u32, place: CodePlace) -> CodePlace {
 /// The label of code without symbols, grouped by file.
 const NO_NAME: &str = "code without a name";
 
-/// The division of own code by samples.
+/// The breakdown of own code by samples.
 struct Functions {
-    /// Parts of each process's own code, 0 to 1.
+    /// The parts of each process's own code, 0 to 1.
     shares: BTreeMap<Who, Vec<(What, f64)>>,
     samples: BTreeMap<Key, u64>,
 }
@@ -224,7 +226,7 @@ impl Functions {
             };
             add(of(row.pid), what, analysis.weight(row.tid), row.samples);
         }
-        // The threads of another run are unknown here, so its samples count for the command itself.
+        // The threads of another run are unknown here, so its samples are attributed to the command itself.
         let more = observation.more_samples.as_ref();
         let profile = more.or(observation.trace.profile.as_ref());
         let profile = profile.filter(|_| sites.is_empty());

@@ -8,17 +8,18 @@ use fathom_model::{
     TimeCategory,
 };
 
-/// A step below this part of the larger tree is merged into its caller: half a pixel of a chart.
+/// A step below this part of the larger tree is merged into its caller, because it would take half a pixel of
+/// a chart.
 const LEAST: f64 = 0.001;
-/// The maximum number of steps kept of a tree, the largest ones.
+/// The maximum number of steps of a tree to keep; the largest are kept.
 const MOST: usize = 1_000;
-/// The confidence level: only a few of 1,000 steps may be reported as different by chance.
+/// The confidence level, at which only a few of 1,000 steps are reported as different by chance.
 const LEVEL: f64 = 0.99;
 
 /// The identity of a step below its caller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum By {
-    /// A function by its name, and the name of its file.
+    /// A function, by its name and the name of its file.
     Function(String, Option<String>),
     /// Code without a name.
     Place(String, Option<u64>),
@@ -55,7 +56,7 @@ struct Pair {
     of: [Option<usize>; 2],
 }
 
-/// Returns the trees of both commands, each the mean of its observed runs.
+/// Returns the trees of both commands; each tree is the mean over the observed runs.
 pub fn paths(sides: [&[Explanation]; 2]) -> Vec<PathsDifference> {
     [CodePath::Cpu, CodePath::Waits]
         .into_iter()
@@ -140,7 +141,7 @@ impl Side {
     }
 }
 
-/// Returns all steps of both, callers first.
+/// Returns all steps of both trees, callers first.
 fn pairs(sides: &[Side; 2]) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     let mut callers: Vec<Option<usize>> = vec![None];
@@ -157,9 +158,9 @@ fn pairs(sides: &[Side; 2]) -> Vec<Pair> {
     pairs
 }
 
-/// Pairs the callees of one caller in A and B: first the same functions from files of the same name; among
-/// the rest, functions whose name occurs once in each, because two scripts or programs have them in different
-/// files.
+/// Pairs the callees of one caller in A and B. First, equal functions from files of the same name are paired.
+/// Of the rest, functions whose name occurs once in each are paired, because two scripts or programs have the
+/// same functions in different files.
 fn matched(sides: &[Side; 2], below: [&[usize]; 2]) -> Vec<[Option<usize>; 2]> {
     let by = |side: usize, at: usize| &sides[side].nodes[at].by;
     let in_b: HashMap<&By, usize> = below[1].iter().map(|at| (by(1, *at), *at)).collect();
@@ -211,7 +212,7 @@ fn by(step: &PathStep) -> By {
     }
 }
 
-/// Returns the largest steps, callers first. The time of omitted steps stays in their callers.
+/// Returns the largest steps, callers first. The time of steps that are omitted stays with their callers.
 fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     let values = |pair: &Pair| -> [Vec<f64>; 2] {
         [0, 1].map(|side| match pair.of[side] {
@@ -255,7 +256,8 @@ fn kept(sides: &[Side; 2], pairs: &[Pair], whole: f64) -> Vec<StepDifference> {
     steps
 }
 
-/// Returns `None` if either command was observed only once, because then the spread is unknown.
+/// Reports whether the difference is clear; returns `None` if either command was observed only once, because
+/// the spread is then unknown.
 fn is_clear([a, b]: &[Vec<f64>; 2]) -> Option<bool> {
     let known = fathom_stats::mean_difference(a, b, LEVEL)?;
     (known.level > 0.0).then_some(known.low > 0.0 || known.high < 0.0)
@@ -296,7 +298,7 @@ mod tests {
         merged(CodePath::Cpu, sides).expect("there are steps")
     }
 
-    /// Caller, name, time of A and of B, and whether the difference is clear.
+    /// The caller, the name, the times of A and of B, and whether the difference is clear.
     type Shown<'a> = (Option<u32>, &'a str, u64, u64, Option<bool>);
 
     fn shown(of: &PathsDifference) -> Vec<Shown<'_>> {
@@ -349,7 +351,7 @@ mod tests {
             ])
         };
         let difference = of(&[both()], &[both()]);
-        // With one run of each, it is unknown how much is chance.
+        // With only one run of each, it is unknown how much of the difference is chance.
         let wanted = [
             (None, "main", 100, 100, None),
             (Some(0), "run", 60, 60, None),
@@ -358,7 +360,8 @@ mod tests {
         assert_eq!(shown(&difference), wanted);
     }
 
-    /// A shell's `main` and a script's: one of the script's remains in each, whatever the file is called.
+    /// Tests a shell's `main` and a script's `main`: the script's one appears once in each tree, whatever the
+    /// file is called.
     #[test]
     fn of_two_functions_of_a_name_those_of_one_file_are_one_and_the_others_too() {
         let both = |script: &str, ns| {

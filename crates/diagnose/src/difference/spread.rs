@@ -1,11 +1,12 @@
 //! Computes how uncertain each part is.
 //!
-//! Two things are uncertain. *The timed runs*: an account adds up to a median that is known within an
-//! interval. Each part gets its share of the interval of its kind (CPU time, waits for a CPU, other waits),
-//! from the rounds. *The observed runs*: the division of the median varies from run to run. If each command
-//! was observed several times, this is the spread of the part itself, by Welch's interval; if it was observed
-//! once, the spread of its kind over the timed runs. Parts known from samples also have the uncertainty of
-//! their number. The squares are added.
+//! There are two sources of uncertainty. *The timed runs*: an account adds up to a median that is known only
+//! within an interval. Each part gets its share of the interval of its kind (CPU time, waits for a CPU, other
+//! waits), which is computed from the rounds. *The observed runs*: the breakdown of the median varies from
+//! run to run. If each command was observed several times, this is the spread of the part itself, by Welch's
+//! interval; if it was observed once, it is the spread of the part's kind over the timed runs. Parts known
+//! from samples also have the uncertainty of the number of samples. The squares of the uncertainties are
+//! added.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use fathom_model::{Run, TimeCategory};
 
 use super::table::Series;
 
-/// The kind of time with which a part varies.
+/// The kind of time that determines how a part varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     OnCpu,
@@ -30,8 +31,8 @@ pub(super) fn kind(spent: TimeCategory) -> Kind {
     }
 }
 
-/// Returns a run's time of each kind in ns. With several threads, CPU time may exceed wall time; then its
-/// waits are only known to be within the wall time.
+/// Returns a run's time of this kind in ns. With several threads, CPU time may exceed wall time; all that is
+/// then known about the waits is that they are within the wall time.
 fn of_run(run: &Run, kind: Kind) -> f64 {
     let queued = run.run_queue_wait_ns.unwrap_or(0);
     match kind {
@@ -58,7 +59,7 @@ impl Interval {
     }
 }
 
-/// Half the width of a part's interval.
+/// Half of the width of a part's interval.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Half(f64);
 
@@ -73,7 +74,7 @@ impl Half {
 
 /// The known spread of both commands.
 pub(super) struct Spread {
-    /// Half the interval of the difference in each kind, as a part of the larger median.
+    /// Half of the width of the interval of the difference in each kind, as a part of the larger median.
     of_medians: BTreeMap<Kind, f64>,
     /// The standard deviation of a run of A and of B, as a part of its median.
     of_runs: BTreeMap<Kind, [f64; 2]>,
@@ -83,7 +84,7 @@ pub(super) struct Spread {
 const KINDS: [Kind; 3] = [Kind::OnCpu, Kind::ForCpu, Kind::Waits];
 
 impl Spread {
-    /// `level`: the confidence level of each interval, 0 to 1.
+    /// Computes the spread. `level` is the confidence level of each interval, 0 to 1.
     pub(super) fn of(a: &[Run], b: &[Run], level: f64) -> Spread {
         let mut spread = Spread {
             of_medians: BTreeMap::new(),
@@ -129,7 +130,7 @@ impl Spread {
     }
 }
 
-/// Returns the values of A and of B by round, for rounds that have both, however they ended.
+/// Returns the values of A and of B by round, for rounds that have both, regardless of how the runs ended.
 pub(super) fn paired(a: &[Run], b: &[Run], of: impl Fn(&Run) -> f64) -> (Vec<f64>, Vec<f64>) {
     let of_b: BTreeMap<u32, f64> = b.iter().map(|run| (run.round, of(run))).collect();
     let both = a
@@ -142,18 +143,18 @@ fn median(values: &[f64]) -> f64 {
     fathom_stats::median_interval(values, 0.5).map_or(0.0, |median| median.value)
 }
 
-/// Returns the standard deviation of a normal sample with this median distance from its median, so that one
-/// disturbed run doesn't dominate.
+/// Returns the standard deviation of a normal sample that has the same median distance from its median. A
+/// single disturbed run thus doesn't dominate.
 fn deviation(values: &[f64]) -> f64 {
-    /// The standard deviation of a normal distribution, in median distances.
+    /// The standard deviation of a normal distribution, in units of the median distance from the median.
     const OF_NORMAL: f64 = 1.4826;
     let middle = median(values);
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     OF_NORMAL * median(&distances)
 }
 
-/// Widens half an interval to the wanted level, as for a normal distribution, if there were too few rounds.
-/// Without any level, the interval is infinite.
+/// Widens half of an interval to the wanted level, as for a normal distribution, if there were too few
+/// rounds. If it has no level at all, the interval becomes infinite.
 fn widened(half: f64, has: f64, wanted: f64) -> f64 {
     match has {
         has if has >= wanted => half,

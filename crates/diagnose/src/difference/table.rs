@@ -7,23 +7,23 @@ use fathom_model::{DifferenceBy, TimeCategory};
 use super::parts::{Key, Parts, What, Who};
 use super::spread::{self, Interval, Kind, Spread};
 
-/// A file is named if this part of the time in a call is spent on it.
+/// A file is named if at least this part of the time in a call is spent on it.
 const MOSTLY: f64 = 0.8;
 
-/// The factor from which a count that all observed runs agree on is clearly larger,
+/// The factor by which a count must exceed the other to be clearly larger, if all observed runs agree on it,
 const TWICE: u64 = 2;
-/// and the factor for a single run of each command.
+/// and the factor if there is only a single run of each command.
 const ONCE: u64 = 10;
 
-/// The values of a part in each observed run of A and of B, with the quantities that determine its share of
-/// the timed runs' spread.
+/// The values of a part in each observed run of A and of B, with the quantities that determine the part's
+/// share of the spread of the timed runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Series {
     /// The times of A and of B, in ns.
     pub ns: [Vec<f64>; 2],
     /// The mean in ns by category, of A and of B.
     pub by: BTreeMap<TimeCategory, [f64; 2]>,
-    /// The numbers of samples it is based on, of A and of B; `None` if it was timed.
+    /// The numbers of samples, of A and of B, on which the part is based; `None` if it was timed.
     pub samples: Option<[u64; 2]>,
 }
 
@@ -75,7 +75,7 @@ impl Candidate {
 pub(super) struct Table<'a> {
     /// The observed runs of A and of B.
     pub sides: &'a [Vec<Parts>; 2],
-    /// Programs that one command starts more often than the other.
+    /// The programs that one command starts more often than the other.
     alone: BTreeSet<String>,
 }
 
@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
         Some([of(0)?, of(1)?])
     }
 
-    /// The same for one observed run.
+    /// Like [`Self::calls`], for one observed run.
     fn calls_in(&self, parts: &Parts, top: &Candidate, call: &str) -> Option<u64> {
         let is_whose = |who: &Who| match top.spent {
             None => *who == top.who,
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The same for one call of a category.
+    /// Like [`Self::is_counted`], for one call of a category.
     pub(super) fn counted_call(
         &self,
         top: &Candidate,
@@ -218,12 +218,13 @@ impl<'a> Table<'a> {
             return None;
         };
         let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name))?;
-        // Counts from one run of each may be chance, so the factor must be larger.
+        // If there is only one run of each, the counts may be chance, so the factor must be larger.
         let factor = if series.is_of_one_run() { ONCE } else { TWICE };
         let is_more = is_more(counts, series.value(), factor);
         let is_known = match spread::kind(spent) {
             Kind::OnCpu => is_more,
-            // The duration of a wait depends on what it is for, so the other command must have no such wait.
+            // The duration of a wait depends on what the wait is for, so the other command must not have any
+            // such wait.
             Kind::Waits => counts.contains(&0) && is_more,
             Kind::ForCpu => false,
         };
@@ -246,7 +247,8 @@ impl<'a> Table<'a> {
         Some([of(0)?, of(1)?])
     }
 
-    /// Returns the single file on which most of a call's time was spent, in the command that has more of it.
+    /// Returns the single file on which most of a call's time was spent, in whichever command has more of
+    /// that time.
     pub(super) fn file(&self, fits: impl Fn(&Key) -> bool, more: usize) -> Option<String> {
         let mut by_file: BTreeMap<&String, f64> = BTreeMap::new();
         let mut all = 0.0;
@@ -286,13 +288,13 @@ fn by_count(series: &Series, counts: [u64; 2]) -> Interval {
     }
 }
 
-/// Reports whether the command that spends more time has this many times as much to do.
+/// Reports whether the command that spends more time has at least `factor` times as much to do.
 fn is_more(counts: [u64; 2], value: f64, factor: u64) -> bool {
     let [few, many] = match value > 0.0 {
         true => counts,
         false => [counts[1], counts[0]],
     };
-    // If the other command has none, one is enough for the factor of two.
+    // If the other command has none, a single one is enough for the factor of two.
     many >= factor * few.max(1) || (few == 0 && many > 0 && factor == TWICE)
 }
 
@@ -305,7 +307,7 @@ fn started(parts: &Parts, program: &str) -> u64 {
     parts.children.get(program).copied().unwrap_or(0)
 }
 
-/// Returns the median of counts, the upper one of two.
+/// Returns the median of counts; for an even number of counts, the upper of the middle two.
 pub(super) fn middle(mut counts: Vec<u64>) -> u64 {
     counts.sort_unstable();
     counts.get(counts.len() / 2).copied().unwrap_or(0)

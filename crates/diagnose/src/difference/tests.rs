@@ -7,7 +7,7 @@ use super::{Side, difference};
 use crate::fake::{Fake, MS, ROOT, run};
 use crate::observation::Observation;
 
-/// Ten timed runs around the trace's length, in steps of `jitter`.
+/// Returns ten timed runs around the trace's length, in steps of `jitter`.
 fn timed(fake: &Fake, jitter: u64) -> Vec<Run> {
     let middle = fake.run();
     let cpu = middle.cpu_ns;
@@ -88,7 +88,7 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
         all.map(|ms| {
             let mut fake = Fake::new(300);
             fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 1, ms * 1000);
-            // All have the same timed runs; only their division differs.
+            // All have the same timed runs; only the breakdown differs.
             let mut timed = timed(&Fake::new(300), 0);
             timed.iter_mut().for_each(|run| run.cpu_ns = 200 * MS);
             fake.trace.accounts.user_ns = fake.run().cpu_ns;
@@ -100,7 +100,7 @@ fn a_part_that_differs_from_run_to_run_is_known_by_several() {
         let mut rows = difference.parts().cloned();
         rows.find(|row| row.part == "sleeping")
     };
-    // 20 ms more on average, with variations of 30 from run to run.
+    // B sleeps 20 ms longer on average, and the time varies by 30 ms from run to run.
     assert_eq!(slept([50, 80, 50, 80], [70, 100, 70, 100]), None);
     let steady = slept([50, 51, 50, 51], [70, 71, 70, 71]).expect("it is known");
     assert!((15.0..25.0).contains(&steady.milliseconds), "{steady:?}");
@@ -116,7 +116,7 @@ fn parts_that_are_too_small_one_by_one_are_a_row_together() {
             observed(fake, 0)
         })
     };
-    // The reads of each take 5 ms more on average, and vary by 40 ms from run to run.
+    // The reads of B take 5 ms longer on average, and the time varies by 40 ms from run to run.
     let (difference, _) = between(&side(200, [60, 100]), &side(210, [65, 105]));
     let rows: Vec<_> = difference.parts().collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
@@ -126,8 +126,8 @@ fn parts_that_are_too_small_one_by_one_are_a_row_together() {
     assert!(difference.not_explained_share < 0.001, "{difference:?}");
 }
 
-/// Four observed runs that vary by more than the two commands differ, as on a busy machine. Each makes this
-/// many calls.
+/// Returns four observed runs that vary by more than the two commands differ, as on a busy machine. `calls`
+/// is the number of calls in each.
 fn disturbed(call: &str, calls: [u64; 4], us: u64, fixed_ms: u64) -> [Observation; 4] {
     let each = [1, 9, 3, 7];
     [0, 1, 2, 3].map(|at| {
@@ -176,7 +176,7 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
 
 #[test]
 fn what_one_run_of_each_counts_must_be_ten_times_as_much() {
-    // The timed runs of both vary by more than the reads take.
+    // The timed runs of both commands vary by more than the reads take.
     let read = |calls| {
         let mut fake = Fake::new(260);
         fake.calls("read", Some(3), calls, 1, 1_000);
@@ -259,7 +259,7 @@ fn page_faults_and_calls_are_counted() {
     assert!((own + find(&difference, OF_WALL, "kernel_io").milliseconds).abs() < 0.001);
 }
 
-/// Pseudorandom numbers, the same each time.
+/// Generates pseudorandom numbers, which are the same each time.
 fn numbers(mut seed: u64) -> impl FnMut(u64) -> u64 {
     move |below| {
         seed = seed

@@ -5,7 +5,7 @@ use fathom_model::{Finding, FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::claim::{Claim, Least};
 
-/// The mechanism by which a finding loses time.
+/// The mechanism by which time is lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mechanism {
     /// Returns the name used in the documentation.
@@ -22,13 +22,13 @@ const fn mechanism(name: &'static str, low: f64, high: f64) -> Mechanism {
 }
 
 impl Mechanism {
-    /// A cost is paid for each item that a batch would share.
+    /// A cost is paid for each item, although a batch could share it.
     pub(crate) const PER_ITEM: Self = mechanism("per item", 0.7, 1.9);
     /// The same object, command or computation is repeated.
     pub(crate) const AGAIN: Self = mechanism("again", 0.4, 1.75);
     /// Something else sets the pace.
     pub(crate) const WAIT_FOR: Self = mechanism("wait for", 0.85, 1.9);
-    /// Several threads want what only one can have.
+    /// Several threads want something that only one of them can have at a time.
     pub(crate) const CONTEND: Self = mechanism("contend", 0.3, 2.3);
     /// Threads wake each other.
     pub(crate) const HAND_OVER: Self = mechanism("hand over", 0.6, 1.35);
@@ -48,32 +48,33 @@ impl Mechanism {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cause {
     pub id: FindingId,
-    /// The cause must have at least one part in this many of the effect's size; a smaller one doesn't explain
-    /// it.
+    /// The cause must have at least one part in this many of the effect's size; a smaller cause doesn't
+    /// explain the effect.
     pub one_of: u64,
 }
 
-/// The possible causes of a finding.
+/// The causes that a finding may have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum EffectOf {
     Causes(&'static [Cause]),
-    /// For the finding of last resort: any other finding, if its size is at least one part in this many.
+    /// Any other finding, if its size is at least one part in the returned number; for the finding of last
+    /// resort.
     Anything(fn(FindingId) -> u64),
 }
 
-/// A function that finds a claim.
+/// A function that looks for a claim.
 pub(crate) type Find = fn(&Analysis<'_>) -> Option<Claim>;
 
 /// One of the forms in which a finding appears.
 #[derive(Debug)]
 pub(crate) struct Variant {
     find: Find,
-    /// Its reporting threshold, if it differs from that of the finding.
+    /// The reporting threshold of the variant, if it differs from that of the finding.
     least: Option<Least>,
 }
 
 impl Variant {
-    /// Returns what it finds. A claim may set its own reporting threshold.
+    /// Returns the claim that the variant finds. A claim may set its own reporting threshold.
     pub(super) fn claim(&self, analysis: &Analysis<'_>) -> Option<Claim> {
         let mut claim = (self.find)(analysis)?;
         claim.least = claim.least.or(self.least);
@@ -90,29 +91,29 @@ pub(super) const fn shows_from(least: Least, find: Find) -> Variant {
     Variant { find, least }
 }
 
-/// One finding. All other descriptions of it are derived from this.
+/// The declaration of one finding. All other descriptions of the finding are derived from it.
 #[derive(Debug)]
 pub(crate) struct Declaration {
     pub id: FindingId,
     pub mechanism: Mechanism,
-    /// The categories of the time that isn't in [`FindingId::lies_in`].
+    /// The categories of the part of its time that isn't in [`FindingId::lies_in`].
     pub also: &'static [TimeCategory],
-    /// The calls it is about; `None` if it isn't about calls, or may be about any.
+    /// The calls that the finding is about; `None` if it isn't about calls, or may be about any.
     pub calls: Option<fn(&str) -> bool>,
     pub least: Least,
-    /// Findings that are a more specific name for it: they are checked first and take precedence.
+    /// Findings that are a more specific name for this one; they are checked first and take precedence.
     pub named_for: &'static [Cause],
     pub effect_of: EffectOf,
-    /// Whether a finding of this kind can be such an effect.
+    /// Whether a given finding of this kind can be an effect of these causes.
     pub may_be_effect: fn(&Finding) -> bool,
-    /// The variants that find it. The largest is reported.
+    /// The variants that find it. The one with the largest claim is reported.
     pub variants: &'static [Variant],
-    /// Its section in `docs/findings.md`, below its summary sentence.
+    /// The section in `docs/findings.md`, below the summary sentence.
     pub text: &'static str,
 }
 
 impl Declaration {
-    /// Reports whether it can be the effect of such a finding.
+    /// Reports whether the finding can be the effect of one with this id.
     pub(crate) fn is_effect_of(&self, id: FindingId) -> bool {
         let named = self.named_for.iter().any(|cause| cause.id == id);
         named
@@ -122,12 +123,13 @@ impl Declaration {
             }
     }
 
-    /// Reports whether it is about whole lives of processes or threads, rather than specific categories.
+    /// Reports whether the finding is about whole lives of processes or threads rather than about specific
+    /// categories.
     pub(crate) fn is_of_whole_lives(&self) -> bool {
         self.also.len() == TimeCategory::ALL.len()
     }
 
-    /// Returns the categories from which it may take time.
+    /// Returns the categories from which the finding may take time.
     pub(crate) fn parts(&self) -> impl Iterator<Item = TimeCategory> + '_ {
         let own = self.id.lies_in();
         let rest = self.also.iter().filter(|part| !own.contains(part));
@@ -135,7 +137,7 @@ impl Declaration {
     }
 }
 
-/// The defaults of most findings.
+/// The default values, which suit most findings.
 pub(super) const USUAL: Declaration = Declaration {
     id: FindingId::KernelBound,
     mechanism: Mechanism::PER_ITEM,

@@ -1,6 +1,6 @@
 //! Generates parts of `docs/findings.md` from the declarations.
 //!
-//! `FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings` writes them; without the variable, the test
+//! `FATHOM_WRITE_DOCS=1 cargo test -p fathom-diagnose findings` writes them. Without the variable, the test
 //! fails if the page differs.
 
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::declaration::{Cause, Declaration, EffectOf};
 use super::{GROUPS, declarations};
 use crate::claim::Least;
 
-/// Marks the generated text, with a name for each of the two parts.
+/// The mark that begins generated text, followed by the name of one of the two parts.
 const BEGIN: &str = "<!-- generated: ";
 const END: &str = "<!-- end of what is generated -->";
 
@@ -44,7 +44,7 @@ fn section(declared: &Declaration) -> String {
     )
 }
 
-/// Returns the facts of the declaration other than its text: the mechanism, the categories, what takes
+/// Returns the facts of the declaration other than its text: the mechanism, the categories, and what takes
 /// precedence.
 fn facts(declared: &Declaration) -> String {
     let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name));

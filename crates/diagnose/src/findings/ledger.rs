@@ -1,8 +1,8 @@
-//! Decides which findings are reported, and which finding gets which time.
+//! Decides which findings are reported, and which time is assigned to which finding.
 //!
 //! Causes come before their effects, findings of specific categories before those of whole lives, and then
-//! larger ones first. Each takes time that no other finding holds. A sufficiently large cause removes its
-//! effect.
+//! larger findings before smaller ones. Each takes time that no other finding holds. A sufficiently large
+//! cause removes its effect.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,7 +26,7 @@ pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim
     for claim in in_order(first.clone()) {
         found.extend(ledger.grant(claim));
     }
-    // A small part of the whole may be most of what these findings leave.
+    // A small part of the whole may be most of the time that these findings leave.
     let gone: u64 = found.iter().map(|finding| finding.could_win_ns).sum();
     let is_new = |claim: &Claim| found.iter().all(|finding| finding.id != claim.id);
     let mut more = first;
@@ -41,8 +41,8 @@ pub(super) fn settle(analysis: &Analysis<'_>, claims: impl Iterator<Item = Claim
     found
 }
 
-/// Returns, for each finding, the largest claim above its threshold, which is also relative to what remains
-/// without `gone_ns` of the wall time.
+/// Returns, for each finding, the largest claim above its threshold. The threshold may also be reached
+/// relative to what remains of the wall time without `gone_ns`.
 fn worth_reporting(analysis: &Analysis<'_>, all: &[Claim], gone_ns: f64) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     for claim in all {
@@ -58,7 +58,8 @@ fn worth_reporting(analysis: &Analysis<'_>, all: &[Claim], gone_ns: f64) -> Vec<
     claims
 }
 
-/// Removes claims that are another name for something found, and the effects of something found.
+/// Removes claims that are another name for something that was found, and effects of something that was
+/// found.
 fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
     without(&mut claims, |one, declared, all| {
         (declared.may_be_effect)(one) && is_explained(one, declared.named_for, all)
@@ -77,7 +78,8 @@ fn unexplained(mut claims: Vec<Claim>) -> Vec<Claim> {
     claims
 }
 
-/// Removes the claims for which `goes` returns true; it gets their declaration and all remaining claims.
+/// Removes the claims for which `goes` returns true. `goes` gets the claim, its declaration and all remaining
+/// claims.
 fn without(claims: &mut Vec<Claim>, goes: impl Fn(&Claim, &Declaration, &[Claim]) -> bool) {
     let goes: Vec<bool> = claims
         .iter()
@@ -97,7 +99,8 @@ fn is_explained(one: &Claim, causes: &[Cause], all: &[Claim]) -> bool {
     all.any(|other| is_cause(other) && !are_of_other_calls(one, other))
 }
 
-/// Reports whether both name their calls and have none in common: then neither is the other's effect.
+/// Reports whether both claims name their calls and have none in common; if so, neither is the other's
+/// effect.
 fn are_of_other_calls(one: &Claim, other: &Claim) -> bool {
     let calls = |claim: &Claim| -> HashSet<usize> {
         let calls = claim.pieces.iter().flat_map(Piece::calls);
@@ -127,7 +130,7 @@ fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
     ordered
 }
 
-/// Returns the granted time, largest part first, in whole nanoseconds: rounding loses nothing of the
+/// Returns the granted time in whole nanoseconds, with the largest part first. Rounding loses nothing of the
 /// requested time.
 fn in_whole_ns(granted: &Sums, left: &Sums, asked_ns: u64) -> Vec<AccountPart> {
     let all = granted.total().round().min(asked_ns as f64) as u64;
@@ -167,7 +170,7 @@ struct Grant {
     rows: Vec<(Row, f64)>,
     /// The time requested from each category.
     asked: Sums,
-    /// The part of it that other findings hold.
+    /// The part of the requested time that other findings hold.
     held_ns: f64,
     /// The first of those findings.
     holder: Option<FindingId>,
@@ -188,8 +191,8 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Returns the finding with the part of its claim that no other finding holds; `None` if that is too
-    /// little.
+    /// Returns the finding with the part of its claim that no other finding holds; `None` if that part is too
+    /// small.
     fn grant(&mut self, claim: Claim) -> Option<Finding> {
         let declared = declaration(claim.id);
         let mut grant = self.granted(declared, &claim);
@@ -264,7 +267,7 @@ impl<'a> Ledger<'a> {
             rest += self.take(piece, scale, &mut grant);
         }
         if declared.is_of_whole_lives() {
-            // Its time has no specific category, so any remaining time will do.
+            // The claim's time has no specific category, so any remaining time will do.
             for part in declared.parts() {
                 let free = self.left.get(part) - grant.parts.get(part);
                 let own = rest.min(free).max(0.0);
@@ -277,7 +280,7 @@ impl<'a> Ledger<'a> {
         grant
     }
 
-    /// Takes the free part of a piece, and returns what the account doesn't have of it.
+    /// Takes the free part of a piece, and returns how much of the piece isn't in the account.
     fn take(&self, piece: &Piece, scale: f64, grant: &mut Grant) -> f64 {
         let asked_ns = piece.ns * scale;
         let (rows, part) = match &piece.of {
@@ -309,8 +312,8 @@ impl<'a> Ledger<'a> {
         beyond
     }
 
-    /// Takes up to this much free time of a category, and returns what the account never had. If the kernel's
-    /// time isn't split, its single category is used for each kernel category.
+    /// Takes up to this much free time of a category, and returns how much of it was never in the account. If
+    /// the kernel's time isn't split, its single category is used for each kernel category.
     fn take_of(&self, part: TimeCategory, ns: f64, grant: &mut Grant) -> f64 {
         let undivided = part.is_in_kernel().then_some(TimeCategory::Kernel);
         let mut rest = ns;
@@ -358,8 +361,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, MS};
 
-    /// Claims of this many milliseconds, with their pieces, as settled in a run of one second: 500 ms of it
-    /// in 200,000 reads, 250 ms in sleeps.
+    /// Returns the result for claims of this many milliseconds, with their pieces. The run takes one second,
+    /// of which 500 ms are 200,000 reads and 250 ms are sleeps.
     fn settled(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<(&'static str, u64)> {
         let found = findings(claims);
         let each = found.iter();
@@ -447,7 +450,7 @@ mod tests {
             let found = settled(&all);
             found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
         };
-        // A tenth of the total, and a fifth of what is left.
+        // This is a tenth of the total, and a fifth of what is left.
         assert_eq!(with(500, 100), ["unbuffered-input", "sleeping"]);
         assert_eq!(with(100, 100), ["unbuffered-input"]);
         assert_eq!(with(500, 70), ["unbuffered-input"]);
@@ -457,7 +460,7 @@ mod tests {
     fn a_cause_takes_its_time_before_a_larger_effect() {
         let both = [
             (Id::SmallFileIo, 450, of_reads(0.9, 450)),
-            // Less than a third of it, so both are reported.
+            // This is less than a third of the other finding, so both are reported.
             (Id::Rereading, 140, of_reads(0.28, 140)),
         ];
         let expected = [("small-file-io", 360), ("rereading", 140)];

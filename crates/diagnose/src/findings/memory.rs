@@ -8,12 +8,12 @@ use crate::claim::Least;
 use crate::mechanisms::{again, per_item, touch};
 use crate::thresholds as t;
 
-/// The minimum part of the wall time in unoptimized code: a tool built that way on purpose for its own tests
-/// has less.
+/// The minimum part of the wall time in unoptimized code; a tool that is deliberately built that way for its
+/// own tests has less.
 const UNOPTIMISED_SHARE: f64 = 0.25;
 /// The minimum part of the wall time in the allocator. Of 20 well-behaved programs, `jq`, `cargo metadata`
-/// and Perl pattern matching spend most there, 10 to 19 % (bash loops up to 33 %, but shells are excluded);
-/// one that creates an object for each word, 36 to 94 %.
+/// and Perl pattern matching spend the most there, 10 to 19 % (bash loops spend up to 33 %, but shells are
+/// excluded). A program that creates an object for each word spends 36 to 94 %.
 const ALLOCATION_SHARE: f64 = 0.30;
 /// The minimum part of the wall time for reading clocks without a call.
 const CLOCK_READS_SHARE: f64 = 0.15;
@@ -21,12 +21,12 @@ const CLOCK_READS_SHARE: f64 = 0.15;
 pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
     id: Id::PageFaultHeavy,
     mechanism: Mechanism::TOUCH,
-    // Untimed faults are part of the own code.
+    // Faults that weren't timed are part of the own code.
     also: &[Part::KernelMemory, Part::UserCode],
     effect_of: EffectOf::Causes(&[
         a_third(Id::AllocatorChurn),
         a_third(Id::ProcessSpawning),
-        // Memory for data that is read again is part of the work on it.
+        // Memory for data that is read again is part of the work on that data.
         a_third(Id::Rereading),
     ]),
     variants: &[shows(touch::faults)],
@@ -41,7 +41,7 @@ pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
     effect_of: EffectOf::Causes(&[
         a_third(Id::ProcessSpawning),
         a_third(Id::ThreadSpawning),
-        // Memory for data that is read again.
+        // The memory may be for data that is read again.
         a_third(Id::Rereading),
     ]),
     variants: &[
@@ -79,12 +79,12 @@ pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
 pub(super) const KERNEL_BOUND: Declaration = Declaration {
     id: Id::KernelBound,
     mechanism: Mechanism::PER_ITEM,
-    // The work around its calls is own code.
+    // The library's work around the calls is own code.
     also: &[Part::UserCode],
     effect_of: EffectOf::Anything(|cause| match cause {
         // The kernel's work of waking threads is in the calls, not in the waits.
         Id::WakeupStorm | Id::LockContention => 4,
-        // Running it in parallel doesn't reduce it.
+        // Running the work in parallel doesn't reduce it.
         Id::WaitingForChild | Id::IdleCores => 1,
         _ => 2,
     }),

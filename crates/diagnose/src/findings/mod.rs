@@ -1,4 +1,4 @@
-//! The findings: one declaration for each, and the functions that use them.
+//! The findings: one declaration for each, and the functions that use the declarations.
 //!
 //! A [`Declaration`] says what detects the finding, from which categories of the account it may take time,
 //! its reporting threshold, and its causes. `docs/findings.md` is generated from the declarations.
@@ -110,7 +110,7 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
 
 /// Returns all claims, before thresholds are applied and time is assigned.
 fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
-    // If a process was already running, its start was not observed.
+    // The start of a process that was already running was not observed.
     let seen = |declared: &&Declaration| {
         declared.mechanism != Mechanism::START || analysis.trace.attached.is_none()
     };
@@ -120,7 +120,7 @@ fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     variants.filter_map(|variant| variant.claim(analysis))
 }
 
-/// Returns how large each finding would be in ns, whether it is reported or too small for that.
+/// Returns how large each finding would be, in ns, even if it is too small to be reported.
 pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
     let mut sizes = BTreeMap::new();
     for claim in claims(analysis) {
@@ -131,7 +131,7 @@ pub(crate) fn sizes(analysis: &Analysis<'_>) -> BTreeMap<FindingId, u64> {
 }
 
 /// Returns all findings, largest first. Only if there are none, checks whether the command bound its threads
-/// to few CPUs.
+/// to too few CPUs.
 pub(crate) fn all(analysis: &Analysis<'_>) -> Vec<Finding> {
     let found = ledger::settle(analysis, claims(analysis));
     match found.is_empty() {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// For each finding with several variants: words that occur in only one variant.
+    /// Words that occur in only one variant, for each finding with several variants.
     const WORDS: &[(FindingId, &[&str])] = &[
         (
             FindingId::AllocatorChurn,

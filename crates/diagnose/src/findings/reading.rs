@@ -8,8 +8,9 @@ use crate::calls;
 use crate::claim::Least;
 use crate::mechanisms::{again, per_item, wait_for};
 
-/// The minimum part of the wall time in the calls for them. A runtime's own part of opening takes longer:
-/// Python's `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, of which 17 % in calls.
+/// The minimum part of the wall time in the calls for such files. The runtime's own part of opening takes
+/// longer: Python's `open` and `json.load` of 9,000 files of 45 bytes took 310 of 450 ms, of which 17 % were
+/// in calls.
 const TINY_FILES_SHARE: f64 = 0.15;
 
 pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {

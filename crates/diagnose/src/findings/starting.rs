@@ -13,7 +13,7 @@ pub(super) const PROCESS_SPAWNING: Declaration = Declaration {
     id: Id::ProcessSpawning,
     mechanism: Mechanism::MAKE,
     also: &Part::ALL,
-    // Short processes that spend half of their time finding and binding libraries are reported as that.
+    // Short processes that spend half of their time finding and binding libraries are reported as the latter.
     named_for: &[Cause {
         id: Id::DynamicLinking,
         one_of: 2,

@@ -9,7 +9,7 @@ use crate::claim::Least;
 use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
 use crate::thresholds as t;
 
-/// The minimum part of the wall time for reporting threads that wait for each other on too few CPUs: loops
+/// The minimum part of the wall time for reporting threads that wait for each other on too few CPUs. Loops
 /// with as many threads as CPUs also finish unevenly, by a tenth. Loops with next to no work on 8 threads and
 /// two CPUs lose nine tenths and more.
 const SHARE_OF_WAITING_TEAM: f64 = 0.3;
@@ -18,7 +18,7 @@ pub(super) const LOCK_CONTENTION: Declaration = Declaration {
     id: Id::LockContention,
     mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
-    // Java's threads that wait for processes wait for each other too.
+    // Java's threads that wait for processes also wait for each other.
     effect_of: EffectOf::Causes(&[
         a_third(Id::CpuStarved),
         a_third(Id::ProcessSpawning),
@@ -53,8 +53,8 @@ pub(super) const WAKEUP_STORM: Declaration = Declaration {
     ..USUAL
 };
 
-/// Threads that find a lock taken and threads that are woken to find it taken are counted separately, so each
-/// finding shows only part of the lock's effect.
+/// Threads that find a lock taken and threads that are woken only to find it taken are counted separately, so
+/// each finding shows only a part of the lock's effect.
 const fn a_fourth(id: Id) -> Cause {
     Cause { id, one_of: 4 }
 }
@@ -82,8 +82,9 @@ pub(super) const CPU_STARVED: Declaration = Declaration {
     id: Id::CpuStarved,
     mechanism: Mechanism::CONTEND,
     also: &Part::ALL,
-    // More busy threads than CPUs may finish the whole no later than fewer threads would. If a lock costs a
-    // good part of what each of them waits, the lock makes them slow, and without it they are not too many.
+    // If there are more busy threads than CPUs, the whole may finish no later than it would with fewer
+    // threads. If a lock accounts for a good part of what each of them waits, the lock makes them slow;
+    // without it, there wouldn't be too many threads.
     named_for: &[Cause {
         id: Id::LockContention,
         one_of: 3,
@@ -102,7 +103,7 @@ pub(super) const BUSY_POLLING: Declaration = Declaration {
     id: Id::BusyPolling,
     mechanism: Mechanism::POLL,
     also: &Part::ALL,
-    // A thread that hands over to another spins for a while looking for it before it sleeps.
+    // A thread that hands over to another one spins for a while before it sleeps.
     effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
     variants: &[
         shows(poll::calls::find),

@@ -39,13 +39,13 @@ pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
 
 pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
     id: Id::WaitingForDisk,
-    // The CPU time of fetching is in the call or the fault.
+    // The CPU time spent fetching the data is in the call or the fault.
     also: OF_BYTES,
-    // The waits are for each of the files.
+    // The waits are for each of these files.
     effect_of: EffectOf::Causes(&[
         Cause {
             id: Id::SmallFileIo,
-            // That finding holds these waits, if they are for its files.
+            // That finding takes these waits if they are for its files.
             one_of: 1,
         },
         Cause {

@@ -1,4 +1,4 @@
-//! Threads or processes wake each other more than they work.
+//! Detects threads or processes that wake each other more than they work.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,14 +14,14 @@ use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Removes threads that wait in pipes for a reader or writer that hardly waits itself: they don't take turns
-/// with it. It sets the pace, as does a computing last stage of a pipeline.
+/// Removes threads that wait in pipes for a reader or writer that hardly waits itself. They don't alternate
+/// with it: it sets the pace, as does the last stage of a pipeline if it computes.
 fn leave_those_paced_by_others(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) {
     let ended = analysis.ends_of_waits_by(calls::moves_bytes, |_, by| threads.contains_key(&by));
     threads.retain(|tid, (_, waited)| {
         let ends = ended.get(tid).copied().unwrap_or_default();
         let known = (ends.own.ns + ends.others.ns) as f64;
-        // If only a few of the waits were recorded, they say nothing about the others.
+        // If only a few of the waits were recorded, those say nothing about the others.
         ends.others.ns <= ends.own.ns || known < 0.5 * *waited
     });
 }
@@ -56,7 +56,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         threads.entry(*tid).or_default().0 += calls;
     }
     let on_one_cpu = add_taken_cpus(analysis, &mut threads);
-    // Partners: at least two threads that wait often; the waits of one are the turns of the other.
+    // There must be partners: at least two threads that wait often, where one works while the other waits.
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
     leave_those_paced_by_others(analysis, &mut threads);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
@@ -72,14 +72,14 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }
-    // The cost of hand-overs: the part of the wall time in which none of the threads runs, and the calls.
+    // The cost of hand-overs is the part of the wall time in which none of the threads runs, and the calls.
     let span = analysis.trace.duration_ns as f64;
     let idle = match on_one_cpu {
         true => (span - busy).max(0.0),
         false => threads.values().map(|(_, ns)| *ns).sum::<f64>() / threads.len() as f64,
     };
     let waiting = analysis.untraced(idle.min(span));
-    // With fewer, larger pieces, most calls disappear too. The program's own computing stays.
+    // With fewer, larger pieces, most calls would disappear too. The program's own computing would stay.
     let hands_over = |row: &SyscallRow| {
         let moves = calls::moves_bytes(&row.name);
         let yields = row.name == YIELD && yields.contains_key(&row.tid);
@@ -94,8 +94,8 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
     let most = (analysis.wall_ns - own).max(waiting);
     let sure = (waiting + analysis.within_kernel(in_calls)).min(most);
-    // If small pieces go back and forth, one thread runs at a time, and everything but their work would
-    // disappear.
+    // If small pieces go back and forth, only one thread runs at a time, and everything except the threads'
+    // work would disappear.
     let turns = if small {
         all_but_work_ns(analysis, &threads, hands_over)
     } else {
@@ -120,8 +120,8 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Returns the time in which at least two of these threads live, minus what they compute outside the calls
-/// that hand over.
+/// Returns the time in which at least two of these threads are alive, minus what they compute outside of the
+/// calls that hand over.
 fn all_but_work_ns(
     analysis: &Analysis<'_>,
     threads: &BTreeMap<u32, (u64, f64)>,
@@ -145,8 +145,9 @@ fn all_but_work_ns(
     together - work.sum::<f64>()
 }
 
-/// Adds turns that ended by preemption, and reports whether there are any. If two threads share a CPU, the
-/// woken one takes it from the other before that one waits, because its next piece is already there.
+/// Adds hand-overs that ended by preemption, and reports whether there are any. If two threads share a CPU,
+/// the woken one takes the CPU from the other before that one waits, because its next piece is already
+/// available.
 fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64)>) -> bool {
     let most = threads.values().map(|(waits, _)| *waits).max().unwrap_or(0);
     let mut any = false;
@@ -166,7 +167,7 @@ fn add_taken_cpus(analysis: &Analysis<'_>, threads: &mut BTreeMap<u32, (u64, f64
 const YIELD: &str = "sched_yield";
 
 /// Returns threads that hand over to each other by yielding several times before they sleep, as in Java's
-/// `SynchronousQueue`, with the number of those calls.
+/// `SynchronousQueue`. Each comes with the number of those calls.
 fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     let rows = analysis.trace.syscalls.iter().filter(|row| {
         let by_yields = analysis
@@ -175,7 +176,8 @@ fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
         row.name == YIELD && by_yields && row.calls >= t::MANY_WAKEUPS / 4
     });
     let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
-    // Once for each item on either side; a thread that searches for work alone has no such partner.
+    // A hand-over yields once for each item on either side; a thread that searches for work alone has no such
+    // partner.
     let most = threads.values().copied().max().unwrap_or(0);
     threads.retain(|_, calls| *calls * 2 >= most);
     if threads.len() >= 2 {
@@ -185,7 +187,7 @@ fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
     }
 }
 
-/// Reports whether threads hand over to each other in this way: then their lock waits are for each other.
+/// Reports whether threads hand over to each other by yielding; if so, their lock waits are for each other.
 pub(crate) fn is_by_yields(analysis: &Analysis<'_>) -> bool {
     !yielding(analysis).is_empty()
 }
@@ -207,13 +209,13 @@ fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, wa
         .filter(|l| threads.contains_key(&l.tid));
     let work: f64 = own.map(work).sum();
     let moved = analysis.tally_calls(calls::moves_bytes);
-    // Large blocks also take kernel time.
+    // Moving large blocks takes kernel time as well.
     work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS
         && (moved.bytes as f64) < t::BLOCK_BYTES * waits as f64
 }
 
-/// Returns threads whose polls mostly ended because another thread of their process did something: messages
-/// between event loops, not a server's requests.
+/// Returns threads whose polls mostly ended because another thread of their process did something. Such polls
+/// are for messages between event loops, not for a server's requests.
 fn polls_of_each_other(analysis: &Analysis<'_>) -> HashSet<u32> {
     let polls = analysis.ends_of_waits(calls::is_poll);
     let mostly = |ends: &WaitEnds| ends.own.count * 5 >= ends.all().count * 4;
@@ -264,7 +266,7 @@ mod tests {
         assert_eq!(pair(30_000, 20).ids(), ["wakeup-storm"]);
     }
 
-    /// Two threads with event loops that wait 5000 times each, woken by `wakers`.
+    /// Returns two threads with event loops that wait 5000 times each and are woken by `wakers`.
     fn loops(wakers: [Option<u32>; 2]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 1000);
@@ -294,7 +296,8 @@ mod tests {
         assert!(!pair(100, 3_000).ids().contains(&"wakeup-storm"));
     }
 
-    /// Two threads that wait 20 000 times each, with 50 us of CPU time for each wait, some of it in calls.
+    /// Returns the findings for two threads that wait 20 000 times each, with 50 µs of CPU time for each
+    /// wait, some of it in calls.
     fn costly(call_us: u64, bytes: u64) -> Vec<&'static str> {
         let mut fake = Fake::new(4_000);
         fake.trace.threads[0].on_cpu_ns = Some(3_000 * crate::fake::MS);

@@ -1,4 +1,4 @@
-//! The mechanisms of losing time: pure functions from the facts about a run to claims on its account.
+//! The mechanisms by which time is lost: pure functions from the facts about a run to claims on its account.
 //!
 //! A mechanism refers to no program, language or path by name.
 

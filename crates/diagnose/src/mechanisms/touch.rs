@@ -1,4 +1,4 @@
-//! Much memory is touched for the first time.
+//! Detects programs that touch much memory for the first time.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -8,9 +8,10 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Habit, Runtime, Topic};
 use crate::thresholds as t;
 
-/// A program that creates short-lived objects touches a whole heap before the first collection: a streaming
-/// word count spent 21 % of 0.6 s on 275 MiB of it, and a smaller young generation saved a fourth of that. A
-/// table of 400 MiB takes 37 %.
+/// The minimum share of the wall time for a runtime with a garbage collector. A program that creates
+/// short-lived objects touches a whole heap before the first collection: a streaming word count spent 21 % of
+/// 0.6 s on 275 MiB of it, and a smaller young generation saved a fourth of that. A table of 400 MiB takes 37
+/// %.
 const FILLED_HEAP_SHARE: f64 = 0.34;
 
 /// Part of the cost of the faults from which on it is said what giving the memory back took.
@@ -18,7 +19,7 @@ const WORTH_A_WORD: f64 = 0.03;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.fault_cost();
-    // If measured, the faults are part of the account: they were 88 % when the account had 79.
+    // If they were measured, the faults are part of the account: they came to 88 % when the account had 79 %.
     let most = match all.measured {
         true => analysis.spent_ns(TimeCategory::PageFaults),
         false => analysis.spent_on(&[
@@ -36,7 +37,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         false if all.measured && faults >= t::FAULTS_THAT_RULE => t::FAULTS_RULE,
         false => return None,
     };
-    // A page that is first read and later written faults twice, so the number of faults doesn't measure
+    // A page that is first read and later written causes two faults, so the number of faults doesn't measure
     // memory.
     let statement = format!(
         "{} page faults, at first touches of memory, cost {}{}.",
@@ -97,7 +98,7 @@ fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
     }
 }
 
-/// Returns the option of a program of the tree that makes its runtime touch all memory at once, and advice.
+/// Returns the option of a program of the tree that makes its runtime touch all memory at once, with advice.
 fn asked_for(analysis: &Analysis<'_>) -> Option<(&'static str, &'static str)> {
     let processes = analysis.trace.processes.iter();
     let mut asked = processes.filter_map(|process| {

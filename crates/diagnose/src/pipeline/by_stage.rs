@@ -1,4 +1,5 @@
-//! The trace divided by stage: the owner of each process, the pipe of each descriptor, the kind of each wait.
+//! Divides the trace by stage: determines the owner of each process, the pipe of each descriptor, and the
+//! kind of each wait.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ pub(super) struct ByStage<'a> {
     stage_of: HashMap<u32, usize>,
     names: HashMap<(u32, i32), &'a [DescriptorKind]>,
     intervals: HashMap<usize, Vec<&'a Interval>>,
-    /// Bytes that a process read from and wrote to the object of this name.
+    /// The numbers of bytes that a process read from and wrote to the object of this name.
     moved: HashMap<(u32, Cow<'a, str>), (u64, u64)>,
 }
 
@@ -37,7 +38,7 @@ impl<'a> ByStage<'a> {
         let trace = &group.trace;
         let roots = group.members.iter().enumerate();
         let mut stage_of: HashMap<u32, usize> = roots.map(|(at, one)| (one.pid, at)).collect();
-        // In order of their start: a parent comes before its children.
+        // Processes are in the order of their start, so a parent comes before its children.
         for process in &trace.processes {
             if let Some(stage) = process
                 .parent
@@ -86,9 +87,9 @@ impl<'a> ByStage<'a> {
         self.links.get(stage).map(String::as_str)
     }
 
-    /// Returns whether the descriptor was this pipe. A descriptor number that was several things in turn
-    /// counts only in a process that transferred bytes through the pipe: closing an unused descriptor leaves
-    /// no row.
+    /// Returns whether the descriptor was this pipe. A descriptor number that was used for several objects
+    /// counts only in a process that transferred bytes through the pipe, because closing an unused descriptor
+    /// leaves no row.
     pub(super) fn leads_to(&self, pid: u32, fd: Option<i32>, link: Option<&str>) -> bool {
         let (Some(fd), Some(link)) = (fd, link) else {
             return false;
@@ -130,7 +131,7 @@ impl<'a> ByStage<'a> {
         }
     }
 
-    /// When the stage was about to execute its program.
+    /// Returns when the stage was about to execute its program.
     pub(super) fn start_of(&self, stage: usize) -> u64 {
         let member = &self.members[stage];
         let process = self.trace.processes.iter().find(|p| p.pid == member.pid);
@@ -186,15 +187,16 @@ impl<'a> ByStage<'a> {
         self.state(stage, interval.pid, call, interval.fd, interval.cause)
     }
 
-    /// Returns whether no sample fell into the wait: its time is known, its cause isn't.
+    /// Returns whether no sample fell into the wait, so that its time is known but its cause isn't.
     fn is_unnamed(&self, interval: &Interval) -> bool {
         let is_perf = self.trace.tier == Some(Tier::Perf);
         is_perf && interval.call.is_none() && interval.cause == Cause::Asleep
     }
 
-    /// Returns what most of each thread's unnamed waits were for. The rows hold all of its waits and the
-    /// timeline names some of them; the difference is the unnamed ones. For `wc` behind `gzip`, nine in ten
-    /// waits are shorter than the sampling interval; counted as running, they turned 6 ms of work into 86 ms.
+    /// Returns what most of each thread's unnamed waits were for. The rows hold all of the thread's waits,
+    /// and the timeline names some of them; the difference is the unnamed ones. For `wc` behind `gzip`, nine
+    /// in ten waits are shorter than the sampling interval; when they were counted as running, 6 ms of work
+    /// became 86 ms.
     fn unnamed(&self, stage: usize) -> HashMap<u32, PipeState> {
         let mut left: HashMap<u32, [u64; STATES]> = HashMap::new();
         let rows = self.trace.off_cpu.iter();
@@ -221,7 +223,7 @@ impl<'a> ByStage<'a> {
             .collect()
     }
 
-    /// Total waits with unknown cause: no sample fell into any wait of the thread.
+    /// Returns the total time of waits with unknown cause, for threads with no sample in any of their waits.
     pub(super) fn unknown_ns(&self, stage: usize) -> u64 {
         let rows = self
             .trace
@@ -243,9 +245,9 @@ impl<'a> ByStage<'a> {
         asked.any(|row| takes(&row.name) && self.leads_to(row.pid, row.fd, input))
     }
 
-    /// The waits of a single-threaded stage, including the shortest: for input, for the reader, for other
-    /// things, for a CPU. Only available if the tier counts every wait; the perf tier has the time ready
-    /// without a CPU (`ready_ns`) in its timeline only.
+    /// Returns the waits of a single-threaded stage, including the shortest ones: for input, for the reader,
+    /// for other things, and for a CPU. They are only available if the tier counts every wait. The perf tier
+    /// has the time that was ready without a CPU (`ready_ns`) in its timeline only.
     pub(super) fn exact(&self, stage: usize, ready_ns: u64) -> Option<(u64, u64, u64, u64)> {
         let is_perf = match self.trace.tier {
             Some(Tier::Kernel) => false,

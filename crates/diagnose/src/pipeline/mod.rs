@@ -1,8 +1,8 @@
-//! Pipelines: what each stage did in a traced round, and what the pipeline would cost if a stage took no
+//! Pipelines: what each stage did in a traced round, and how long the pipeline would take if a stage took no
 //! time.
 //!
-//! [`observed_round`] reads the trace of a round, [`summarize`] the timed rounds, [`modelled`] derives the
-//! consequences, and [`notes()`] returns the remarks as sentences.
+//! [`observed_round`] reads the trace of a round, [`summarize`] summarizes the timed rounds, [`modelled`]
+//! derives the consequences, and [`notes()`] returns the remarks as sentences.
 
 mod by_stage;
 pub mod modelled;

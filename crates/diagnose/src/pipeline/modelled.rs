@@ -1,26 +1,27 @@
-//! Models what the pipeline would cost if a stage took no time of its own.
+//! Models how long the pipeline would take if a stage took no time of its own.
 //!
-//! Each stage has *own time*: the time it computes, sleeps or waits for a disk, without waiting for its
-//! neighbours or for a CPU. For the first and last byte in, the end of the input, and the first and last byte
-//! out, the model knows how much own time had passed ([`Phases`]). It starts all stages at once and lets each
-//! go through its own time, held up only by its input:
+//! Each stage has *own time*: the time during which it computes, sleeps or waits for a disk, without waiting
+//! for its neighbours or for a CPU. For five events, the model knows how much own time had passed
+//! ([`Phases`]): the first and last byte in, the end of the input, and the first and last byte out. It starts
+//! all stages at once and lets each go through its own time, held up only by its input:
 //!
 //! - its first byte in comes when the stage before has written its first;
 //! - its last byte in comes no sooner than the stage before has written its last;
-//! - its input ends no sooner than the stage before: it processes its last byte meanwhile;
+//! - its input ends no sooner than the stage before, and it processes its last byte meanwhile;
 //! - its output is written when as much of its own time has passed as in the observed round. A stage that
-//!   reads everything before it writes (`sort`) therefore holds up the next, as it did.
+//!   reads everything before it writes (`sort`) therefore holds up the next one, as it did.
 //!
-//! No wall time is less than the CPU time of all stages divided by the CPUs, or than the time that one of the
-//! remaining stages takes on its own. Waiting for a slow reader moves a writer's end, not the pipeline's, and
-//! is not modelled. Neither is the slowdown of stages that run concurrently (caches, clock rates).
+//! No wall time is less than the CPU time of all stages divided by the number of CPUs, or than the time that
+//! one of the remaining stages takes on its own. Waiting for a slow reader delays a writer's end, but not the
+//! pipeline's, and is not modelled. Neither is the slowdown of stages that run concurrently (caches, clock
+//! rates).
 
 use fathom_model::{PipeModel, WhatIf};
 
 /// A point in a stage's life, in seconds since its start.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moment {
-    /// Own time passed so far.
+    /// The own time that has passed so far.
     pub own: f64,
     /// All other time: waiting for a neighbour or for a CPU.
     pub waited: f64,
@@ -39,7 +40,7 @@ pub struct Phases {
     pub first_in: Option<Moment>,
     /// When its last byte came in.
     pub last_in: Option<Moment>,
-    /// When the stage before ended, and with it the input; `None` if this stage didn't wait for it.
+    /// When the stage before ended, and the input with it; `None` if this stage didn't wait for that.
     pub input_end: Option<Moment>,
     /// When it first wrote to the next stage; `None` if it never did.
     pub first_out: Option<Moment>,
@@ -49,13 +50,13 @@ pub struct Phases {
     pub whole: f64,
     /// CPU time of all its threads.
     pub cpu: f64,
-    /// How long after the pipeline it started, in seconds of wall time.
+    /// How long after the start of the pipeline the stage started, in seconds of wall time.
     pub start: f64,
 }
 
 impl Phases {
-    /// Returns the same phases with own time multiplied by `factor`, to correct for observation or to make
-    /// the stage free.
+    /// Returns the same phases with own time multiplied by `factor`, either to correct for observation or to
+    /// give the stage no time.
     pub fn scaled(&self, factor: f64) -> Phases {
         let by = |at: Option<Moment>| {
             at.map(|at| Moment {
@@ -79,11 +80,12 @@ impl Phases {
 /// A stage in the model.
 struct Stage<'a> {
     at: &'a Phases,
-    /// 0 if the stage takes no own time, else 1. The split into time before and after its last byte in stays.
+    /// 0 if the stage is modelled without own time, otherwise 1. Its division into the time before and after
+    /// the last byte in remains.
     factor: f64,
 }
 
-/// When a stage first and last writes, and when it ends; seconds of wall time.
+/// When a stage first and last writes and when it ends, in seconds of wall time.
 #[derive(Clone, Copy)]
 struct Output {
     first: f64,
@@ -107,7 +109,7 @@ impl Stage<'_> {
     fn run(&self, before: Option<Output>) -> Output {
         let Phases { start, whole, .. } = *self.at;
         let since = |from: Moment, to: Moment| (to.own - from.own).max(0.0) * self.factor;
-        // The input events so far, in order: by own time and by wall clock.
+        // The input events reached so far, in order, each with its own time and wall-clock time.
         let mut reached = vec![(Moment::default(), start)];
         if let Some(before) = before {
             let marks = [
@@ -141,11 +143,11 @@ impl Stage<'_> {
         let next = reached.get(place + 1);
         let between = self.at.first_in == Some(mark) && self.at.last_in.is_some();
         let (Some((next, until)), true) = (next, between) else {
-            // The stage waits only after it has done everything it can do without more input.
+            // The stage waits only after it has done everything that it can do without more input.
             return wall + own;
         };
-        // In the middle of its input the stage waits repeatedly: the same share of that wait comes before
-        // this moment as in the observed round.
+        // In the middle of its input, the stage waits repeatedly. The same share of that wait precedes this
+        // moment as in the observed round.
         let waits = next.waited - mark.waited;
         let share = match waits > 0.0 {
             true => (at.waited - mark.waited) / waits,
@@ -156,13 +158,13 @@ impl Stage<'_> {
     }
 }
 
-/// The measurements that the model is checked against, in seconds.
+/// The measurements against which the model is checked, in seconds.
 pub struct Known<'a> {
     /// Median wall time of the timed rounds.
     pub measured: f64,
     /// CPUs that the stages may use.
     pub cpus: usize,
-    /// For each stage, the least time that a pipeline with it can take.
+    /// For each stage, the minimum time that a pipeline with it can take.
     pub least: &'a [f64],
 }
 
@@ -180,8 +182,8 @@ pub fn by_phases(phases: &[Phases], known: &Known) -> PipeModel {
     })
 }
 
-/// Models the pipeline from the stages' own times only, without knowing whether they overlap. Assumes that
-/// they run concurrently or one after the other, whichever is closer to the measurement.
+/// Models the pipeline from the stages' own times only, without knowing whether they overlap. The stages are
+/// assumed to run either concurrently or one after another, whichever is closer to the measurement.
 pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     let without = |free: Option<usize>, values: &[f64]| -> Vec<f64> {
         let kept = values.iter().enumerate();
@@ -202,8 +204,8 @@ pub fn by_own_times(own: &[f64], cpu: &[f64], known: &Known) -> PipeModel {
     })
 }
 
-/// Scales the model's results by its error for the pipeline as it is. A result is never less than what a
-/// remaining stage takes, and never more than what was measured.
+/// Corrects the model's results by its error for the unchanged pipeline. A result is never less than the time
+/// that a remaining stage takes, and never more than what was measured.
 fn model(
     method: &str,
     stages: usize,
@@ -244,12 +246,12 @@ pub fn bottleneck(model: &PipeModel, own: &[f64], measured: f64) -> Option<usize
 mod tests {
     use super::*;
 
-    /// The moment after this much own time, without waits.
+    /// Returns the moment after this much own time, without waits.
     fn after(own: f64) -> Option<Moment> {
         Some(Moment { own, waited: 0.0 })
     }
 
-    /// A stage that reads and writes piece by piece.
+    /// Returns a stage that reads and writes piece by piece.
     fn streams(own: f64) -> Phases {
         Phases {
             first_in: after(0.0),
@@ -263,7 +265,7 @@ mod tests {
         }
     }
 
-    /// The first stage, without input.
+    /// Returns a first stage, which has no input.
     fn source(own: f64) -> Phases {
         Phases {
             first_in: None,
@@ -273,7 +275,7 @@ mod tests {
         }
     }
 
-    /// A stage that reads everything, works, then writes.
+    /// Returns a stage that first reads everything, then works, then writes.
     fn sorts(reading: f64, working: f64) -> Phases {
         Phases {
             last_in: after(reading),
@@ -286,8 +288,8 @@ mod tests {
         }
     }
 
-    /// The first stage writes, sleeps 0.5 s, writes, sleeps 0.3 s; the second sleeps 0.2 s for each read, and
-    /// 0.4 s at the end.
+    /// Returns two stages. The first writes, sleeps 0.5 s, writes again, and sleeps 0.3 s; the second sleeps
+    /// 0.2 s after each read, and 0.4 s at the end.
     fn takes_turns() -> [Phases; 2] {
         let writer = Phases {
             last_out: after(0.5),
@@ -352,7 +354,8 @@ mod tests {
     #[test]
     fn what_is_done_with_the_last_byte_is_done_while_the_writer_ends() {
         let stages = takes_turns();
-        // 0.8 s until the writer ends, then 0.4 s; the second sleep of 0.2 s comes before that.
+        // It takes 0.8 s until the writer ends, and then 0.4 s; the second sleep of 0.2 s is over before
+        // that.
         assert!(near(modelled(&stages, 2, 1.2).as_is_seconds, 1.2));
         assert!(near(free(&stages, 2, 0), 0.8));
         assert!(near(free(&stages, 2, 1), 0.8));

@@ -16,7 +16,8 @@ use crate::explanation::lost_in_words;
 pub struct ObservedRound {
     /// What each stage did in the round.
     pub round: PipeRound,
-    /// How each stage's own time is distributed around its input; empty if first and last bytes are unknown.
+    /// How each stage's own time is distributed around its input; empty if the first and last bytes are
+    /// unknown.
     pub phases: Vec<Phases>,
     /// Own time of each stage in nanoseconds, without waiting for a neighbour or a CPU.
     pub own_ns: Vec<u64>,
@@ -24,11 +25,11 @@ pub struct ObservedRound {
     pub not_visible: Vec<String>,
     /// Sentences on observed data that was lost.
     pub lost: Vec<String>,
-    /// Whether the time limit or the user ended the run, so that it isn't representative.
+    /// Whether the time limit or the user ended the run, in which case it isn't representative.
     pub cut_short: bool,
 }
 
-/// Share of a stage's wall time below which a sentence isn't worthwhile.
+/// The share of a stage's wall time below which a sentence about it isn't worthwhile.
 const WORTH_SAYING: f64 = 0.05;
 
 /// Evaluates the trace of a round.
@@ -97,14 +98,15 @@ impl ByStage<'_> {
         let able = lasted.saturating_sub(input + reader + other + ready);
         let cpu = member.accounts.user_ns + member.accounts.system_ns;
         let sampled = self.trace.tier == Some(Tier::Sample);
-        // Samples can't tell running from ready; the kernel's accounts show how much was running.
+        // Samples can't distinguish running from ready; the kernel's accounts show how much of the time was
+        // running.
         let (running, ready) = match sampled && threads.len() == 1 && able > cpu {
             true => (cpu, ready + able - cpu),
             false => (able, ready),
         };
         let moved = self.traffic(stage);
         let unknown = self.unknown_ns(stage);
-        // In that case no kind of wait has a figure: the missing time could belong to any of them.
+        // If not, no kind of wait gets a figure, because the missing time could belong to any of them.
         let is_known = unknown as f64 <= WORTH_SAYING * lasted as f64;
         let run = StageRun {
             start_ns: start,
@@ -131,7 +133,7 @@ impl ByStage<'_> {
         (run, spans, running + other.saturating_sub(unknown))
     }
 
-    /// Determines how the own time is distributed around the input and the output.
+    /// Determines how a stage's own time is distributed around its input and output.
     fn phases(&self, stage: usize, observed: &ObservedRound, spans: &[Span]) -> Phases {
         let stages = &observed.round.stages;
         let run = &stages[stage];
@@ -140,7 +142,7 @@ impl ByStage<'_> {
             let sums = own.map(|state| timeline::time_in(spans, state, run.start_ns, to));
             sums.iter().sum::<u64>() as f64
         };
-        // Short waits are not in any span, so the spans' sum slightly exceeds the own time.
+        // Short waits are not in any span, so the sum of the spans slightly exceeds the own time.
         let scale = observed.own_ns[stage] as f64 / until(run.end_ns).max(1.0);
         let at = |to: u64| {
             let own = until(to) * scale;
@@ -150,7 +152,7 @@ impl ByStage<'_> {
             }
         };
         let before = stage.checked_sub(1).map(|before| stages[before].end_ns);
-        // The last byte had arrived by then; a stage that had already ended didn't wait for the end of its
+        // The last byte had arrived by then. A stage that had already ended didn't wait for the end of its
         // input.
         let input_end = before.map(|end| end.max(run.last_in_ns.unwrap_or(0)));
         let input_end = input_end.filter(|end| *end <= run.end_ns && self.reads(stage));
@@ -172,7 +174,7 @@ impl ByStage<'_> {
         }
     }
 
-    /// Lists the stages for which the awaited descriptor is unknown.
+    /// Lists the stages for which it is unknown which descriptor they waited for.
     fn polls(&self) -> Option<String> {
         let mut stages = Vec::new();
         for stage in 0..self.members.len() {
@@ -267,7 +269,7 @@ mod tests {
 
     const PIPE: &str = "pipe:[9]";
 
-    /// A writer that lives 10 ms and sleeps first, and a reader that waits for it.
+    /// Returns a writer that lives 10 ms and sleeps first, and a reader that waits for it.
     fn traced() -> TracedRound {
         let intervals = vec![
             asleep(1, 1, 7, "clock_nanosleep", -1),
@@ -356,8 +358,8 @@ mod tests {
         assert_eq!(observed.own_ns, [10 * MS, 4 * MS]);
     }
 
-    /// The same as recorded by the perf tier: waits without a sample have no name in the timeline, while the
-    /// rows hold all of them.
+    /// Returns the same round as recorded by the perf tier: waits without a sample have no name in the
+    /// timeline, while the rows hold all of them.
     fn recorded() -> TracedRound {
         let mut traced = traced();
         let trace = &mut traced.group.trace;

@@ -1,4 +1,4 @@
-//! What a stage did over time, for a picture.
+//! Computes what a stage did over time, for a picture.
 
 use fathom_model::{PipeState, PipeStretch};
 
@@ -7,7 +7,7 @@ use super::timeline::{BY_RANK, STATES, Span};
 /// Number of cells into which a picture divides the pipeline's wall time.
 const CELLS: u64 = 480;
 
-/// Returns what the stage did during most of each cell; equal neighbouring cells are merged.
+/// Returns what the stage did during most of each cell; adjacent cells with the same state are merged.
 pub(super) fn stretches(spans: &[Span], wall: u64) -> Vec<PipeStretch> {
     let cell = (wall / CELLS).max(1);
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {

@@ -2,7 +2,7 @@
 
 use fathom_model::PipeState;
 
-/// With several threads, the state that comes first here wins.
+/// The states by rank. If a stage has several threads, the state of theirs that comes first here applies.
 pub(super) const BY_RANK: [PipeState; STATES] = [
     PipeState::Running,
     PipeState::WaitingForInput,
@@ -20,7 +20,7 @@ pub(super) struct Span {
     pub state: PipeState,
 }
 
-/// When a thread started and ended, and when it was off the CPU. The rest of the time it ran.
+/// When a thread started and ended, and when it was off the CPU; during the rest of the time it ran.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ThreadTimeline {
     pub from: u64,
@@ -61,8 +61,8 @@ impl ThreadTimeline {
     }
 }
 
-/// Returns the stage's spans from `from` to `to` without gaps; without a live thread it waited for something
-/// else.
+/// Returns the stage's spans from `from` to `to` without gaps. While it had no live thread, it counts as
+/// waiting for something else.
 pub(super) fn of_stage(threads: &[ThreadTimeline], from: u64, to: u64) -> Vec<Span> {
     let mut changes: Vec<(u64, usize, i64)> = Vec::new();
     for span in threads.iter().flat_map(ThreadTimeline::spans) {

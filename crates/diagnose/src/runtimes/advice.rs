@@ -14,7 +14,7 @@ pub(crate) enum Topic {
     Input { file: bool },
     /// Small reads from a pipe or socket that the program opened or created itself.
     Stream,
-    /// Small reads or writes of a file; `reopened` if it is opened for each.
+    /// Small reads or writes of a file; `reopened` if the file is opened for each of them.
     File { writes: bool, reopened: bool },
     /// A filter that holds back its output until it has much of it.
     Flush,
@@ -32,7 +32,8 @@ pub(crate) enum Topic {
     Memory,
     /// Threads that queue for a lock.
     Lock,
-    /// Single-threaded workers that queue for a lock; `holder_waits` if the holder is idle meanwhile.
+    /// Workers, each with a single thread, that queue for a lock; `holder_waits` if the holder is idle
+    /// meanwhile.
     Mutex { holder_waits: bool },
     /// Channels that are polled in a loop.
     Channel,
@@ -43,7 +44,7 @@ pub(crate) enum Topic {
 }
 
 impl Runtime {
-    /// Returns what to change, in the terms of programmers of this runtime.
+    /// Returns what to change, in the terms used by programmers of this runtime.
     pub(crate) fn advice(&self, topic: Topic) -> Cow<'static, str> {
         if let Some(words) = (self.words)(topic) {
             return words.into();

@@ -1,7 +1,7 @@
 //! Classifies functions by purpose.
 //!
-//! Based on the names that runtimes and C libraries use in their symbol tables. The runtime of the process
-//! doesn't matter: a library of one runtime may be loaded in the process of another.
+//! This is based on the names that runtimes and C libraries use in their symbol tables. The runtime of the
+//! process doesn't matter, because a library of one runtime may be loaded into a process of another.
 
 use fathom_trace::FunctionRow;
 
@@ -16,22 +16,22 @@ pub(crate) enum Use {
     /// Make an object of what they are given, mostly with memory of its own: strings and arrays of C++ and
     /// Rust.
     Objects,
-    /// Hands out memory of a garbage collector and finds what is no longer used.
+    /// Allocates memory of a garbage collector, and finds memory that is no longer used.
     Collector,
     /// Returns the time without a system call.
     Clock,
     /// Takes or releases a lock, contended or not.
     Mutex,
-    /// Functions that are only reached if another thread holds the lock.
+    /// Is only reached if another thread holds the lock.
     Contended,
     /// Ask a channel without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust:
     /// who waits for one sleeps.
     AsksChannel,
-    /// Helpers that polling a channel calls; waiting for a channel calls them too.
+    /// Is called to poll a channel, but also to wait for one.
     Channel,
     /// Waits for locks, looks for runnable work, and wakes threads.
     Scheduler,
-    /// Spins in the runtime before sleeping: no change to the program avoids that.
+    /// Spins in the runtime before sleeping, which no change to the program avoids.
     Spins,
     /// Is inlined into its callers by every optimizing compiler.
     PutIntoCallers,
@@ -46,7 +46,7 @@ pub(super) struct Names {
     pub beginnings: &'static [&'static str],
     pub parts: &'static [&'static str],
     pub ends: &'static [&'static str],
-    /// All patterns except whole names also require this part.
+    /// A part that names must also contain to match any pattern except the whole names.
     pub within: &'static str,
 }
 
@@ -70,7 +70,7 @@ impl Names {
 }
 
 impl Runtime {
-    /// Returns the runtime that a function is a part of, whichever runtime its process uses.
+    /// Returns the runtime to which a function belongs, whichever runtime its process uses.
     pub(crate) fn of_function(row: &FunctionRow) -> &'static Self {
         let name = own_name(row).unwrap_or_default();
         let has = |runtime: &Self| runtime.functions.iter().any(|(_, names)| names.have(name));
@@ -92,10 +92,10 @@ impl Use {
     }
 }
 
-/// Returns whether a function returns the time without a system call: the kernel's vDSO page, and the
-/// functions through which programs reach it.
+/// Returns whether a function returns the time without a system call. This includes the kernel's vDSO page
+/// and the functions through which programs reach it.
 pub(crate) fn is_clock(row: &FunctionRow) -> bool {
-    // The page serves some other calls too; in newer kernels, also random bytes.
+    // The page also serves some other calls and, in newer kernels, random bytes.
     const OTHERS: [&str; 4] = ["random", "cpu", "syscall", "sigreturn"];
     let name = own_name(row).unwrap_or_default();
     match row.file == "[vdso]" {
@@ -106,7 +106,7 @@ pub(crate) fn is_clock(row: &FunctionRow) -> bool {
 
 /// Returns whether a function takes or releases a lock, contended or not.
 pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
-    // Excludes functions instantiated for such a type.
+    // This excludes functions that are instantiated for such a type.
     let bare = |name: &str| {
         let name = name.trim_start_matches('<');
         name.split('<').next().unwrap_or_default().to_owned()
@@ -115,7 +115,7 @@ pub(crate) fn is_mutex(row: &FunctionRow) -> bool {
     Use::Contended.is_of(row) || own_name(row).is_some_and(is)
 }
 
-/// Runtimes spin for a while before they sleep: no change to the program avoids that.
+/// Returns whether the function spins in the runtime before sleeping, which no change to the program avoids.
 pub(crate) fn spins_in_runtime(row: &FunctionRow) -> bool {
     let name = row.function.as_deref().unwrap_or_default();
     is_for(Use::Spins, name) || is_for(Use::Spins, &row.file)
@@ -126,8 +126,8 @@ pub(crate) fn is_start(name: &str) -> bool {
     is_for(Use::Start, name.strip_suffix(".abi0").unwrap_or(name))
 }
 
-/// Returns whether a function belongs to a library: by its source file, or by its name in a binary that also
-/// contains the language's own library.
+/// Returns whether a function belongs to a library. This is determined by its source file, or by its name in
+/// a binary that also contains the language's own library.
 pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     let mut runtimes = ALL.iter().map(|(_, runtime)| runtime);
     let has_source = |part: &&str| source.contains(part);
@@ -136,7 +136,7 @@ pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     })
 }
 
-/// The same for code that a runtime generated.
+/// Like [`Self::is_library`], for code that a runtime generated.
 pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
     let makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
     let owns = |runtime: &Runtime| name.is_some_and(|name| (runtime.owns)(name));
@@ -144,13 +144,14 @@ pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
 }
 
 fn own_name(row: &FunctionRow) -> Option<&str> {
-    // Code generated at run time carries the names that programs give to their functions.
+    // Code generated at run time has the names that programs give to their functions.
     let name = row.function.as_deref();
     name.filter(|_| !row.is_made_at_run_time())
         .map(without_suffix)
 }
 
-/// Returns the name without the version and without the suffix that a compiler adds to parts and copies.
+/// Returns the name without the version, and without the suffix that a compiler appends to parts and copies
+/// of functions.
 pub(crate) fn without_suffix(name: &str) -> &str {
     let end = [".constprop.", ".part.", ".isra.", ".cold", ".llvm.", "@"]
         .iter()

@@ -10,7 +10,7 @@ use super::{BASE, Habit, Runtime, Topic};
 pub(super) const GO: Runtime = Runtime {
     habits: &[Habit::MovesWork],
     tasks: "goroutines",
-    // Its threads rest in the call of its locks, and nap or yield while they search for work.
+    // Idle threads rest in the call that Go's locks use, and nap or yield while they search for work.
     idle_calls: &[
         "futex",
         "nanosleep",

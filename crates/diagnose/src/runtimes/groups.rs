@@ -1,7 +1,7 @@
 //! Groups library functions that serve the same purpose, so that their time counts together.
 //!
-//! Many small pieces of one kind have one cause: `malloc`, `realloc` and `free` below a loop that creates
-//! objects, or the functions that an exception passes through.
+//! Many small pieces of one kind have a common cause, such as `malloc`, `realloc` and `free` below a loop
+//! that creates objects, or the functions through which an exception passes.
 
 use crate::file_name::file_name;
 use fathom_stacks::Frame;
@@ -14,7 +14,7 @@ struct Group {
     /// Uses under which the functions are already classified.
     uses: &'static [Use],
     functions: Names,
-    /// Parts of the paths of their sources, for languages whose functions have everyday names.
+    /// Parts of the paths of their sources, for languages in which functions have everyday names.
     sources: &'static [&'static str],
 }
 
@@ -29,7 +29,7 @@ const EXCEPTIONS: &str = "exceptions";
 /// What takes locks and lets go of them.
 pub(crate) const LOCKING: &str = "locking";
 
-/// More specific groups come first: an exception compares and copies too.
+/// The groups. More specific ones come first, because handling an exception also compares and copies.
 const GROUPS: [Group; 9] = [
     Group {
         name: EXCEPTIONS,
@@ -288,8 +288,8 @@ pub(crate) fn group_of(frame: &Frame) -> Option<&'static str> {
     GROUPS.iter().find(has).map(|group| group.name)
 }
 
-/// Returns the library that a function belongs to: its file, or in a binary that contains several, the first
-/// part of its name.
+/// Returns the library to which a function belongs. This is its file or, in a binary that contains several
+/// libraries, the first part of its name.
 pub(crate) fn library_of(frame: &Frame) -> &str {
     let file = file_name(&frame.binary);
     let name = frame.function.as_deref().unwrap_or_default();

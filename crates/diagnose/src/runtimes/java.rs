@@ -33,7 +33,7 @@ pub(super) const JAVA: Runtime = Runtime {
         path_options: &["-cp", "-classpath", "--class-path"],
     },
     names: Some(AskedFor {
-        // Java before 17 has no such map, and refuses to start without the first option.
+        // Java before version 17 has no such map, and refuses to start without the first option.
         options: &[
             "-XX:+IgnoreUnrecognizedVMOptions",
             "-XX:+UnlockDiagnosticVMOptions",
@@ -52,7 +52,7 @@ pub(super) const JAVA: Runtime = Runtime {
     },
     functions: &[
         (
-            // Its monitors spin while checking whether the holder is running.
+            // Java's monitors spin while they check whether the holder is running.
             Use::Contended,
             Names {
                 parts: &[
@@ -90,7 +90,7 @@ pub(super) const JAVA: Runtime = Runtime {
             role: ThreadRole::Collector,
             changed_by: COLLECTS,
             threads: &["VM Thread"],
-            // Without a collector thread, the VM operations thread collects.
+            // If there is no collector thread, the VM operations thread collects garbage.
             unless_beside: COLLECTORS,
             ..WORK
         },

@@ -1,45 +1,45 @@
-//! How much of the program's own time goes away together with its calls: the language library's work around
-//! each call.
+//! How much of the program's own time disappears together with its calls: the work of the language's library
+//! around each call.
 
 use super::Runtime;
 use crate::calls;
 
-/// The library's work around one operation, in ns: less than half of a language's programs take less;
-/// measured on slow programs and their repaired twins (`corpus`).
+/// The library's work around one operation, in ns. Fewer than half of a language's programs take less. The
+/// values were measured on slow programs and their repaired twins (`corpus`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Around {
     pub ns: f64,
-    /// It's unknown which of a program's instructions belong to the operation: of its own code's time for
-    /// each, at most this part is counted. The rest may be work that stays.
+    /// The maximum part of the own code's time per operation that is counted, because it's unknown which of a
+    /// program's instructions belong to the operation. The rest may be work that stays.
     pub of_own: f64,
 }
 
 /// The library's times, in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Library {
-    /// Around a call that transfers little.
+    /// The time around a call that transfers little.
     pub call: f64,
-    /// Around a call that takes a path: the path is built, converted and parsed, and a failure is turned into
-    /// an object.
+    /// The time around a call that takes a path: the path is built, converted and parsed, and a failure is
+    /// turned into an object.
     pub path: f64,
-    /// Around a write to a console that formats a line from arbitrary values.
+    /// The time around a write to a console that formats a line from arbitrary values.
     pub console: Option<f64>,
-    /// Around the start and end of a program.
+    /// The time around the start and end of a program.
     pub start: f64,
-    /// Around the creation and end of a thread: its stack, its thread-local variables, passing its work to
-    /// it.
+    /// The time around the creation and end of a thread: for its stack, for its thread-local variables, and
+    /// for passing its work to it.
     pub thread: f64,
-    /// Time to free each byte that was read, if a garbage collector does that later.
+    /// The time to free each byte that was read, if a garbage collector does that later.
     pub collect: f64,
-    /// Time to parse each byte that was read, as in the languages' own JSON parsers.
+    /// The time to parse each byte that was read, as in the languages' own JSON parsers.
     pub parse: f64,
-    /// The same for settings files, whose parsers are written in the language itself: Python's for INI takes
-    /// 260, its JSON parser 15.
+    /// The same for settings files, whose parsers are written in the language itself. For example, Python's
+    /// parser for INI files takes 260 ns, and its JSON parser 15 ns.
     pub parse_settings: f64,
 }
 
 impl Library {
-    /// Unknown times are not guessed.
+    /// The times for languages whose times are unknown; they are not guessed.
     pub(super) const UNKNOWN: Self = Self {
         call: 0.0,
         path: 0.0,
@@ -53,7 +53,8 @@ impl Library {
 }
 
 impl Runtime {
-    /// The library's work around a call that transfers little; a buffer or fewer calls avoid it.
+    /// Returns the library's work around a call that transfers little, which a buffer or fewer calls would
+    /// avoid.
     pub(crate) fn around(&self, call: &str, fd: Option<i32>) -> Around {
         let prints = calls::is_write(call) && matches!(fd, Some(1 | 2));
         if let Some(ns) = self.library.console.filter(|_| prints) {
@@ -71,7 +72,7 @@ impl Runtime {
         }
     }
 
-    /// Around the start and end of a program.
+    /// The time around the start and end of a program.
     pub(crate) fn around_start(&self) -> Around {
         Around {
             ns: self.library.start,
@@ -79,7 +80,7 @@ impl Runtime {
         }
     }
 
-    /// Around the creation and end of a thread.
+    /// The time around the creation and end of a thread.
     pub(crate) fn around_thread(&self) -> Around {
         Around {
             ns: self.library.thread,
@@ -87,12 +88,12 @@ impl Runtime {
         }
     }
 
-    /// Time to free each byte that was read, in ns.
+    /// Returns the time to free each byte that was read, in ns.
     pub(crate) fn collecting_ns(&self) -> f64 {
         self.library.collect
     }
 
-    /// Time to parse each byte that was read, in ns.
+    /// Returns the time to parse each byte that was read, in ns.
     pub(crate) fn parsing_ns(&self, settings: bool) -> f64 {
         match settings {
             true => self.library.parse_settings,

@@ -1,8 +1,8 @@
-//! Properties of the runtimes that programs are written for.
+//! Properties of the runtimes for which programs are written.
 //!
-//! One file for each runtime: its threads and their purpose, the names of its functions, its library's work
-//! around a call, where its idle threads wait, how its code is loaded, what changes its behaviour, and the
-//! wording of advice. All other code uses a [`Runtime`] and contains no names.
+//! There is one file for each runtime. It describes its threads and their purpose, the names of its
+//! functions, its library's work around a call, where its idle threads wait, how its code is loaded, what
+//! changes its behaviour, and the wording of advice. All other code uses a [`Runtime`] and contains no names.
 
 mod advice;
 mod functions;
@@ -42,7 +42,7 @@ pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 use functions::Names;
 use library::Library;
 
-/// A programming language, as far as advice depends on it.
+/// A programming language, to the extent that advice depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -68,8 +68,8 @@ pub enum Language {
 }
 
 impl Language {
-    /// Returns the language of the programs that an interpreter of this name runs, such as `python3.11`; a
-    /// path is also accepted. `None` if the name isn't that of a known interpreter.
+    /// Returns the language of the programs that are run by an interpreter with this name, such as
+    /// `python3.11`. A path is also accepted. Returns `None` if the name isn't that of a known interpreter.
     pub fn from_program_name(name: &str) -> Option<Self> {
         let name = file_name(name);
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
@@ -78,26 +78,28 @@ impl Language {
     }
 }
 
-/// A peculiarity of a runtime that rules depend on.
+/// A peculiarity of a runtime on which rules depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Habit {
-    /// It runs commands for its script, masks signals around each, and creates a string for each word.
+    /// The runtime runs commands for its script, masks signals around each of them, and creates a string for
+    /// each word.
     RunsCommands,
-    /// It reads files line by line in blocks, and seeks back to the end of the line.
+    /// The runtime reads files line by line in blocks, and seeks back to the end of the line.
     GoesBack,
-    /// Its standard output is only line-buffered.
+    /// The runtime's standard output is only line-buffered.
     CollectsLines,
-    /// It interprets the code that leads to a call, and samples attribute that to the program's functions.
+    /// The runtime interprets the code that leads to a call, and samples attribute that work to the program's
+    /// functions.
     Interprets,
-    /// It moves its work from thread to thread.
+    /// The runtime moves work from thread to thread.
     MovesWork,
-    /// One thread runs its code; other threads serve the runtime.
+    /// A single thread runs the program's code; other threads serve the runtime.
     OneThread,
-    /// Its code runs under one lock, which only one thread of a process can hold.
+    /// The program's code runs under one lock, which only one thread of a process can hold.
     GlobalLock,
     /// Threads that hand work over yield their CPU a few times before they sleep.
     HandsOverByYields,
-    /// It fills a heap of hundreds of MiB before the first collection.
+    /// The runtime fills a heap of hundreds of MiB before the first collection.
     FillsItsHeap,
 }
 
@@ -108,43 +110,44 @@ pub(crate) struct ThreadNames {
     pub pool: &'static str,
     /// Suffix of the first thread of each executor.
     pub first_of_pool: &'static str,
-    /// Name, without its number, of threads that the program didn't name.
+    /// The name, without a number, of threads that the program didn't name.
     pub unnamed: &'static str,
 }
 
 /// The properties of a runtime.
 pub(crate) struct Runtime {
-    /// Names of the programs that run code for it, without a version.
+    /// Names, without a version, of the programs that run code for this runtime.
     programs: &'static [&'static str],
     habits: &'static [Habit],
-    /// Calls in which its idle threads may wait.
+    /// Calls in which the runtime's idle threads may wait.
     idle_calls: &'static [&'static str],
     library: Library,
-    /// How its code is loaded from files.
+    /// How code is loaded from files.
     pub modules: Modules,
-    /// What its programmers call concurrent work.
+    /// What programmers of this runtime call concurrent work.
     pub tasks: &'static str,
-    /// The least and the most CPU time to start a thread, in ns, if each further thread that runs its code is
+    /// The minimum and maximum CPU time to start a thread, in ns, if each additional thread that runs code is
     /// an engine of its own.
     pub engine_ns: Option<(f64, f64)>,
-    /// How it names threads that programs make.
+    /// How the runtime names threads that programs create.
     pub thread_names: Option<ThreadNames>,
-    /// The option of its program that makes it write each line at once.
+    /// The option of the runtime's program that makes it write each line at once.
     pub line_option: Option<&'static str>,
-    /// How to make it report the names of generated code, which are not in any file.
+    /// How to make the runtime report the names of generated code, which are not in any file.
     names: Option<names::AskedFor>,
-    /// The purposes of its functions, by their names.
+    /// The purposes of the runtime's functions, by their names.
     functions: &'static [(Use, Names)],
-    /// Work that it does in addition to the program's own.
+    /// Work that the runtime does in addition to the program's own.
     work: &'static [Work],
-    /// Parts of the paths of its library's sources.
+    /// Parts of the paths of the sources of the runtime's library.
     sources: &'static [&'static str],
-    /// Returns whether a function of this name belongs to its library, in a binary that also contains the
-    /// program.
+    /// Returns whether a function of this name belongs to the runtime's library, in a binary that also
+    /// contains the program.
     owns: fn(&str) -> bool,
-    /// Options of its program that make it touch memory before the program's work starts, with advice.
+    /// Options of the runtime's program that make it touch memory before the program's work starts, with
+    /// advice.
     touching: &'static [(&'static str, &'static str)],
-    /// Its wording on a topic; `None` selects the general wording.
+    /// The runtime's wording on a topic; `None` selects the general wording.
     words: fn(Topic) -> Option<&'static str>,
 }
 
@@ -192,7 +195,7 @@ impl Runtime {
         Language::from_program_name(program).map(|language| Self::of(Some(language)))
     }
 
-    /// Returns the argument that makes it touch memory before the program's work starts, and advice.
+    /// Returns the argument that makes the runtime touch memory before the program's work starts, and advice.
     pub(crate) fn touches_first(
         &self,
         arguments: &[String],
@@ -216,8 +219,8 @@ pub(crate) fn is_shell(program: &str) -> bool {
     Runtime::interpreting(program).is_some_and(|runtime| runtime.has(Habit::RunsCommands))
 }
 
-/// Returns whether a file is an interpreter whose scripts have no stack frames and for which the functions
-/// leading to its operations are known.
+/// Returns whether a file is an interpreter whose scripts have no stack frames, and for which the functions
+/// that lead to its operations are known.
 pub(crate) fn is_interpreter(binary: &str) -> bool {
     let begins = |it: &Runtime| it.functions.iter().any(|(of, _)| *of == Use::Start);
     let runtime = Runtime::interpreting(binary);

@@ -5,14 +5,14 @@
 pub(crate) enum Modules {
     /// Only libraries are known to be code.
     None,
-    /// Compiled forms, and sources whose compiled form was looked up in vain.
+    /// Compiled forms, and sources whose compiled form was looked up but not found.
     Compiled {
         compiled: &'static str,
         source: &'static str,
         /// The folder for compiled forms next to the sources.
         cache: &'static str,
     },
-    /// Scripts whose extension is tried last, in folders where a description is looked up.
+    /// Scripts for which the extension is tried last, in folders where a description is looked up.
     Packages {
         ends: &'static [&'static str],
         description: &'static str,
@@ -20,14 +20,15 @@ pub(crate) enum Modules {
     /// Files with these extensions, unless they are the program's input.
     Files {
         ends: &'static [&'static str],
-        /// Parts of the paths of the runtime's own files; `None` if they can't be told from the program's.
+        /// Parts of the paths of the runtime's own files; `None` if they can't be distinguished from the
+        /// program's files.
         of_runtime: Option<&'static [&'static str]>,
         /// Options whose value is a code search path.
         path_options: &'static [&'static str],
     },
 }
 
-/// How to recognise the first file of a start that the program chose.
+/// How to recognise the first file of a start that was chosen by the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Begins {
     Unknown,
@@ -38,7 +39,8 @@ pub(crate) enum Begins {
 }
 
 impl Modules {
-    /// Where the program's own files begin; everything before is the runtime's own start.
+    /// Returns how the beginning of the program's own files is recognised; everything before that is the
+    /// runtime's own start.
     pub(crate) fn begins(&self) -> Begins {
         match self {
             Self::None => Begins::Unknown,

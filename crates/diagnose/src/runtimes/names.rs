@@ -1,6 +1,7 @@
 //! How to make a runtime write down the names of the code that it generates.
 //!
-//! It then writes them to `/tmp/perf-PID.map`. Only observed runs enable this, because it takes some time.
+//! The runtime writes them to `/tmp/perf-PID.map`. Only observed runs enable this, because it takes some
+//! time.
 
 use std::ffi::{OsStr, OsString};
 
@@ -15,15 +16,15 @@ use crate::thresholds as t;
 /// How to make one runtime report names.
 #[derive(Debug)]
 pub(super) struct AskedFor {
-    /// Options of its program, placed before all others.
+    /// Options of the runtime's program, to be placed before all others.
     pub options: &'static [&'static str],
-    /// The environment variable from which it takes options.
+    /// The environment variable from which the runtime takes options.
     pub variable: &'static str,
-    /// Programs that start it for the files they are given.
+    /// Programs that start the runtime for the files they are given.
     pub starters: &'static [&'static str],
     /// Libraries that contain the runtime.
     pub engines: &'static [&'static str],
-    /// Returns whether the program's source calls this engine function by name.
+    /// Returns whether a program's source calls this function of the engine by name.
     pub is_called: fn(&str) -> bool,
 }
 
@@ -41,14 +42,14 @@ pub struct Asked {
 impl Asked {
     /// Returns the same command with name reporting enabled, or `None` if no known runtime supports it.
     ///
-    /// `words`: program and arguments, with a path for the program. `script`: the first line of the program,
-    /// if it is a script. `children`: whether an environment variable may enable reporting in programs that
-    /// the command starts.
+    /// `words` contains the program, with a path, and its arguments. `script` is the first line of the
+    /// program, if it is a script. `children` says whether an environment variable may enable reporting in
+    /// programs that the command starts.
     pub fn of(words: &[OsString], script: Option<&str>, children: bool) -> Option<Self> {
         let program = words.first()?.to_string_lossy().into_owned();
         let started = match script {
             None => asked_for(&program).map(|asked| (asked, words[..1].to_vec(), &words[1..])),
-            // The command line as the kernel executes it, which begins with these arguments.
+            // This is the command line as the kernel executes it, which begins with these arguments.
             Some(line) => interpreter(line).and_then(|interpreter| {
                 let asked = asked_for(interpreter.last()?)?;
                 let interpreter = interpreter.iter().map(OsString::from).collect();
@@ -74,15 +75,15 @@ impl Asked {
     }
 }
 
-/// How a user enables name reporting for this language: `NODE_OPTIONS='--perf-basic-prof'`, to be put before
-/// a command.
+/// Returns how a user enables name reporting for this language, to be put before a command:
+/// `NODE_OPTIONS='--perf-basic-prof'`.
 pub fn asked_by_hand(language: Language) -> Option<String> {
     let asked = Runtime::of(Some(language)).names.as_ref()?;
     Some(format!("{}='{}'", asked.variable, asked.options.join(" ")))
 }
 
-/// Returns the language whose functions an explanation would name if its runtime wrote their names down;
-/// `None` if some functions have names, or own code doesn't matter.
+/// Returns the language whose functions an explanation would name if its runtime wrote down their names.
+/// Returns `None` if some functions have names, or if own code doesn't matter.
 pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language> {
     let account = &explanation.account;
     let had_none = [
@@ -91,7 +92,7 @@ pub fn lacks_names(explanation: &Explanation, trace: &Trace) -> Option<Language>
         TimeCategory::Stolen,
     ];
     let had_none: u64 = had_none.into_iter().map(|kind| account.ns(kind)).sum();
-    // Relative to the time in which no other program had the CPU.
+    // The share is relative to the time in which no other program had the CPU.
     let least = t::NAMES_SHARE * account.wall_ns.saturating_sub(had_none) as f64;
     let is_made = |place: &CodePlace| place.binary.as_deref().is_some_and(is_made_at_run_time);
     let is_named = |row: &WhereRow| {
@@ -116,7 +117,8 @@ fn asked_for(program: &str) -> Option<&'static AskedFor> {
     Runtime::interpreting(program)?.names.as_ref()
 }
 
-/// The words before the script's path, from its first line; `None` if the line contains options.
+/// Returns the words that precede the script's path, according to its first line; `None` if the line contains
+/// options.
 fn interpreter(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.strip_prefix("#!")?.split_ascii_whitespace().collect();
     match words[..] {
@@ -128,7 +130,7 @@ fn interpreter(line: &str) -> Option<Vec<&str>> {
     }
 }
 
-/// Returns the runtime that one of the words starts, including words inside a shell's command text.
+/// Returns the runtime that is started by one of the words, including words inside of a shell's command text.
 fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
     let texts: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let between = |c: char| c.is_whitespace() || ";|&()'\"`$".contains(c);
@@ -173,7 +175,7 @@ pub(crate) fn shown_name(function: &str) -> String {
     }
 }
 
-/// Returns a variable's new value: its previous options followed by these.
+/// Returns a variable's new value, which consists of its previous options followed by `options`.
 pub fn joined(before: Option<&OsStr>, options: &str) -> OsString {
     let mut value = before.map(OsStr::to_owned).unwrap_or_default();
     if !value.is_empty() {

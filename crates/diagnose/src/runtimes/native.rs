@@ -1,5 +1,5 @@
-//! Programs in machine code without a runtime of their own: C, C++, Rust, and the libraries they are linked
-//! with.
+//! Programs in machine code without a runtime of their own (C, C++, Rust), and the libraries with which they
+//! are linked.
 
 use fathom_model::{ThreadRole, without_type_arguments};
 
@@ -429,7 +429,7 @@ const FEWER_OBJECTS: &str = "Create fewer objects: one buffer that is reused, an
      inside of their owner (in C++ `string_view`, `reserve`, move instead of copy); another allocator (mimalloc, \
      jemalloc by LD_PRELOAD) makes each one cheaper.";
 
-/// For languages in which the page size can be chosen.
+/// Advice for languages in which the page size can be chosen.
 const LESS_MEMORY: &str = "Touch less memory: keep data that is used together side by side, reuse buffers, process the data as it \
      arrives; for large tables request huge pages (`madvise(MADV_HUGEPAGE)`).";
 
@@ -448,21 +448,21 @@ const LANGUAGE_CRATES: [&str; 11] = [
     "boost",
 ];
 
-/// In `<T as Trait>::f` both the type and the trait must be the language's: if only one is, the program
-/// implements something.
+/// Returns whether a function belongs to the language. In `<T as Trait>::f`, both the type and the trait must
+/// be the language's; if only one of them is, the program implements something.
 fn is_of_language(name: &str) -> bool {
     if let Some(inner) = name.strip_prefix('<')
         && let Some((of, with)) = inner.split_once(" as ")
     {
         return is_language_path(of) && is_language_path(with);
     }
-    // A C++ template's name includes its return type.
+    // The name of a C++ template function includes its return type.
     let bare = without_type_arguments(name);
     let bare = bare.split('(').next().unwrap_or(&bare);
     is_language_path(bare.trim().rsplit(' ').next().unwrap_or(bare))
 }
 
-/// Returns whether a path begins with a crate of the language or has no crate, as `[T]` and `str`.
+/// Returns whether a path begins with a crate of the language, or has no crate, such as `[T]` and `str`.
 fn is_language_path(path: &str) -> bool {
     let path = path.trim_start_matches(['<', '&', '*', '[', '(', ' ']);
     let path = ["mut ", "const ", "dyn ", "impl "]

@@ -17,7 +17,7 @@ pub(super) const NODE: Runtime = Runtime {
     library: Library {
         call: 300.0,
         path: 300.0,
-        // Its streams pass each piece through several layers.
+        // Node's streams pass each piece through several layers.
         console: Some(1500.0),
         start: 800e3,
         thread: 6e3,
@@ -30,8 +30,8 @@ pub(super) const NODE: Runtime = Runtime {
         description: "/package.json",
     },
     names: Some(AskedFor {
-        // With these options, unlike with `--perf-basic-prof` alone, it doesn't write a log into its current
-        // folder.
+        // With these options, unlike with `--perf-basic-prof` alone, Node doesn't write a log into its
+        // current folder.
         options: &[
             "--perf-basic-prof-only-functions",
             "--interpreted-frames-native-stack",
@@ -98,7 +98,7 @@ pub(super) const NODE: Runtime = Runtime {
             threads: &["libuv-worker"],
             ..WORK
         },
-        // Its worker threads collect garbage and compile.
+        // Node's worker threads collect garbage and compile.
         Work {
             changed_by: &["--v8-pool-size"],
             threads: &["V8Worker", "node-V8", "DelayedTaskSche"],

@@ -21,7 +21,7 @@ pub(super) const PERL: Runtime = Runtime {
         of_runtime: None,
         path_options: &[],
     },
-    // The functions that lead to each operation, regardless of the script.
+    // These functions lead to each operation, regardless of the script.
     functions: &[(
         Use::Start,
         Names {

@@ -10,7 +10,7 @@ pub(super) const SHELL: Runtime = Runtime {
         call: 60.0,
         path: 200.0,
         thread: 6e3,
-        // For `mapfile`; reading line by line takes ten times as long.
+        // This is for `mapfile`; reading line by line takes ten times as long.
         parse: 12.0,
         parse_settings: 12.0,
         ..Library::UNKNOWN

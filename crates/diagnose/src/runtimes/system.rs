@@ -3,7 +3,8 @@
 use crate::file_name::file_name;
 use fathom_trace::FunctionRow;
 
-/// Returns whether a file belongs to the kernel or a device: its content was not written by a program.
+/// Returns whether a file belongs to the kernel or a device, so that its content was not written by a
+/// program.
 pub(crate) fn is_of_system(name: &str) -> bool {
     is_made_up(name) || name.starts_with("/dev/")
 }
@@ -14,7 +15,7 @@ pub(crate) fn is_made_up(name: &str) -> bool {
 }
 
 /// Returns whether this is the map of generated functions that a runtime writes for profilers. A user who
-/// enables that map knows about it; maps that only observed runs enable are not in a trace
+/// enables that map knows about it. Maps that only observed runs enable are not in a trace
 /// ([`fathom_trace::Trace::asked_for`]).
 pub(crate) fn is_name_map(name: &str) -> bool {
     let number = name.strip_prefix("/tmp/perf-");
@@ -28,7 +29,7 @@ pub(crate) fn is_library_file(name: &str) -> bool {
     name.ends_with(".so") || name.contains(".so.")
 }
 
-/// Returns whether this is code of glibc's loader that finds and binds libraries. It also looks up
+/// Returns whether this is code of glibc's loader that finds and binds libraries. Such code also looks up
 /// thread-local variables while the program runs. (musl's loader is part of its C library.)
 pub(crate) fn is_loader(row: &FunctionRow) -> bool {
     let file = file_name(&row.file);

@@ -1,6 +1,6 @@
 //! Work that a runtime does in addition to the program's own, and how to recognise it.
 //!
-//! A trace shows it only through the names of threads and functions.
+//! A trace shows this work only through the names of threads and functions.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -19,15 +19,16 @@ use crate::thresholds as t;
 #[derive(Debug)]
 pub(crate) struct Work {
     pub role: ThreadRole,
-    /// Variables, options and calls that change its amount.
+    /// Variables, options and calls that change the amount of this work.
     pub changed_by: &'static [&'static str],
-    /// Prefixes of the names of threads that do only this work. The kernel keeps 15 bytes of a name.
+    /// Prefixes of the names of threads that do only this work. The kernel keeps only 15 bytes of a name.
     pub(super) threads: &'static [&'static str],
-    /// Name prefixes of other threads in whose presence these threads do something else.
+    /// Prefixes of the names of other threads; if such threads are present, the threads above do something
+    /// else.
     pub(super) unless_beside: &'static [&'static str],
-    /// Functions below which the stack is this work, or that only this work calls.
+    /// Functions such that everything below them in the stack is this work, or that only this work calls.
     pub(super) functions: Names,
-    /// Functions that also call the program's work: only time spent directly in them counts.
+    /// Functions that also call the program's own work, so that only time spent directly in them counts.
     pub(super) innermost: Names,
     /// Libraries, by a part of their file name, whose own code is this work.
     pub(super) own_code_of: &'static [&'static str],
@@ -40,7 +41,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// What to do if it takes much time.
+    /// What to do if the work takes much time.
     pub(crate) fn advice(&self) -> Cow<'static, str> {
         match self.advice {
             Some(words) => words.into(),
@@ -56,7 +57,7 @@ impl Work {
     }
 }
 
-/// Work without recognisable threads or functions; the base of the others.
+/// Work without recognisable threads or functions, on which the others are based.
 pub(super) const WORK: Work = Work {
     role: ThreadRole::Service,
     changed_by: &[],
@@ -78,16 +79,16 @@ fn begins(name: &str, with: &[&str]) -> bool {
     with.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// Share of a thread's stacks from which on the thread counts as doing only this work.
+/// The share of a thread's stacks above which the thread counts as doing only this work.
 const NEARLY_ALL: f64 = 0.9;
 
-/// Work of the threads and stacks of a trace that is not the program's own.
+/// The work in the threads and stacks of a trace that is not the program's own.
 pub(crate) struct Works {
     named: HashMap<u32, &'static Work>,
     /// Threads classified by their stacks.
     others: HashMap<u32, &'static Work>,
-    /// For each row of the trace's stacks, its work and the frame where the work begins, counted from the
-    /// innermost.
+    /// For each row of the trace's stacks, its work and the frame at which the work begins, counted from the
+    /// innermost one.
     stacks: Vec<Option<(&'static Work, usize)>>,
     /// Work by function, for samples without stacks.
     functions: Vec<&'static Work>,
@@ -95,20 +96,21 @@ pub(crate) struct Works {
     teams: BTreeMap<u32, Team>,
 }
 
-/// Threads that share a program's work, and wait for each other.
+/// Threads that share a program's work and wait for each other.
 #[derive(Debug, Default)]
 pub(crate) struct Team {
     pub threads: BTreeSet<u32>,
     /// The setting for the number of threads.
     pub size: &'static str,
-    /// Samples of the threads' own code, and among them those in which they waited for each other.
+    /// The number of samples of the threads' own code, and how many of these found them waiting for each
+    /// other.
     samples: u64,
     idle: u64,
 }
 
 impl Team {
-    /// Fraction of their own code in which they did the program's work, 0 to 1; `None` if there are too few
-    /// samples.
+    /// Returns the fraction of their own code in which they did the program's work, 0 to 1; `None` if there
+    /// are too few samples.
     pub(crate) fn part_of_work(&self) -> Option<f64> {
         let work = self.samples - self.idle;
         let known = self.samples >= t::LEAST_SAMPLES;
@@ -157,12 +159,12 @@ impl Works {
         }
     }
 
-    /// Returns the work of a row of the stacks, and the frame where it begins.
+    /// Returns the work of a row of the stacks, and the frame at which it begins.
     pub(crate) fn of_stack(&self, row: usize) -> Option<(&'static Work, usize)> {
         *self.stacks.get(row)?
     }
 
-    /// Returns how many of a row's innermost frames belong to a runtime: they can't be a place in the
+    /// Returns how many of a row's innermost frames belong to a runtime, and so can't be a location in the
     /// program.
     pub(crate) fn of_runtime(&self, row: usize) -> usize {
         match self.of_stack(row) {
@@ -177,8 +179,8 @@ impl Works {
         self.named.get(&tid).or_else(by_stacks).copied()
     }
 
-    /// Returns whether a runtime created this thread for itself: it does none of the program's work and
-    /// doesn't compete with it for locks.
+    /// Returns whether a runtime created this thread for itself. Such a thread does none of the program's
+    /// work and doesn't compete with it for locks.
     pub(crate) fn is_of_runtime(&self, tid: u32) -> bool {
         self.of_thread(tid)
             .is_some_and(|work| work.role != ThreadRole::Pool)
@@ -209,8 +211,8 @@ impl Works {
         self.teams.iter().map(|(pid, team)| (*pid, team))
     }
 
-    /// Returns the setting for the number of threads that share the program's work, if a library created
-    /// them.
+    /// Returns the setting for the number of threads that share the program's work, if a library created such
+    /// threads.
     pub(crate) fn sizes(&self) -> Option<&'static str> {
         let stacks = self.stacks.iter().flatten().map(|(work, _)| *work);
         let threads = self.named.values().copied();
@@ -269,7 +271,7 @@ pub(crate) fn of_function(frame: &Frame) -> Option<&'static Work> {
     found.map(|(work, _)| work)
 }
 
-/// Returns advice on threads that spin in a library, in the terms of its users.
+/// Returns advice about threads that spin in a library, in the terms of the library's users.
 pub(crate) fn advice_on_spinning(row: &FunctionRow) -> Option<&'static str> {
     of_row(row)?.advice
 }
@@ -290,7 +292,7 @@ struct WorkOfStacks<'a> {
 
 impl<'a> WorkOfStacks<'a> {
     /// Returns the work of a stack (innermost frame first) that was taken in this call or in own code, and
-    /// the frame where the work begins.
+    /// the frame at which the work begins.
     fn of(
         &mut self,
         frames: impl Iterator<Item = &'a Frame>,
@@ -298,7 +300,7 @@ impl<'a> WorkOfStacks<'a> {
     ) -> Option<(&'static Work, usize)> {
         let waits = call.is_some_and(|call| call == "sched_yield" || calls::is_lock(call));
         let mut found: Option<(&'static Work, usize)> = None;
-        // The C library's functions for a call are further in.
+        // The C library's functions for making a call are further in.
         let mut may_be_innermost = waits || call.is_none();
         for (at, frame) in frames.enumerate() {
             let file = file_name(&frame.binary);
@@ -315,7 +317,7 @@ impl<'a> WorkOfStacks<'a> {
             });
             match (known, found) {
                 (Some(work), None) => found = Some((work, at)),
-                // It begins at the frame that other code called.
+                // The work begins at the frame that other code called.
                 (Some(work), Some((before, _))) if std::ptr::eq(work, before) => {
                     found = Some((work, at));
                 }

@@ -1,22 +1,23 @@
-//! Maps times of one run to another by the amount computed so far.
+//! Maps times of one run to those of another by the amount computed so far.
 
 use fathom_trace::{Process, Trace};
 
-/// A stop costs the stopped thread 2 to 40 us of CPU time here; anything above comes from the machine's
-/// speed.
+/// The maximum CPU time of a stop, in ns. A stop costs the stopped thread 2 to 40 µs here; anything above
+/// that comes from the machine's speed.
 const MOST_OF_A_STOP_NS: f64 = 60_000.0;
 
-/// Maps times of a process that was stopped at its calls to the clock of a run that was not, by the amount
-/// computed so far. Between two stops of a thread most of the wall time is the tracer's, but less of its CPU
-/// time.
+/// Maps times of a process that was stopped at its calls to the clock of a run that was not stopped, by the
+/// amount computed so far. Between two stops of a thread, the tracer takes most of the wall time, but less of
+/// the thread's CPU time.
 pub(super) struct Clock {
-    /// Times, with the program's CPU time without the stops up to then; it only grows.
+    /// Points in time, each with the program's CPU time up to then without the stops, which only grows.
     computed: Vec<(u64, f64)>,
     /// When the program began, in each run.
     begun: (u64, u64),
     /// When the other run ended.
     ended: u64,
-    /// Time of the other run for each ns of CPU time: less than 1 if several threads work at once.
+    /// The time of the other run for each ns of CPU time; less than 1 if several threads work at the same
+    /// time.
     pace: f64,
 }
 
@@ -25,7 +26,7 @@ fn process(trace: &Trace, pid: u32) -> Option<&Process> {
 }
 
 impl Clock {
-    /// `pids`: the process's ID in each run.
+    /// Creates the clock. `pids` holds the process's ID in each run.
     pub(super) fn new(stopped: &Trace, other: &Trace, pids: (u32, u32)) -> Self {
         let this = process(stopped, pids.0);
         let same = process(other, pids.1);
@@ -76,7 +77,7 @@ impl Clock {
         from.1 + (to.1 - from.1) * (at - from.0) as f64 / (to.0 - from.0) as f64
     }
 
-    /// Returns the time in the other run at which the program had computed as much.
+    /// Returns the time in the other run at which the program had computed the same amount.
     pub(super) fn other_ns(&self, at: u64) -> u64 {
         if at <= self.begun.0 {
             return self.begun.1.min(at);

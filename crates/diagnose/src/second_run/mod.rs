@@ -1,7 +1,7 @@
 //! Merges two traces of one command.
 //!
-//! Without privileges no tier sees both waits and calls: samples show what was waited for, ptrace shows the
-//! first calls. Two runs together show both.
+//! Without privileges, no tier sees both waits and calls: samples show what was waited for, and ptrace shows
+//! the first calls. Two runs together show both.
 
 mod clock;
 
@@ -15,7 +15,7 @@ use clock::Clock;
 
 use crate::calls;
 
-/// The least share of the calls that may wait that the most frequent one must have.
+/// The minimum share that the most frequent of the calls that may wait must have among them.
 const MOST_OF_THE_CALLS: f64 = 0.8;
 
 fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
@@ -35,9 +35,9 @@ fn leads_to_somebody(descriptors: &[DescriptorRow], pid: u32, fd: i32) -> bool {
 }
 
 /// Adds the calls and file accesses of another run of the same command to a trace that has none. The
-/// command's own process gets this trace's ID, and so do its descendants that ran the same programs; other
-/// IDs stay, and don't name any process of this run. Times of that run are mapped to those at which this run
-/// had computed as much.
+/// command's own process gets its ID in this trace, and so do those of its descendants that ran the same
+/// programs. Other IDs stay, and don't name any process of this run. Times of the other run are mapped to
+/// those at which this run had computed the same amount.
 pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     let same = same_processes(&other, trace);
     let clocks = same
@@ -51,7 +51,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     }
     trace.calls_from = other.tier;
     trace.calls_cut = other.calls_cut;
-    // Their times include the stops.
+    // The times of these calls include the stops.
     let untimed = |row| SyscallRow {
         total_ns: 0,
         blocked_ns: None,
@@ -66,7 +66,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.uses = other.uses;
     trace.failed_lookups = other.failed_lookups;
     (trace.signals, trace.refused) = (other.signals, other.refused);
-    // Only the relations between these times are meaningful: they include the stops.
+    // Only the relations between these times are meaningful, because the times include the stops.
     trace.paths = other.paths;
     let own = std::mem::take(&mut trace.descriptors);
     trace.descriptors = other.descriptors;
@@ -93,8 +93,8 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     }));
 }
 
-/// Models when processes reached their programs' first own instruction, and when they first wrote to their
-/// output, from their clocks. `same` maps processes of the other run to those of this one.
+/// Models when processes reached the first instruction of their own programs, and when they first wrote to
+/// their output, based on their clocks. `same` maps processes of the other run to those of this one.
 fn add_begins(
     trace: &mut Trace,
     other: &Trace,
@@ -131,8 +131,8 @@ fn add_begins(
     }
 }
 
-/// Attributes a thread's short waits, if no sample saw one, to the call that may wait and that the thread
-/// makes by far the most.
+/// Names the call of a thread's short waits if no sample saw one: of the calls that may wait, it is the one
+/// that the thread makes by far the most.
 fn name_unseen_waits(trace: &mut Trace) {
     let descriptors = &trace.descriptors;
     let may_wait = |row: &&SyscallRow| match calls::reads_on(&row.name) {
@@ -155,7 +155,7 @@ fn name_unseen_waits(trace: &mut Trace) {
     }
 }
 
-/// Maps times by the clock of their process, or by the root's if the process has none.
+/// Maps times by the clock of their process, or by that of the root if the process has none.
 fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
     let calls = trace.syscalls.iter_mut();
     let calls = calls.map(|row| (row.pid, &mut row.first_ns));
@@ -207,8 +207,8 @@ fn renumber(trace: &mut Trace, numbers: &HashMap<u32, u32>) {
         .for_each(|row| set(&mut row.pid));
 }
 
-/// Matches processes of another run with those of this one: the commands match, and among the children of a
-/// process those that ran the same programs match in order.
+/// Matches processes of another run with those of this one. The two commands match, and among the children of
+/// matching processes, those that ran the same programs match in order.
 fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
     // In samples, a copy of a process has the name of the program that both run.
     let programs = |trace: &Trace, process: &Process| -> Vec<(String, Vec<String>)> {
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn times_of_the_second_run_are_those_at_which_the_first_one_had_computed_as_much() {
-        // 100 ms with a thousand calls, then 100 ms without. When stopped, each call takes 0.3 ms longer, 4
-        // us of which is CPU time.
+        // The process runs for 100 ms with a thousand calls, then for 100 ms without any. When it is stopped,
+        // each call takes 0.3 ms longer, of which 4 µs are CPU time.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, begun_ms: u64, duration_ms: u64| {
             let mut trace = trace(tier, pid);
@@ -305,7 +305,7 @@ mod tests {
             .collect();
         stops.files = files(20, &[1, 4, 204, 404, 504]);
         add_calls(&mut samples, stops);
-        // After the last reading, only the order is known.
+        // After the last reading, only the order of events is known.
         assert_eq!(samples.files, files(10, &[1, 2, 52, 102, 102]));
     }
 
@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn a_child_has_a_clock_of_its_own() {
-        // The process computes for 100 ms with a call every ms, which takes 1 ms longer when stopped; the
-        // command waits for it.
+        // The process computes for 100 ms with a call every millisecond, and each call takes 1 ms longer when
+        // stopped. The command waits for the process.
         const MS: u64 = 1_000_000;
         let with = |tier, pid, child_ms: (u64, u64)| {
             let mut trace = trace(tier, pid);
@@ -449,7 +449,7 @@ mod tests {
         ] {
             ran(&mut here, pid, parent, program);
         }
-        // A copy, as named in samples.
+        // This is a copy, as named in samples.
         here.processes[4].execs = here.processes[3].execs.clone();
         // A process that ran something else, its child, and a surplus one have no counterpart.
         let others = [

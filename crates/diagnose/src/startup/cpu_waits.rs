@@ -7,22 +7,23 @@ use fathom_trace::{Cause, Interval, Thread, Trace};
 pub(super) struct CpuWaits(Vec<(u64, u64)>);
 
 impl CpuWaits {
-    /// Returns how much of them is between two points in time, in ns.
+    /// Returns how much of this time is between two points in time, in ns.
     pub(super) fn within(&self, from: u64, to: u64) -> u64 {
         let part = |(begin, end): &(u64, u64)| (*end).min(to).saturating_sub((*begin).max(from));
         self.0.iter().map(part).sum()
     }
 }
 
-/// The change in the numbers of running and ready threads at a point in time.
+/// The change in the numbers of running and ready threads at one point in time.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
     on_cpu: i64,
     ready: i64,
 }
 
-/// Stretches in which a thread of the tree was ready to run and none was on a CPU: while one thread runs, the
-/// cost of another's wait to the start is unknown. `None` if the tier keeps no intervals, or lost some.
+/// Returns the stretches in which a thread of the tree was ready to run and none was on a CPU. Other waits
+/// aren't included, because while one thread runs, it is unknown how much another's wait costs the start.
+/// Returns `None` if the tier keeps no intervals, or lost some.
 pub(super) fn of(trace: &Trace) -> Option<CpuWaits> {
     let intervals = trace.timeline.as_ref()?;
     if trace.lost.intervals > 0 || trace.lost.records > 0 {
@@ -77,7 +78,7 @@ fn lifetime(thread: &Thread, trace: &Trace) -> (u64, u64) {
     (thread.started_ns, end.max(thread.started_ns))
 }
 
-/// Returns the time from which on a thread that was off its CPU only lacked one.
+/// Returns the time from which a thread that was off its CPU only lacked a CPU.
 fn ready_since(interval: &Interval) -> Option<u64> {
     match interval.cause {
         Cause::Preempted | Cause::Ready => Some(interval.from_ns),

@@ -1,13 +1,13 @@
 //! Determines when the first byte of a traced run reached the command's own standard output.
 //!
-//! The tracer reports when a process first wrote to its descriptor 1. If that descriptor temporarily referred
-//! to something else (a shell puts standard error there for `echo text >&2`), that write may have gone
-//! elsewhere: then the time at which the parent saw the byte is used.
+//! The tracer reports when a process first wrote to its descriptor 1. That descriptor may temporarily have
+//! referred to something else (for `echo text >&2`, a shell puts standard error there), and the write may
+//! then have gone elsewhere. In that case, the time at which the parent saw the byte is used.
 
 use fathom_measure::startup::STDOUT;
 use fathom_trace::{Process, Trace};
 
-/// The output of one traced run as seen by the parent.
+/// The output of one traced run, as seen by the parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Output {
     /// Bytes received.
@@ -30,7 +30,7 @@ pub(super) enum Source {
     Unknown,
 }
 
-/// Keeps only those first outputs of a call-tracing trace that reached standard output.
+/// Removes from a trace with calls all first outputs except those that reached standard output.
 pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     if output.bytes == 0 {
         for process in &mut trace.processes {
@@ -70,12 +70,13 @@ pub(super) fn settle(trace: &mut Trace, output: Output) -> Source {
     }
 }
 
-/// The same for a run without traced calls. The writer of the byte is known if only one process ran programs.
+/// Like [`settle`], for a run without traced calls. The writer of the byte is known if only one process ran
+/// programs.
 pub(super) fn settle_without_calls(trace: &mut Trace, output: Output) -> Source {
     let called = trace
         .exec_called_clock_ns
         .map(|called| since_start(trace, called));
-    // Every writing program is held before it writes: see `Trace::held_ns`.
+    // Every program that writes is held before it writes; see `Trace::held_ns`.
     let byte = output
         .first_ns
         .map(|at| since_start(trace, at).saturating_sub(trace.held_ns));
@@ -105,7 +106,8 @@ pub(super) fn wrote(trace: &Trace, pid: u32) -> bool {
     files.any(|file| file.pid == pid && file.writes > 0 && file.name == STDOUT)
 }
 
-/// Returns whether its first write to descriptor 1 may not have been its first to standard output.
+/// Returns whether the process's first write to descriptor 1 may not have been its first write to standard
+/// output.
 fn is_unsure(trace: &Trace, process: &Process) -> bool {
     let mut rows = trace.descriptors.iter();
     let changed = rows.any(|row| {
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
     use fathom_trace::{DescriptorRow, Exec, FileRow};
 
-    /// A trace of processes, each with what descriptor 1 was and when the process first wrote to it.
+    /// Returns a trace of processes, given what descriptor 1 of each was and when each first wrote to it.
     fn trace(processes: &[(&[&str], Option<u64>)]) -> Trace {
         let mut trace = Trace {
             started_clock_ns: 1000,

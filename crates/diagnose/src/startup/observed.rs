@@ -1,4 +1,4 @@
-//! The traced runs of one program together: phases, files, and how well both ways of timing agree.
+//! Combines the traced runs of one program: phases, files, and how well both ways of timing agree.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use super::timeline::{self, StartTimeline};
 /// The results of a program's traced runs.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    /// For the record; without the parts that need the timed runs.
+    /// The trace for the record, without the parts that need the timed runs.
     pub trace: StartupTrace,
     /// The programs that ran, for the record.
     pub ran: Vec<String>,
     /// Every file that a start needs: programs, libraries, opened files.
     pub files: Vec<PathBuf>,
-    /// Times to the first byte in runs with known phases, ns: by the kernel's timestamps in tier `kernel`; in
-    /// tier `stops` by the parent's, minus the time at stops.
+    /// Times to the first byte in runs with known phases, in ns. In the tier `kernel`, they are based on the
+    /// kernel's timestamps; in the tier `stops`, on the parent's, minus the time at stops.
     pub first_output_ns: Vec<u64>,
     /// Times to the exit of the same runs, in ns, measured the same way.
     pub exit_ns: Vec<u64>,
@@ -38,7 +38,7 @@ pub struct ObservedStarts {
     runs: usize,
     files: Option<StartTimeline>,
     timed: Vec<StartTimeline>,
-    /// Times of the first byte by the parent's timestamp and by the kernel's.
+    /// Times of the first byte, both by the parent's timestamp and by the kernel's.
     pairs: Vec<(u64, u64)>,
     not_visible: Vec<String>,
     no_phases: Option<String>,
@@ -50,12 +50,12 @@ struct Start {
     /// Time to the first byte as seen by the parent.
     parent_ns: Option<u64>,
     not_visible: Vec<String>,
-    /// Why its timeline has no phases.
+    /// Why the timeline has no phases.
     no_phases: Option<String>,
 }
 
 impl ObservedStarts {
-    /// Creates it for the program with this index, traced in this tier.
+    /// Creates an evaluation for the program with this index, traced in this tier.
     pub fn new(program: usize, tier: Tier) -> ObservedStarts {
         ObservedStarts {
             program,
@@ -154,7 +154,7 @@ fn read(run: TracedStart) -> Start {
     }
     Start {
         timeline,
-        // Kept only if the main figure comes from another source.
+        // This is kept only if the main figure comes from another source.
         parent_ns: parent_ns.filter(|_| source == Source::Call),
         not_visible: trace.not_visible,
         no_phases,
@@ -164,7 +164,7 @@ fn read(run: TracedStart) -> Start {
 /// Returns why the length of a run's phases is unknown.
 fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<String> {
     if !trace.without_rights.is_empty() {
-        // This is another program than the timed one.
+        // This program is not the one that was timed.
         return Some(format!(
             "not seen: {}; the files and lookups are those of such a run",
             trace.rights_not_visible().join("; ")
@@ -183,7 +183,8 @@ fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<Str
     Some(why.to_string())
 }
 
-/// Keeps the first of each: a chain of wrappers may execute one shell several times.
+/// Keeps only the first occurrence of each path, because a chain of wrappers may execute the same shell
+/// several times.
 fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut known = BTreeSet::new();
     let first = |path: &PathBuf| known.insert(path.clone());
@@ -197,7 +198,7 @@ fn lossy(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Fills in how much slower the traced runs were than the timed ones: up to the first output, or up to the
+/// Fills in how much slower the traced runs were than the timed ones, up to the first output, or up to the
 /// exit if a run wrote nothing.
 pub fn compare_with_timed(observed: &mut Observed, runs: &[StartupRun]) {
     let trace = &mut observed.trace;

@@ -7,8 +7,8 @@ use fathom_trace::{Process, Trace};
 use super::cpu_waits;
 use super::timeline::{StartTimeline, before, files_of_exec};
 
-/// The phases from the first `execve` to the exit of the command. For a run that was stopped early, the
-/// phases up to its first output, if there was any.
+/// Returns the phases from the first `execve` to the exit of the command. For a run that was stopped early,
+/// returns the phases up to its first output, if there was any.
 pub(super) fn of(
     trace: &Trace,
     line: &[&Process],
@@ -25,7 +25,7 @@ pub(super) fn of(
     let last = line.last().copied();
     let first_output = writer.and_then(|process| process.first_output_ns);
     let exec = last.and_then(|process| before(process, first_output).last());
-    // A writer that doesn't exec is a shell's copy of itself: the program is its parent's.
+    // A writer that doesn't exec is a shell's copy of itself, so its program is its parent's.
     let exec = exec.or_else(|| {
         line.iter()
             .rev()
@@ -34,7 +34,7 @@ pub(super) fn of(
     let Some(exec) = exec else {
         return Vec::new();
     };
-    // If the call was not seen, its time counts as the wrappers'.
+    // If the call was not seen, its time is attributed to the wrappers.
     let called = exec.called_ns.unwrap_or(exec.at_ns);
     let wrote = first_output.map(|at| (at, first_write_ns(trace, last, at)));
     let end = match (trace.end.cut_short, wrote) {
@@ -91,7 +91,7 @@ pub(super) fn of(
         })
         .collect();
     if let Some(cpu_waits) = cpu_waits {
-        // Also recorded if it is zero, since zero is a known value.
+        // This is also recorded if it is zero, because zero is then a known value.
         times.push(PhaseTime {
             phase: StartupPhase::WaitingForCpu,
             ns: cpu_waits.within(start, end),
@@ -114,8 +114,8 @@ fn first_write_ns(trace: &Trace, writer: Option<&Process>, at: u64) -> Option<u6
 pub(super) fn median(timelines: &[StartTimeline]) -> Vec<PhaseTime> {
     let timelines: Vec<&StartTimeline> =
         timelines.iter().filter(|s| !s.phases.is_empty()).collect();
-    // A run may lack the entry phase if its page was already mapped: use the set of phases that most runs
-    // have.
+    // A run may lack the entry phase if its page was already mapped, so the set of phases that most runs have
+    // is used.
     let kinds = |timeline: &StartTimeline| -> Vec<StartupPhase> {
         timeline.phases.iter().map(|phase| phase.phase).collect()
     };

@@ -1,4 +1,4 @@
-//! Computes distributions, verdicts and the budget from runs; the same runs always yield the same result.
+//! Computes distributions, verdicts and the budget from runs. The same runs always yield the same result.
 
 use fathom_model::{
     Budget, BudgetResult, ByCore, Cache, Estimate, Exit, Metric, StartupComparison, StartupMetric,
@@ -8,9 +8,9 @@ use fathom_stats::PairData;
 
 const METRICS: [StartupMetric; 2] = [StartupMetric::FirstOutput, StartupMetric::Exit];
 
-/// Returns a run's value of the metric in seconds; `None` if the run is void or, for the first output, wrote
-/// nothing, or, for the exit, was stopped by the time limit. Runs whose failure was allowed count; their
-/// presence is reported.
+/// Returns a run's value of the metric in seconds. Returns `None` if the run is void, if it wrote nothing
+/// (for the first output), or if it was stopped by the time limit (for the exit). Runs whose failure was
+/// allowed count, and their presence is reported.
 fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     if run.void {
         return None;
@@ -22,8 +22,8 @@ fn value(run: &StartupRun, metric: StartupMetric) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// Returns the time to a run's exit; `None` if the time limit stopped it, since that time says nothing about
-/// the program.
+/// Returns the time to a run's exit; `None` if the time limit stopped the run, because its time then says
+/// nothing about the program.
 pub(super) fn own_exit_ns(run: &StartupRun) -> Option<u64> {
     (run.exit != Exit::TimedOut).then_some(run.exit_ns)
 }
@@ -33,7 +33,7 @@ fn of(runs: &[StartupRun], program: usize, cache: Cache) -> impl Iterator<Item =
         .filter(move |run| run.program == program && run.cache == cache)
 }
 
-/// Returns the metric a program is judged by: its exit if a run wrote nothing.
+/// Returns the metric by which a program is judged; this is its exit if a run wrote nothing.
 pub fn judged_metric(runs: &[StartupRun], program: usize) -> StartupMetric {
     let silent = |run: &StartupRun| run.program == program && run.first_output_ns.is_none();
     match runs.iter().any(silent) {
@@ -57,13 +57,14 @@ pub fn summaries(runs: &[StartupRun], programs: usize) -> Vec<StartupSummary> {
 }
 
 /// If the timed addition took this many times as long as the fastest ones, another thread shared its core.
-/// Alone they are within 10 %; from 20 % on starts take 25 to 40 % longer.
+/// Additions on a core of their own are within 10 % of each other; from 20 % on, starts take 25 to 40 %
+/// longer.
 const SHARED: f64 = 1.15;
 
-/// Fewer runs don't allow conclusions about cores.
+/// The minimum number of runs; fewer don't allow conclusions about cores.
 const FEW: usize = 20;
 
-/// Returns the most cycles that an addition takes after a run that had its core to itself.
+/// Returns the maximum number of cycles that an addition takes after a run that had its core to itself.
 fn alone_limit(runs: &[StartupRun]) -> Option<f64> {
     let mut cycles: Vec<f64> = runs
         .iter()
@@ -122,7 +123,8 @@ fn summary(
     })
 }
 
-/// Compares each program with the first, in each cache state, by the first output if both have one.
+/// Compares each program with the first one, in each cache state. The first output is compared if both have
+/// one.
 ///
 /// All comparisons are judged together, so that the expected share of false claims is at most `alpha`.
 pub fn comparisons(
@@ -140,7 +142,7 @@ pub fn comparisons(
                 .find(|metric| *metric == StartupMetric::Exit)
                 .unwrap_or(StartupMetric::FirstOutput);
             let (reference, values) = paired(runs, subject, cache, metric);
-            // Without a common round there is no ratio, and `judge` would skip the pair.
+            // Without a common round, there is no ratio, and `judge` would skip the pair.
             if !reference.is_empty() {
                 wanted.push((cache, subject, metric, reference, values));
             }
@@ -151,7 +153,7 @@ pub fn comparisons(
         .map(|(_, subject, _, reference, values)| PairData {
             reference_index: 0,
             subject_index: *subject,
-            // Judged like any other time.
+            // The value is judged like any other time.
             metric: Metric::Wall,
             reference,
             subject: values,
@@ -244,7 +246,8 @@ fn ended_before(runs: &[StartupRun], program: usize, cache: Cache, metric: Start
     of(runs, program, cache).filter(ended).count()
 }
 
-/// Returns the quantile if `ended` runs took an unknown, longer time; `None` if it falls on one of them.
+/// Returns the quantile on the assumption that `ended` runs took a longer, unknown time; `None` if it falls
+/// on one of them.
 fn of_known(
     runs: &[StartupRun],
     (program, cache, metric): (usize, Cache, StartupMetric),
@@ -360,7 +363,7 @@ mod tests {
         assert_eq!((by_core.alone_runs, by_core.shared_runs), (60, 30));
         assert_eq!(by_core.alone_p50.map(|p50| p50.value), Some(0.0005));
         assert_eq!(by_core.shared_p50.map(|p50| p50.value), Some(0.00065));
-        // A value slightly above the fastest is chance, and a few runs prove nothing.
+        // A value slightly above the fastest one is chance, and a few runs prove nothing.
         runs[3].cycles_per_addition = Some(0.25);
         let by_core = summaries(&runs[..70], 1)[0]
             .by_core

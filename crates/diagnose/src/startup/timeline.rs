@@ -12,7 +12,7 @@ use super::phases;
 use crate::calls::{is_of_sockets, is_read};
 use crate::file_name::file_name;
 
-/// The most failed lookups that are kept.
+/// The maximum number of failed lookups to keep.
 const MOST_MISSING: usize = 50;
 
 /// The results of one traced start.
@@ -20,13 +20,14 @@ const MOST_MISSING: usize = 50;
 pub(super) struct StartTimeline {
     /// The programs that ran up to the first output.
     pub ran: Vec<PathBuf>,
-    /// In order; empty if the tier has no times.
+    /// The phases in order; empty if the tier has no times.
     pub phases: Vec<PhaseTime>,
-    /// From the call of the first `execve` to the call of the first write, ns.
+    /// The time from the call of the first `execve` to the call of the first write, in ns.
     pub first_output_ns: Option<u64>,
-    /// From the call of the first `execve` to the exit of the command, ns; `None` if it was stopped early.
+    /// The time from the call of the first `execve` to the exit of the command, in ns; `None` if the command
+    /// was stopped early.
     pub exit_ns: Option<u64>,
-    /// Shared libraries, the loader first.
+    /// Shared libraries, with the loader first.
     pub libraries: Vec<PathBuf>,
     /// Other files that were opened.
     pub files: Vec<PathBuf>,
@@ -37,7 +38,7 @@ pub(super) struct StartTimeline {
     pub major_faults: u64,
 }
 
-/// Reads the trace. Set `with_times` only if tracing slows the program little.
+/// Reads the trace. `with_times` should only be set if tracing slows the program little.
 pub(super) fn read(trace: &Trace, paths: &ResolvedPaths, with_times: bool) -> StartTimeline {
     let writer = writer(trace);
     let line = line_to(trace, writer);
@@ -105,13 +106,13 @@ fn writer(trace: &Trace) -> Option<&Process> {
             .map(|(_, pid)| pid)
     };
     let known = first(&mut trace.processes.iter().filter(wrote));
-    // `sendfile` and similar calls transfer bytes without a row for the file; then only the command itself is
-    // certain.
+    // `sendfile` and similar calls transfer bytes without a row for the file. In that case, only the command
+    // itself is certain.
     let pid = known.or_else(|| first(&mut trace.processes.iter().take(1)))?;
     trace.processes.iter().find(|process| process.pid == pid)
 }
 
-/// The processes from the command to `writer`, each the parent of the next.
+/// Returns the processes from the command to `writer`, each of which is the parent of the next.
 fn line_to<'a>(trace: &'a Trace, writer: Option<&'a Process>) -> Vec<&'a Process> {
     let mut line = Vec::new();
     let mut next = writer.or(trace.processes.first());
@@ -125,7 +126,7 @@ fn line_to<'a>(trace: &'a Trace, writer: Option<&'a Process>) -> Vec<&'a Process
     line
 }
 
-/// The programs that a process ran before this time.
+/// Returns the programs that a process ran before this time.
 pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Item = &Exec> {
     process
         .execs
@@ -133,22 +134,22 @@ pub(super) fn before(process: &Process, until: Option<u64>) -> impl Iterator<Ite
         .filter(move |exec| until.is_none_or(|until| exec.at_ns <= until))
 }
 
-/// The files of a script and its interpreters, or of a program. The kernel tier reports the requested path;
-/// the stops tier reports the path that ran, plus the requested one.
+/// Returns the files of a script and its interpreters, or of a program. The kernel tier reports the path that
+/// was requested; the stops tier reports the path that was run as well as the requested one.
 pub(super) fn files_of_exec<'a>(exec: &Exec, paths: &'a ResolvedPaths) -> &'a [PathBuf] {
     let really = paths.chain(&exec.path);
     let Some(asked) = &exec.asked else {
         return really;
     };
     let files = paths.chain(asked);
-    // A script that was deleted, or rewritten meanwhile, doesn't lead to what ran.
+    // A script that was deleted or rewritten in the meantime doesn't lead to what was run.
     match files.last() == really.last() {
         true => files,
         false => really,
     }
 }
 
-/// Returns libraries and other regular files that were opened, each once, in the order of opening.
+/// Returns libraries and other regular files that were opened, in the order of opening, each only once.
 fn opened(trace: &Trace, paths: &ResolvedPaths, ran: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut rows: Vec<_> = trace.files.iter().filter(|file| file.opens > 0).collect();
     rows.sort_by_key(|file| file.first_ns);

@@ -1,4 +1,4 @@
-//! The account in its smallest known pieces.
+//! Divides the account into its smallest known pieces.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,14 +22,14 @@ pub(super) struct Atom<'a> {
     pub route: Vec<Step<'a>>,
     pub ns: f64,
     pub count: Option<f64>,
-    /// Number of sampled stacks that show it; `None` if its whole route is known.
+    /// The number of sampled stacks that show this time; `None` if its whole route is known.
     pub stacks: Option<u64>,
 }
 
 /// The call with which a process ends.
 pub(super) const ENDS: &str = "exit_group";
 
-/// A part of the account before its objects and routes are known.
+/// A part of the account, before its objects and routes are known.
 struct Part<'a> {
     pid: u32,
     tid: u32,
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
         let ways = self.ways(&part);
         let mut atoms = Vec::new();
         for (object, of_object) in self.objects_of(&part, &ways) {
-            // The ways that led to this object, or to none, if any is known.
+            // The ways that led to this object, or to no object, if any are known.
             let own: Vec<&Way<'a>> = ways
                 .iter()
                 .filter(|way| way.path == object.as_deref())
@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
             call: part.call,
             object,
             work,
-            // For a thread that does only a runtime's work the place in the code doesn't matter.
+            // For a thread that does only a runtime's work, the location in the code doesn't matter.
             route: match (way.work, work) {
                 (None, Some(work)) if work.role != ThreadRole::Pool => Vec::new(),
                 _ => way.route.clone(),
@@ -172,9 +172,10 @@ impl<'a> Source<'a> {
         ways
     }
 
-    /// Returns the objects of a part, with fractions that add up to 1: what its descriptor was, else the
-    /// paths recorded with its stacks, else the paths that such calls named. For page faults, and for waits
-    /// outside any call (which are page faults too), the memory or files touched.
+    /// Returns the objects of a part, with fractions that add up to 1. They are what its descriptor referred
+    /// to, or else the paths recorded with its stacks, or else the paths that such calls named. For page
+    /// faults, and for waits outside of any call (which are page faults too), they are the memory or files
+    /// touched.
     fn objects_of(&self, part: &Part<'a>, ways: &[Way<'a>]) -> Vec<(Option<String>, f64)> {
         let of_stacks = || {
             let mut parts: BTreeMap<Option<&str>, f64> = BTreeMap::new();
@@ -197,7 +198,7 @@ impl<'a> Source<'a> {
         }
         let by_stack = ways.iter().any(|way| way.path.is_some());
         if let Some(fd) = part.fd {
-            // A descriptor number may have been several files in turn: stacks know which one it was.
+            // A descriptor number may have been reused for several files; stacks know which one it was.
             if by_stack && fd > 2 {
                 return of_stacks();
             }
@@ -249,7 +250,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
         })
         .collect();
     if of_calls {
-        // In that case the cost of calls is modelled, and the kernel's time is one part.
+        // In that case, the cost of calls is modelled, and the kernel's time is one part.
         let rows = analysis.trace.syscalls.iter();
         parts.extend(rows.map(|row| Part {
             pid: row.pid,

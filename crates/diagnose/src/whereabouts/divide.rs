@@ -1,10 +1,10 @@
-//! Divides the samples of one kind of time into rows by place in the code.
+//! Divides the samples of one kind of time into rows by location in the code.
 //!
 //! The rows are a partition: each sample is in exactly one row. A function that holds nearly all samples is
-//! not informative, so its callees become rows; a function in which one callee holds nearly all isn't the
-//! place either. The rest of a function, after its callees got rows of their own, is its own row. Below one
-//! caller, library functions with the same purpose count as one callee, and so do functions of one library
-//! that are too small by themselves.
+//! not informative, so its callees become rows. If one callee holds nearly all of a function's samples, the
+//! callee is the location instead of the function. What is left of a function after its callees got rows of
+//! their own is a row as well. Below one caller, library functions with the same purpose count as one callee,
+//! and so do functions of one library that are too small by themselves.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use fathom_model::CodePlace;
 use super::route::{Key, Step};
 use crate::runtimes::{group_of, library_of, shown_name};
 
-/// A function with this share of all samples is not informative, and a callee with this share of its caller
-/// is the place instead of the caller.
+/// A function with this share of all samples is not informative; a callee with this share of its caller is
+/// the location instead of the caller.
 const NEARLY_ALL: f64 = 0.8;
-/// The library function through which own code enters the library has its own row from this share of its
-/// caller's time on.
+/// The share of its caller's time above which the library function through which own code entered the library
+/// has its own row.
 const MOST: f64 = 0.5;
 
 /// A weight at the end of a route.
@@ -26,13 +26,13 @@ pub(super) struct Sample<'a> {
     pub route: Vec<Step<'a>>,
     pub ns: f64,
     pub count: f64,
-    /// The number of stacks it represents; `None` if its place is known without stacks.
+    /// The number of stacks that the weight represents; `None` if the location is known without stacks.
     pub stacks: Option<u64>,
 }
 
 impl Sample<'_> {
     /// Returns whether the route ends with this step, inside a library. Only samples of own code are
-    /// described by purpose: a call has a name already.
+    /// described by purpose, because a call already has a name.
     fn ends_in_library(&self, depth: usize) -> bool {
         let is_last = depth + 1 == self.route.len();
         is_last && self.stacks.is_some() && !self.route[depth].is_own
@@ -46,21 +46,21 @@ pub(super) struct Place {
     pub place: CodePlace,
     /// The callers, nearest first.
     pub callers: Vec<CodePlace>,
-    /// The common purpose of several functions; the place is the one with the most time.
+    /// The common purpose of several functions, of which the place is the one with the most time.
     pub group: Option<String>,
     pub ns: f64,
     pub count: f64,
 }
 
-/// The minimum that a place needs for a row.
+/// The minimum that a place needs to get a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Least {
     pub ns: f64,
-    /// Sampled stacks: with fewer than this the place is uncertain.
+    /// The minimum number of sampled stacks; with fewer, the place is uncertain.
     pub stacks: u64,
 }
 
-/// Returns the places of all samples, most time first.
+/// Returns the places of all samples, those with the most time first.
 pub(super) fn divide(samples: &[Sample<'_>], least: Least) -> Vec<Place> {
     let all: Vec<&Sample<'_>> = samples.iter().collect();
     let mut dividing = Dividing {
@@ -78,7 +78,7 @@ fn ns_of(samples: &[&Sample<'_>]) -> f64 {
     samples.iter().map(|sample| sample.ns).sum()
 }
 
-/// The next step of samples whose routes are the same so far.
+/// The next step of samples whose routes are the same up to here.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Callee<'a> {
     Function(Key<'a>),
@@ -95,7 +95,7 @@ impl<'a> Callee<'a> {
         Some(group.map_or_else(|| Self::Function(step.key()), Self::Group))
     }
 
-    /// Returns a description, unless the functions' own names already give it.
+    /// Returns a description of the group, unless the functions' own names already say the same.
     fn group(&self, samples: &[&Sample<'_>], depth: usize) -> Option<String> {
         match self {
             Self::Function(_) => None,
@@ -157,9 +157,9 @@ impl Dividing {
         }
     }
 
-    /// Adds a function as the place of its callees, except for library functions with a common purpose, which
-    /// are grouped regardless of their callers below it: a recursion that throws exceptions does so at each
-    /// depth.
+    /// Adds a function as the place of its callees. Library functions with a common purpose are excepted:
+    /// they are grouped regardless of their callers below the function, because a recursion that throws
+    /// exceptions does so at every depth.
     fn without_group(&mut self, mut samples: Vec<&Sample<'_>>, depth: usize) {
         let whole = ns_of(&samples);
         let group_of = |sample: &Sample<'_>| {
@@ -195,7 +195,8 @@ impl Dividing {
         }
     }
 
-    /// Merges library functions that have no row of their own by library, if the library has one.
+    /// Merges library functions that have no row of their own into a row for their library, if the library
+    /// has one.
     fn with_small_ones_by_library<'s, 'a>(
         &self,
         below: BTreeMap<Callee<'a>, Vec<&'s Sample<'a>>>,
@@ -227,7 +228,7 @@ impl Dividing {
     }
 }
 
-/// Returns the place of samples with `depth` common steps.
+/// Returns the place of samples that have the first `depth` steps in common.
 fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
     let mut steps = (0..depth).rev().map(|at| heaviest(samples, at));
     Place {
@@ -239,7 +240,7 @@ fn place(samples: &[&Sample<'_>], depth: usize) -> Place {
     }
 }
 
-/// Returns a common step with the line that has most of the time.
+/// Returns a common step, with the line that has most of the time.
 fn heaviest(samples: &[&Sample<'_>], at: usize) -> CodePlace {
     let mut by_place: BTreeMap<CodePlace, f64> = BTreeMap::new();
     for sample in samples {

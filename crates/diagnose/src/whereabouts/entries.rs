@@ -9,7 +9,7 @@ use super::route::{Key, Routes};
 use crate::calls;
 use crate::thresholds as t;
 
-/// A library function that own code called, by its index among all of them.
+/// A library function called by own code, given as its index among all such functions.
 type Entry = usize;
 
 type ByCall = HashMap<String, HashSet<Option<Entry>>>;
@@ -17,10 +17,10 @@ type ByCall = HashMap<String, HashSet<Option<Entry>>>;
 /// Call sites by entry, taken from stacks.
 #[derive(Default)]
 pub(crate) struct Entries {
-    /// By thread and descriptor, and then by call: the function that own code called to make it; `None` if
-    /// own code makes the call itself.
+    /// For each thread and descriptor, and then each call, the function that own code called to make it;
+    /// `None` if own code makes the call itself.
     of_calls: HashMap<(u32, Option<i32>), ByCall>,
-    /// By thread and path: the functions that own code called to open the path.
+    /// For each thread and path, the functions that own code called to open the path.
     of_openers: HashMap<(u32, String), HashSet<Option<Entry>>>,
     own: HashMap<u32, Own>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Entries {
 struct Own {
     samples: u64,
     ns: u64,
-    /// Within that: samples in each such function, including its callees.
+    /// The number of these samples in each such function, including its callees.
     within: HashMap<Entry, u64>,
 }
 
@@ -78,8 +78,8 @@ impl Entries {
         entries
     }
 
-    /// Returns the fraction of a thread's own code in the functions through which it makes these calls, 0 to
-    /// 1; `None` if unknown, or if it makes them without a library.
+    /// Returns the fraction, 0 to 1, of a thread's own code that is spent in the functions through which it
+    /// makes these calls. Returns `None` if that is unknown, or if the thread makes them without a library.
     pub(crate) fn part(&self, tid: u32, calls: &[&SyscallRow]) -> Option<f64> {
         let own = self.sampled(tid)?;
         let known = calls
@@ -90,8 +90,8 @@ impl Entries {
         Some(own.part_in(entries.into_iter()))
     }
 
-    /// Returns the fraction of a thread's own code in the library functions through which it opens one of
-    /// these paths, including all their work on the data, 0 to 1; `None` if unknown.
+    /// Returns the fraction, 0 to 1, of a thread's own code that is spent in the library functions through
+    /// which it opens one of these paths, including all their work on the data; `None` if unknown.
     pub(crate) fn part_of_openers(&self, tid: u32, paths: &[String]) -> Option<f64> {
         let own = self.sampled(tid)?;
         let key = |path: &String| (tid, path.clone());
@@ -102,7 +102,7 @@ impl Entries {
         Some(own.part_in(entries.into_iter()))
     }
 
-    /// Returns a thread's own code if there are enough samples of it.
+    /// Returns a thread's own code, if there are enough samples of it.
     fn sampled(&self, tid: u32) -> Option<&Own> {
         let own = self.own.get(&tid);
         own.filter(|own| own.samples >= t::LEAST_SAMPLES && own.ns > 0)

@@ -1,4 +1,4 @@
-//! Determines the object and the place in the code that a finding is about.
+//! Determines the object and the location in the code that a finding is about.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,12 @@ use crate::analysis::Analysis;
 use crate::findings::declaration;
 use crate::runtimes::{LOCKING, group_of};
 
-/// A place belongs to a finding if it has at least this share of the time the finding can be about.
+/// A place belongs to a finding if it accounts for at least this share of the time that the finding can be
+/// about.
 const MOST: f64 = 0.5;
 
 /// Gives each finding the object and the place with most of its time, or the place from which its path was
-/// opened or looked up; leaves it empty if no place has most of it.
+/// opened or looked up. If no place has most of the time, it is left empty.
 pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], rows: &[WhereRow]) {
     for finding in findings {
         name_place(finding, rows);
@@ -29,8 +30,8 @@ pub(crate) fn name_places(analysis: &Analysis<'_>, findings: &mut [Finding], row
     }
 }
 
-/// Returns the route to the calls that named the finding's path, nearest first, if most of these calls share
-/// it.
+/// Returns the route to the calls that named the finding's path, nearest function first, if most of these
+/// calls share it.
 fn by_path(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>> {
     let path = finding.place.path.as_deref()?;
     most_go(analysis, |row, _| {
@@ -72,7 +73,7 @@ fn most_go(
 fn name_place(finding: &mut Finding, rows: &[WhereRow]) {
     let own: Vec<&WhereRow> = rows.iter().filter(|row| is_about(finding, row)).collect();
     let all: u64 = own.iter().map(|row| row.ns).sum();
-    // Rows are sorted.
+    // Rows are sorted, so the first one is the largest.
     let Some(first) = own.first() else { return };
     if first.ns as f64 >= MOST * all as f64 {
         finding.object.clone_from(&first.object);
@@ -88,12 +89,12 @@ fn is_about(finding: &Finding, row: &WhereRow) -> bool {
         || row.kind == TimeCategory::Kernel && parts.iter().any(|part| part.is_in_kernel());
     let call = row.call.as_deref();
     let fits = declared.calls.is_none_or(|is| call.is_some_and(is));
-    // If a finding's file is known, it must be the row's too.
+    // If a finding's file is known, it must also be the row's file.
     let path = finding.place.path.as_deref();
     let object = row.object.as_deref();
     let same = match (path, object) {
         (Some(path), Some(object)) => {
-            // Many files of a folder are one object that includes their number.
+            // Many files of a folder form one object, whose name includes their number.
             let folder = object.split(" (").next().unwrap_or(object);
             path.contains(folder) || object.contains(path)
         }

@@ -1,7 +1,7 @@
-//! Identifies the lock that was waited for by the place in the code that released it.
+//! Identifies the lock that was waited for by the location in the code that released it.
 //!
-//! A lock has no name, and the kernel only knows an address. The thread that ends a wait released the lock
-//! and therefore held it; the place from which it wakes others is where that happened.
+//! A lock has no name, and the kernel only knows an address. The thread that ends a wait released the lock,
+//! and therefore held it; the location from which it wakes others is where it did so.
 
 use crate::file_name::file_name;
 use std::borrow::Cow;
@@ -13,8 +13,8 @@ use fathom_trace::{Activity, StackRow};
 use super::route::{Key, Step};
 use super::sites::Site;
 
-/// Names the locks of waits that were ended by a thread whose place is known. `rows`: the rows of the sites,
-/// in the same order.
+/// Names the locks of waits that were ended by a thread whose location is known. `rows` are the rows of the
+/// sites, in the same order.
 pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     let of_locks = |activity| {
         move |(_, row): &(&Site<'_>, &StackRow)| {
@@ -26,7 +26,7 @@ pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     let waits: HashSet<Key<'a>> = waits
         .filter_map(|(site, _)| Some(site.route.last()?.key()))
         .collect();
-    // For each thread, the place from which it wakes others most.
+    // For each thread, the location from which it wakes others most often.
     let mut gave: HashMap<u32, (f64, String)> = HashMap::new();
     for (site, row) in all().filter(of_locks(Activity::Call)) {
         let wakes = |step: &&Step<'_>| !step.is_own && !waits.contains(&step.key());
@@ -51,13 +51,13 @@ pub(super) fn name<'a>(sites: &mut [Site<'a>], rows: &[StackRow]) {
     }
 }
 
-/// Returns whether a wait at this step is for a lock and not for an event.
+/// Returns whether a wait at this step is for a lock rather than for an event.
 fn locks(step: &Step<'_>) -> bool {
     let name = step.frame.function.as_deref().unwrap_or_default();
     name.to_ascii_lowercase().contains("lock")
 }
 
-/// `give_back (p.c:9)`, or for a function without a name its start: `sort+0xac90`.
+/// Returns `give_back (p.c:9)` or, for a function without a name, its start: `sort+0xac90`.
 fn place(step: &Step<'_>) -> Option<String> {
     let Some(function) = step.frame.function.as_deref() else {
         let offset = step.frame.offset?;

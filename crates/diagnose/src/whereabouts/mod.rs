@@ -1,8 +1,9 @@
-//! Where the time goes: the objects it is spent on, and the places in the code.
+//! Where the time goes: the objects on which it is spent, and the locations in the code.
 //!
-//! The account of the critical path is cut into atoms: a kind of time, a call, an object, a route through the
-//! code. Rows are atoms grouped by object, and within an object by place. The rows of a kind never exceed the
-//! account's part, so unknown parts are omitted and nothing is counted twice.
+//! The account of the critical path is cut into atoms, each of which has a kind of time, a call, an object
+//! and a route through the code. Rows are atoms that are grouped by object and, within an object, by
+//! location. The rows of a kind never exceed the corresponding part of the account, so unknown parts are
+//! omitted and nothing is counted twice.
 
 mod atoms;
 mod divide;
@@ -31,16 +32,16 @@ pub(crate) use route::Routes;
 pub(crate) use sites::own_code_sites;
 pub(crate) use whose::is_system_library;
 
-/// A place has a row from this share of the wall time on; a smaller one belongs to its caller.
+/// The share of the wall time above which a place has a row; a smaller one belongs to its caller.
 const SPLIT: f64 = 0.05;
 /// Rows below this share of the wall time are omitted.
 const LEAST: f64 = 0.01;
-/// The most rows that are kept.
+/// The maximum number of rows to keep.
 const MOST_ROWS: usize = 100;
-/// With fewer sampled stacks the place is uncertain.
+/// The minimum number of sampled stacks; with fewer, the place is uncertain.
 const FEWEST_STACKS: u64 = 4;
 
-/// Parts of the account without a place: time when other programs had the CPU, and unknown time.
+/// Parts of the account without a location: time when other programs had the CPU, and unknown time.
 const NOWHERE: [TimeCategory; 4] = [
     TimeCategory::Ready,
     TimeCategory::Throttled,
@@ -48,7 +49,7 @@ const NOWHERE: [TimeCategory; 4] = [
     TimeCategory::Unaccounted,
 ];
 
-/// What the atoms of one row have in common, apart from their place in the code.
+/// What the atoms of one row have in common, apart from their location in the code.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Subject {
     kind: TimeCategory,
@@ -58,7 +59,8 @@ struct Subject {
     changed_by: &'static [&'static str],
 }
 
-/// Returns the largest pieces of the account, most time first, and the routes of all of it.
+/// Returns the largest pieces of the account, those with the most time first, and the routes of the whole
+/// account.
 pub(crate) fn rows_and_paths(analysis: &Analysis<'_>) -> (Vec<WhereRow>, Vec<CodePaths>) {
     let source = Source::new(analysis);
     let atoms = fitted(analysis, source.atoms());
@@ -98,7 +100,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
                     .map(|it| (*it).to_owned())
                     .collect(),
             };
-            // Routes that differ only further out form one row; otherwise it would appear twice.
+            // Routes that differ only further out form one row; otherwise, the row would appear twice.
             match rows[before..]
                 .iter_mut()
                 .find(|known| same_place(known, &row))
@@ -119,13 +121,14 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
     rows
 }
 
-/// Returns whether two rows of a subject read the same: their places, and the displayed callers.
+/// Returns whether two rows of a subject read the same, that is, have the same place and the same displayed
+/// caller.
 fn same_place(one: &WhereRow, other: &WhereRow) -> bool {
     (&one.place, &one.group) == (&other.place, &other.group)
         && shown_caller(one) == shown_caller(other)
 }
 
-/// Returns the nearest caller with a name, or else the nearest.
+/// Returns the nearest caller with a name, or if there is none, the nearest caller.
 fn shown_caller(row: &WhereRow) -> Option<&CodePlace> {
     let named = row.callers.iter().find(|caller| caller.function.is_some());
     named.or(row.callers.first())
@@ -137,11 +140,11 @@ fn add(known: &mut WhereRow, row: &WhereRow) {
     known.count = known.count.zip(row.count).map(|(known, more)| known + more);
 }
 
-/// Scales the atoms of each kind down to the account's part if they exceed it: weights are those of whole
-/// threads.
+/// Scales the atoms of each kind down to the account's part if they exceed it. They can exceed it because
+/// weights apply to whole threads.
 fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>> {
     atoms.retain(|atom| !NOWHERE.contains(&atom.kind) && atom.ns > 0.0);
-    // If calls are traced by stops, the account has a single part for the whole kernel.
+    // If the run was stopped at its calls, the account has a single part for the whole kernel.
     let part_of = |kind| match kind == TimeCategory::PageFaults && analysis.by_stops() {
         true => TimeCategory::Kernel,
         false => kind,
@@ -158,7 +161,8 @@ fn fitted<'a>(analysis: &Analysis<'_>, mut atoms: Vec<Atom<'a>>) -> Vec<Atom<'a>
     atoms
 }
 
-/// Groups atoms by subject, each with whether its count is known. Small objects are merged by folder.
+/// Groups atoms by subject; each comes with a flag whether its count is known. Small objects are merged by
+/// folder.
 fn by_subject(atoms: Vec<Atom<'_>>) -> BTreeMap<Subject, Vec<(Sample<'_>, bool)>> {
     let mut by_call: BTreeMap<(TimeCategory, Option<&str>), Vec<Atom<'_>>> = BTreeMap::new();
     for atom in atoms {

@@ -8,21 +8,23 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::file_name::file_name;
 
-/// An object has its own row from this share of its call's time on; others share the row of their folder.
+/// The share of its call's time above which an object has its own row; other objects share the row of their
+/// folder.
 const OF_ITS_OWN: f64 = 0.25;
-/// Every ending process has this much memory, regardless of its work.
+/// The minimum amount of memory worth mentioning; every process that ends has this much, regardless of its
+/// work.
 const WORTH_SAYING: u64 = 8 << 20;
-/// The longest part of a command line that is shown.
+/// The maximum length of the part of a command line that is shown.
 const COMMAND: usize = 120;
 
 /// Objects known without stacks.
 pub(super) struct Objects<'a> {
     analysis: &'a Analysis<'a>,
-    /// The command lines of the processes other than the command itself.
+    /// The command lines of all processes other than the command itself.
     commands: HashMap<u32, String>,
-    /// For calls that name a path, by process: the paths with their time.
+    /// For calls that name a path, the paths and their time, by process.
     timed: HashMap<(u32, &'a str), Vec<&'a PathRow>>,
-    /// Fallback for the whole tree: how often each path was named.
+    /// A fallback for the whole tree: how often each path was named.
     named: HashMap<&'a str, Vec<(&'a str, u64)>>,
 }
 
@@ -36,7 +38,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// Returns what a descriptor was.
+    /// Returns what a descriptor referred to.
     pub(super) fn of_descriptor(&self, pid: u32, fd: i32) -> Option<String> {
         let name = self.analysis.name_of(pid, fd)?;
         let standard = match fd {
@@ -52,7 +54,7 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// Returns the memory that the kernel frees when processes end; its size is only known for a single
+    /// Returns the memory that the kernel frees when processes end. Its size is known only for a single
     /// process.
     pub(super) fn given_back(&self) -> Option<String> {
         let trace = self.analysis.trace;
@@ -72,13 +74,13 @@ impl<'a> Objects<'a> {
         self.commands.get(&pid).map(String::as_str)
     }
 
-    /// Returns whether the times of a process's calls are known by path.
+    /// Returns whether the times of this call of a process are known by path.
     pub(super) fn times_paths_of(&self, pid: u32, call: &str) -> bool {
         self.timed.contains_key(&(pid, call))
     }
 
-    /// Returns the paths that a process named in a call, each with its fraction of the time of these calls, 0
-    /// to 1. `all`: how many such calls the tree made.
+    /// Returns the paths that a process named in a call, each with its fraction, 0 to 1, of the time of these
+    /// calls. `all` is the number of such calls that the whole tree made.
     pub(super) fn named_by(&self, pid: u32, call: &str, all: u64) -> Vec<(&'a str, f64)> {
         if let Some(rows) = self.timed.get(&(pid, call)) {
             let whole: u64 = rows.iter().map(|row| row.ns).sum();
@@ -104,8 +106,8 @@ fn timed(trace: &Trace) -> HashMap<(u32, &str), Vec<&PathRow>> {
     timed
 }
 
-/// Processes that ran the same program with the same arguments get the same text; those that ran it with
-/// different arguments get only the program's name.
+/// Returns the command lines by process. Processes that ran the same program with the same arguments get the
+/// same text; those that ran it with different arguments get only the program's name.
 fn commands(trace: &Trace) -> HashMap<u32, String> {
     let root = trace.processes.first().map(|process| process.pid);
     let first = trace.processes.first().and_then(|first| first.execs.last());
@@ -117,7 +119,7 @@ fn commands(trace: &Trace) -> HashMap<u32, String> {
         if Some(process.pid) == root {
             continue;
         }
-        // A copy that doesn't execute another program works like the program that it copies.
+        // A copy that doesn't execute another program does the work of the program that it copies.
         let own = process.execs.last().map(|exec| {
             let program = file_name(&exec.path);
             let arguments = exec.arguments.iter().skip(1).map(String::as_str);
@@ -162,7 +164,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// Opened files and missing paths.
+/// Returns the files that were opened and the paths that were missing.
 fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     let mut by_call: HashMap<&str, HashMap<&str, u64>> = HashMap::new();
     for row in &trace.failed_lookups {
@@ -172,7 +174,7 @@ fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     let opening = trace.syscalls.iter().map(|row| row.name.as_str());
     let opening = opening.filter(|name| calls::opens_file(name));
     let opening: std::collections::BTreeSet<&str> = opening.collect();
-    // If several calls open files, the one that opened this file is unknown.
+    // If several different calls open files, it is unknown which of them opened this file.
     if let Some(call) = opening.first().filter(|_| opening.len() == 1) {
         let of_call = by_call.entry(call).or_default();
         for file in &trace.files {
@@ -190,8 +192,8 @@ fn named(trace: &Trace) -> HashMap<&str, Vec<(&str, u64)>> {
     sorted.collect()
 }
 
-/// Returns names for the objects of one call, in order: the object itself if it has a good part of the time,
-/// else the deepest folder that has.
+/// Returns names for the objects of one call, in order. The name is the object itself if it has a good part
+/// of the time, and otherwise the deepest folder that does.
 pub(super) fn grouped(objects: &[(Option<String>, f64)]) -> Vec<Option<String>> {
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
     for (object, ns) in objects {

@@ -1,7 +1,7 @@
-//! The routes through the code, as trees: one for time on a CPU, and one for waits.
+//! The routes through the code as trees, one for time on a CPU and one for waits.
 //!
-//! Built from the same atoms as the rows, so that both agree: a tree is never larger than its parts of the
-//! account.
+//! They are built from the same atoms as the rows, so that the two agree: a tree is never larger than its
+//! parts of the account.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,10 @@ use super::atoms::Atom;
 use super::divide::code_place;
 use super::route::{Key, Step};
 
-/// A step below this share of its tree counts as its caller's: half a pixel of a picture.
+/// The share of its tree below which a step is counted as part of its caller, because it would take half a
+/// pixel of a picture.
 const LEAST: f64 = 0.001;
-/// The most steps kept of a tree, largest first: more than a reader will look at.
+/// The maximum number of steps of a tree to keep, largest first; this is more than a reader will look at.
 const MOST: usize = 1_000;
 
 /// What identifies a step below its caller.
@@ -33,7 +34,7 @@ struct Node<'a> {
     parent: Option<usize>,
     step: PathStep,
     ns: f64,
-    /// By the executed line of the function.
+    /// The time and the step, by the line of the function that was executed.
     lines: HashMap<Option<u32>, (f64, Option<Step<'a>>)>,
 }
 
@@ -79,7 +80,8 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
         }
         let role = atom.work.map(|work| work.role);
         let is_own = atom.kind == TimeCategory::UserCode && role.is_none();
-        // Time of one of the program's functions belongs to that function, without a further step.
+        // Time spent directly in one of the program's functions belongs to that function, without a further
+        // step.
         if !is_own || atom.route.is_empty() {
             let end = PathStep {
                 kind: Some(atom.kind),
@@ -93,7 +95,7 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
         }
     }
     let steps = kept(nodes, whole);
-    // Without stacks no step is below another, and the rows already show the rest.
+    // Without stacks, no step is below another, and the rows already show the rest.
     let is_below = |step: &PathStep| step.parent.is_some() && step.kind.is_none();
     let is_tree = steps.iter().any(is_below);
     is_tree.then_some(CodePaths {
@@ -103,7 +105,7 @@ fn tree<'a>(of: CodePath, atoms: impl Iterator<Item = &'a Atom<'a>>) -> Option<C
     })
 }
 
-/// Returns the largest steps, callers first. Omitted steps stay in their caller's time.
+/// Returns the largest steps, callers first. The time of omitted steps stays with their callers.
 fn kept(nodes: Vec<Node<'_>>, whole: f64) -> Vec<PathStep> {
     let mut sizes: Vec<f64> = nodes.iter().map(|node| node.ns).collect();
     sizes.sort_by(|one, other| other.total_cmp(one));

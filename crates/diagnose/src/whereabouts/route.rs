@@ -11,8 +11,8 @@ use crate::runtimes::{Works, is_engines, is_of_exceptions};
 pub(super) struct Step<'a> {
     pub frame: &'a Frame,
     pub is_own: bool,
-    /// The group of its purpose, or that of a function it calls: for a library function through which own
-    /// code entered the library, if requested.
+    /// The group of the function's purpose, or that of a function it calls. It is only set on request, for a
+    /// library function through which own code entered the library.
     pub group: Option<&'static str>,
 }
 
@@ -28,8 +28,9 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Own code without a symbol is identified by its function's start. In a library without symbols each
-    /// sample may have another address, so everything after the same exported function counts as one.
+    /// Returns the key. Own code without a symbol is identified by the start of its function. In a library
+    /// without symbols, each sample may have another address, so everything after the same exported function
+    /// counts as one function.
     pub(super) fn key(&self) -> Key<'a> {
         let name = self.frame.function.as_deref();
         let begin = self.frame.offset.filter(|_| self.is_own && name.is_none());
@@ -45,12 +46,12 @@ impl<'a> Step<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Known {
     whose: Whose,
-    /// Whether it is a function of the program that a runtime generated.
+    /// Whether the frame is a function of the program for which a runtime generated the code.
     is_scripted: bool,
-    /// Whether it is code of the engine that executes a program, and isn't an operation with a name of its
-    /// own.
+    /// Whether the frame is code of the engine that executes a program, and isn't an operation with a name of
+    /// its own.
     is_of_engine: bool,
-    /// Whether it belongs to a runtime: engine code, or generated code without a name.
+    /// Whether the frame belongs to a runtime, being either engine code or generated code without a name.
     is_of_runtime: bool,
 }
 
@@ -59,7 +60,8 @@ impl Known {
         let is_made = is_made(frame);
         Self {
             whose: whose(frame),
-            // Recognised by the name that the runtime wrote for it, unless the code is the runtime's own.
+            // Such a function is recognised by the name that the runtime wrote for it, unless the code is the
+            // runtime's own.
             is_scripted: is_made && frame.function.is_some() && !frame.interpreter,
             is_of_engine: match is_made {
                 true => frame.interpreter,
@@ -78,7 +80,7 @@ impl Known {
 /// The routes to all stacks of a trace, each computed once.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
-    /// For each row, the indices of its frames, and whether each step is own code.
+    /// For each row, the indices of its frames, each with a flag whether the step is own code.
     of_rows: Vec<Vec<(u32, bool)>>,
 }
 
@@ -122,15 +124,15 @@ pub(super) fn alone(frame: &Frame) -> Vec<Step<'_>> {
     steps.map(|(_, step)| step).collect()
 }
 
-/// Returns the route to a frame, outermost first: own functions, each once (a recursion counts at its start),
-/// and of the library functions the one through which own code entered the library. Without any own code, the
-/// outermost informative function.
+/// Returns the route to a frame, outermost function first. It consists of own functions, each only once (a
+/// recursion counts at its start), and of the library function through which own code entered the library. If
+/// there is no own code, it is the outermost informative function.
 fn followed<'a>(
     innermost_first: impl Iterator<Item = (u32, &'a Frame, Known)>,
 ) -> Vec<(u32, Step<'a>)> {
     let mut frames: Vec<_> = innermost_first.collect();
     frames.reverse();
-    // The engine's time for executing a function belongs to that function.
+    // The time that the engine takes to execute a function belongs to that function.
     let is_named = frames.iter().any(|(_, _, known)| known.is_scripted);
     if is_named {
         frames.retain(|(_, _, known)| !known.is_of_engine);
@@ -140,8 +142,8 @@ fn followed<'a>(
     for (number, frame, known) in frames {
         let is_own = match known.whose {
             Whose::Start => continue,
-            // If other functions have names, this is code that the runtime generated for itself, such as that
-            // of a regular expression.
+            // If other functions have names, this is code that the runtime generated for itself, for example
+            // for a regular expression.
             whose => whose == Whose::Own && !(is_named && known.is_of_runtime),
         };
         let step = (number, Step::new(frame, is_own));

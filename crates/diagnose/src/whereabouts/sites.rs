@@ -1,4 +1,4 @@
-//! The sampled stacks of a trace, by the thread's activity.
+//! Groups the sampled stacks of a trace by the thread's activity.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use crate::runtimes::{Work, group_of};
 #[derive(Debug, Clone)]
 pub(super) struct Site<'a> {
     pub route: Vec<Step<'a>>,
-    /// A runtime's work at the site.
+    /// The work of a runtime at the site, if any.
     pub work: Option<&'static Work>,
     /// The file, folder or lock that it was about.
     pub object: Option<Cow<'a, str>>,
@@ -25,7 +25,7 @@ pub(super) struct Site<'a> {
     pub stacks: u64,
 }
 
-/// Keys for looking up stacks, the narrowest first: the first key with known stacks is used.
+/// Keys for looking up stacks, narrowest first. The first key for which stacks are known is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum By<'a> {
     Descriptor(u32, Option<&'a str>, Option<i32>),
@@ -39,8 +39,8 @@ enum By<'a> {
 struct Groups(HashMap<*const Frame, Option<&'static str>>);
 
 impl Groups {
-    /// Adds the purpose of the library function at the end of a route: its own, or that of the first function
-    /// it led to whose purpose is known.
+    /// Adds the purpose of the library function at the end of a route. This is the function's own purpose, or
+    /// that of the first function it led to whose purpose is known.
     fn add<'a>(
         &mut self,
         route: &mut [Step<'_>],
@@ -92,7 +92,7 @@ impl<'a> Sites<'a> {
             route,
             work,
             object: row.path.as_deref().map(Cow::Borrowed),
-            // If calls are traced by stops, their time is unknown.
+            // If the run was stopped at its calls, their time is unknown.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,
         });
@@ -107,7 +107,7 @@ impl<'a> Sites<'a> {
         }
     }
 
-    /// Returns where a thread did this, as precisely as known, with fractions that add up to 1.
+    /// Returns where a thread did this, as precisely as is known, with fractions that add up to 1.
     pub(super) fn of(
         &self,
         (pid, tid): (u32, u32),
@@ -137,10 +137,10 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// The functions of own code from samples without stacks of a process tree, as frames.
+/// The functions of own code, as frames, from samples of a process tree without stacks.
 pub(super) struct Functions {
     frames: Vec<(u32, Frame, u64)>,
-    /// They come from another run, whose threads are unknown in this one.
+    /// Whether they come from another run, whose threads don't correspond to threads of this one.
     of_another_run: bool,
 }
 
@@ -155,7 +155,8 @@ impl Functions {
         }
     }
 
-    /// Returns the functions of a thread, or of all threads if it has none, with fractions that add up to 1.
+    /// Returns the functions of a thread, or of all threads if the thread has none, with fractions that add
+    /// up to 1.
     pub(super) fn of(&self, tid: u32) -> Vec<(&Frame, u64, f64)> {
         let of_thread = |one: &&(u32, Frame, u64)| one.0 == tid && !self.of_another_run;
         let mut found: Vec<_> = self.frames.iter().filter(of_thread).collect();
@@ -179,8 +180,8 @@ fn frame(row: &FunctionRow) -> Frame {
     }
 }
 
-/// For each row of own code's stacks: the function, its nearest own caller, and the number of samples. Two
-/// runs can be compared by these.
+/// Returns, for each row of own code's stacks, the function, its nearest own caller, and the number of
+/// samples. Two runs can be compared by these.
 pub(crate) fn own_code_sites<'a>(
     analysis: &Analysis<'a>,
 ) -> Vec<(&'a StackRow, CodePlace, Option<CodePlace>)> {

@@ -6,8 +6,8 @@ use fathom_trace::{Activity, Cause, FaultOverhead, PathRow, Tier};
 
 use crate::fake::{Fake, MS, ROOT};
 
-/// Adds stacks to the command's first thread: a route in `/bin/program` and in the C library, whose functions
-/// are written with a `c:` prefix; `name:7` is line 7 of `p.c`.
+/// Adds stacks to the command's first thread. They form a route in `/bin/program` and in the C library, whose
+/// functions are written with a `c:` prefix; `name:7` is line 7 of `p.c`.
 fn stacks(fake: &mut Fake, activity: Activity, call: Option<&str>, ms: u64, way: &str) {
     fake.stack(activity, call, way.split_whitespace().map(frame), ms);
 }
@@ -121,7 +121,7 @@ fn functions_that_do_the_same_below_one_caller_are_one_row() {
         "35 allocation malloc <- build:7",
         "23 exceptions convert <- build:7",
         "22 qsort <- build:7",
-        // Its name already states the purpose.
+        // The function's name already states the purpose.
         "20 malloc <- other:9",
     ];
     assert_eq!(words(&rows(&mut fake)), wanted);
@@ -307,7 +307,7 @@ fn a_finding_whose_time_is_elsewhere_has_the_place_that_opens_its_file() {
         let stacks = fake.trace.stacks.as_mut().expect("made by `stacks`");
         stacks.rows.last_mut().expect("just added").path = Some(path.to_owned());
     }
-    // With the time split among many places, no single row shows it.
+    // If the time is split among many places, no single row shows it.
     for at in 0..9 {
         let way = format!("main:1 work{at}:5");
         stacks(&mut fake, Activity::OwnCode, None, 100, &way);
@@ -504,10 +504,10 @@ fn no_more_goes_with_calls_than_samples_found_in_the_functions_that_make_them() 
     use crate::Language::{C, Python, Rust};
     let rust = library_ms(Rust, 4, "main c:take");
     assert!((rust - 4.0).abs() < 0.1, "{rust}");
-    // The model's estimate is lower.
+    // The estimate of the model is lower.
     let model = library_ms(Rust, 400, "main c:take");
     assert!((10.0..100.0).contains(&model), "{model}");
-    // Own code makes the calls itself, and an interpreter's work is in the program's functions.
+    // Own code makes the calls itself, and the interpreter's work is attributed to the program's functions.
     assert!(library_ms(C, 4, "main") > 4.0);
     assert!(library_ms(Python, 4, "main c:take") > 100.0);
 }
@@ -526,10 +526,10 @@ fn what_only_opens_a_file_takes_what_samples_found_in_it() {
         let observation = fake.observation(&timed);
         crate::analysis::Analysis::new(&observation).library_ns(|row| row.name == "openat") / 1e6
     };
-    // By the model, 20 ns for each call are 2 ms.
+    // According to the model, 20 ns for each call add up to 2 ms.
     let sampled = library_ms(90, 2_000);
     assert!((sampled - 80.0).abs() < 10.0, "{sampled}");
-    // At most as much as the kernel spends on it.
+    // The result is at most as much as the kernel spends on the calls.
     let most = library_ms(600, 1_000);
     assert!((90.0..=110.0).contains(&most), "{most}");
 }

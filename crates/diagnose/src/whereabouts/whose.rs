@@ -1,7 +1,8 @@
 //! Decides whether a frame is the program's own code or that of a library that it calls.
 //!
-//! A program doesn't declare this. Source files show it, if a compiler recorded them; else the folder of the
-//! binary, and in a binary that contains both (Rust, Go) the crate or package in the name.
+//! A program doesn't declare this. Source files show it, if a compiler recorded them. Otherwise it is shown
+//! by the folder of the binary or, in a binary that contains both (Rust, Go), by the crate or package in the
+//! name.
 
 use fathom_stacks::{Frame, is_made_at_run_time};
 
@@ -15,11 +16,12 @@ pub(super) enum Whose {
     Own,
     /// A system library, a runtime, or the language's library.
     Library,
-    /// Startup code of a program or a thread: it leads to everything and is not informative.
+    /// Startup code of a program or a thread, which leads to everything and is therefore not informative.
     Start,
 }
 
-/// `/usr/lib/go-1.24/src` is covered by `/usr/lib/`; trimmed paths have no folder before the package.
+/// Folders of the system. `/usr/lib/go-1.24/src` is covered by `/usr/lib/`; trimmed paths have no folder
+/// before the package.
 const SYSTEM_FOLDERS: [&str; 5] = [
     "/usr/lib",
     "/lib",
@@ -61,15 +63,15 @@ pub(super) fn is_made(frame: &Frame) -> bool {
     !frame.binary.is_empty() && is_made_at_run_time(&frame.binary)
 }
 
-/// Returns whether this is a library in a system folder, which isn't the user's; a program there is what the
-/// user runs.
+/// Returns whether this is a library in a system folder, which isn't the user's own. By contrast, a program
+/// in such a folder is what the user runs.
 pub(crate) fn is_system_library(binary: &str) -> bool {
     let file = file_name(binary);
     let is_library = file.contains(".so");
     let in_system = SYSTEM_FOLDERS
         .iter()
         .any(|folder| binary.starts_with(folder));
-    // Modules of an interpreter that is installed elsewhere, and modules of its packages.
+    // These are modules of an interpreter that is installed elsewhere, and of its packages.
     let is_module = ["/lib-dynload/", "/site-packages/", "/dist-packages/"];
     let of_interpreter = || is_module.iter().any(|part| binary.contains(part));
     binary.is_empty() || binary.starts_with('[') || is_library && (in_system || of_interpreter())

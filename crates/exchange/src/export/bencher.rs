@@ -17,8 +17,8 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// Writes medians with their intervals. Wall time is Bencher's measure `latency`, in nanoseconds; rates of
-/// operations are its `throughput`; other times are in seconds, sizes in bytes.
+/// Writes medians with their intervals. Wall time becomes Bencher's measure `latency`, in nanoseconds, and
+/// rates of operations become its `throughput`. Other times are in seconds, and sizes in bytes.
 pub(super) fn bencher(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut all: BTreeMap<String, BTreeMap<String, Metric>> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(super) fn bencher(exports: &[Export]) -> Written {
     written
 }
 
-/// Bencher's measures have names of words joined with `-`.
+/// Converts a name to the form of Bencher's measures, whose words are joined with `-`.
 fn slug(metric: &str) -> String {
     let words = metric.replace('_', "-");
     match words.is_empty() {

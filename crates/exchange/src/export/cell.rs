@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Spreadsheets treat a cell that begins with one of these as a formula, which can run programs or send the
-/// sheet elsewhere.
+/// Characters that begin a formula: spreadsheets treat a cell that begins with one of these as a formula,
+/// which can run programs or send the sheet elsewhere.
 const BEGINS_A_FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
-/// The prefix with which spreadsheets treat the rest as text.
+/// The prefix that makes spreadsheets treat the rest of a cell as text.
 const IS_TEXT: char = '\'';
 
-/// Escapes a text for a cell: a would-be formula gets a `'` in front, and control characters except line feed
-/// and tab become `\u{1b}`. Numbers stay numbers.
+/// Escapes a text for a cell. A text that looks like a formula gets a `'` in front, and control characters
+/// except line feed and tab become `\u{1b}`. Numbers stay numbers.
 pub fn text_cell(text: &str) -> Cow<'_, str> {
     let is_obeyed = |one: char| one.is_control() && !matches!(one, '\n' | '\t');
     if !is_formula(text) && !text.contains(is_obeyed) {

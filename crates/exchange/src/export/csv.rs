@@ -1,4 +1,4 @@
-//! CSV with named columns, as `import` reads it: a row for each sample, or for each summary.
+//! CSV with named columns, as `import` reads it, with a row for each sample or for each summary.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ const AFTER: [&str; 9] = [
     "high",
     "runs",
 ];
-/// Written only if there are several measurements: when read again, they become parameters that keep these
-/// apart.
+/// Columns that are written only if there are several measurements. When the file is read again, they become
+/// parameters that keep the measurements apart.
 const WHEN: [&str; 2] = ["time", "revision"];
 
-/// Samples have no `runs`, summaries do; readers tell them apart by this.
+/// Writes samples without `runs` and summaries with it; readers distinguish them by this.
 pub(super) fn csv(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let figures = || exports.iter().flat_map(|export| &export.figures);
@@ -122,7 +122,7 @@ fn write(out: &mut csv::Writer<Vec<u8>>, cells: impl Iterator<Item = String>) {
     let _ = out.write_record(cells.map(|cell| text_cell(&cell).into_owned()));
 }
 
-/// A parameter's column must not be mistaken for another one.
+/// Returns the column name of a parameter, which must not be mistaken for another column.
 fn column(name: &str) -> String {
     let taken = BEFORE.contains(&name)
         || AFTER.contains(&name)

@@ -16,8 +16,8 @@ struct Entry {
     extra: String,
 }
 
-/// Writes medians. One file has one direction: figures for which less is better or, only if there are none,
-/// those for which more is better, for `customBiggerIsBetter`.
+/// Writes medians. A file has a single direction: it contains the figures for which less is better or, only
+/// if there are none, those for which more is better (for `customBiggerIsBetter`).
 pub(super) fn github_action_benchmark(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let all: Vec<(&Export, &Figure)> = exports

@@ -1,4 +1,4 @@
-//! Go's benchmark format, as `benchstat` reads it: a line for each sample.
+//! Go's benchmark format, as `benchstat` reads it, with a line for each sample.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use super::{Export, Written, by_benchmark};
 /// Context keys that Go itself writes.
 const CONTEXT: [&str; 3] = ["goos", "goarch", "cpu"];
 
-/// Writes the samples of a benchmark's metrics side by side; for a summary, its median, mean or value is one
-/// line. Blanks in names become `_`, and names get the prefix `Benchmark` if they don't have it.
+/// Writes the samples of a benchmark's metrics side by side; for a summary, the median, mean or value becomes
+/// one line. Blanks in names become `_`, and names get the prefix `Benchmark` if they don't have it.
 pub(super) fn gobench(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut context = [""; CONTEXT.len()];
@@ -95,7 +95,7 @@ fn lines(text: &mut String, name: &str, columns: &[Column]) {
     }
 }
 
-/// `BenchmarkSort/n=10k-2`
+/// Returns a name such as `BenchmarkSort/n=10k-2`.
 fn name(one: &Benchmark) -> String {
     let mut name = match one.name.strip_prefix("Benchmark") {
         Some(rest) if !rest.starts_with(|first: char| first.is_lowercase()) => word(&one.name),
@@ -113,19 +113,20 @@ fn name(one: &Benchmark) -> String {
     }
 }
 
-/// Capitalizes a name, since Go skips benchmarks whose names continue with a lower-case letter.
+/// Capitalizes a name, because Go skips benchmarks in whose names `Benchmark` is followed by a lower-case
+/// letter.
 fn upper(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     format!("{}{}", first.unwrap_or_default(), letters.as_str())
 }
 
-/// Replaces blanks, which would end a word.
+/// Replaces blanks, because they would end a word.
 fn word(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("_")
 }
 
-/// Formats a parameter as a word without slashes, which would begin another parameter.
+/// Formats a parameter as a word without slashes, because a slash would begin another parameter.
 fn part(text: &str) -> String {
     word(text).replace('/', "_")
 }

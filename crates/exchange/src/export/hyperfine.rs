@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Export, Figure, Moments, Written, by_benchmark, mean};
 
-/// The metric that holds a command's time: for `bench`, `startup` and `pipe`.
+/// The metrics that may hold a command's time: those of `bench`, `startup` and `pipe`.
 const TIMES: [&str; 3] = ["wall", "exit", "pipeline_wall"];
 
 #[derive(Serialize)]
@@ -16,7 +16,7 @@ struct Results<'a> {
     results: Vec<Entry<'a>>,
 }
 
-/// Keys in hyperfine's order; unknown values of a summary are `null`.
+/// A result with its keys in hyperfine's order; values that a summary lacks are `null`.
 #[derive(Serialize)]
 struct Entry<'a> {
     command: &'a str,
@@ -37,9 +37,9 @@ struct Entry<'a> {
     parameters: &'a BTreeMap<String, String>,
 }
 
-/// Writes the shape of hyperfine 1.20's `--export-json`: times in seconds, memory in bytes, an exit code of
-/// `null` for runs that were ended by a signal or a timeout. `command` is the name given with `-n`, as in
-/// hyperfine. Benchmarks without a time are omitted.
+/// Writes the format of hyperfine 1.20's `--export-json`, with times in seconds and memory in bytes. The exit
+/// code is `null` for runs that were ended by a signal or a timeout. `command` is the name given with `-n`,
+/// as in hyperfine. Benchmarks without a time are omitted.
 pub fn hyperfine(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut results = Vec::new();
@@ -53,7 +53,7 @@ pub fn hyperfine(exports: &[Export]) -> Written {
         }
     }
     if !results.is_empty() || exports.iter().all(|export| export.figures.is_empty()) {
-        // Strings, numbers and lists without maps of other keys always serialize.
+        // Strings, numbers, and lists without maps that have other keys can always be serialized.
         written.text = serde_json::to_string_pretty(&Results { results }).unwrap_or_default();
         written.text.push('\n');
     }

@@ -1,4 +1,4 @@
-//! JSON lines: one for each metric of each benchmark, with all known data.
+//! JSON lines, one for each metric of each benchmark, with all known data.
 
 use std::collections::BTreeMap;
 
@@ -32,8 +32,8 @@ struct Row<'a> {
     threads: Option<u64>,
 }
 
-/// Units are those of the record; `value`, `low` and `high` are the median with its interval, or the closest
-/// equivalent.
+/// Writes the lines. Units are those of the record; `value`, `low` and `high` are the median with its
+/// interval, or the closest equivalent.
 pub(super) fn jsonl(exports: &[Export]) -> Written {
     let mut written = Written::default();
     for export in exports {

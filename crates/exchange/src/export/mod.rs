@@ -1,4 +1,4 @@
-//! Records in forms that other tools read: one pure function for each format.
+//! Converts records to formats that other tools read, with one pure function for each format.
 
 mod bencher;
 pub(crate) mod cell;
@@ -51,9 +51,9 @@ pub struct Figure {
 /// The result of writing measurements in a format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
-    /// The text; empty if nothing could be written in this form.
+    /// The text; empty if nothing could be written in this format.
     pub text: String,
-    /// Data that the form can't represent.
+    /// Data that the format can't represent.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -111,7 +111,7 @@ pub static EXPORTS: &[ExportFormat] = &[
     },
 ];
 
-/// Returns a benchmark's name with its parameters, for forms that have no field for them.
+/// Returns a benchmark's name with its parameters, for formats that have no field for parameters.
 fn full_name(benchmark: &Benchmark) -> String {
     with_parameters(&benchmark.name, &benchmark.parameters)
 }
@@ -123,7 +123,7 @@ fn by_benchmark(export: &Export) -> Vec<Vec<&Figure>> {
     let mut taken = std::collections::HashSet::new();
     for figure in &export.figures {
         let one = &figure.benchmark;
-        // The same command twice in one session counts as two benchmarks.
+        // If a session has the same command twice, it counts as two benchmarks.
         let mut place = 0;
         while !taken.insert((&one.name, &one.parameters, &one.metric, place)) {
             place += 1;

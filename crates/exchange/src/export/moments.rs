@@ -11,9 +11,9 @@ pub struct Moments {
     pub standard_deviation: Option<f64>,
     /// Median.
     pub median: f64,
-    /// Smallest.
+    /// Smallest value.
     pub min: f64,
-    /// Largest.
+    /// Largest value.
     pub max: f64,
 }
 

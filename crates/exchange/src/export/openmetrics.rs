@@ -17,9 +17,9 @@ struct Family {
     points: Points,
 }
 
-/// Writes gauges `fathom_METRIC_UNIT`, with `_low` and `_high` before the unit for the ends of the interval.
-/// Labels are the benchmark and its parameters; the revision isn't one, since each new revision would end a
-/// series.
+/// Writes gauges named `fathom_METRIC_UNIT`, with `_low` and `_high` before the unit for the ends of the
+/// interval. Labels are the benchmark and its parameters. The revision isn't a label, because each new
+/// revision would end a series.
 pub(super) fn openmetrics(exports: &[Export]) -> Written {
     let mut written = Written::default();
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub(super) fn openmetrics(exports: &[Export]) -> Written {
     written
 }
 
-/// Returns a family's name, which ends with its unit, and the unit if OpenMetrics defines it.
+/// Returns the name of a family, which ends with its unit, and the unit if OpenMetrics defines it.
 fn family(metric: &str, base: &str, part: &str) -> (String, &'static str) {
     let metric = plain(metric);
     let unit = match base {

@@ -5,7 +5,7 @@ use fathom_model::{BenchRecord, Exit, ImportedRecord, Metric, Run, Unit};
 
 use super::{Export, Figure};
 
-/// Exports every run of `bench`, with all its metrics. The time is left to a caller that can parse
+/// Exports every run of `bench`, with all its metrics. The numeric time is left to a caller that can parse
 /// `started_at`. Runs of a benchmark that isn't in the record are skipped.
 pub fn of_bench(record: &BenchRecord) -> Export {
     let mut runs: Vec<Vec<&Run>> = vec![Vec::new(); record.benchmarks.len()];
@@ -14,8 +14,8 @@ pub fn of_bench(record: &BenchRecord) -> Export {
             own.push(run);
         }
     }
-    // A failing run only measures the time to its failure, so figures include only successful runs, as in the
-    // record's own summaries.
+    // A run that fails only measures the time to its failure. Therefore figures include only successful runs,
+    // as in the record's own summaries.
     for own in &mut runs {
         if own.iter().any(|run| run.exit.is_success()) {
             own.retain(|run| run.exit.is_success());

@@ -9,7 +9,7 @@ use crate::lines;
 use fathom_model::imported::{Direction, Summary};
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    // The first entry decides; the list may be longer than the head.
+    // The first entry decides, because the list may be longer than the head.
     let first = lines::find(head, b"{").map(|start| &head[start..]);
     let mut parsed = serde_json::Deserializer::from_slice(first.unwrap_or_default()).into_iter();
     let shaped = |entry: &Value| {
@@ -32,7 +32,7 @@ fn value(entry: &Value) -> Option<f64> {
     number(entry, "value").or_else(written)
 }
 
-/// Reads one of its entries; `suite` distinguishes the entries of several charts.
+/// Reads one entry of github-action-benchmark; `suite` distinguishes the entries of several charts.
 pub(super) fn benchmark(
     entry: &Value,
     direction: Option<Direction>,
@@ -67,7 +67,7 @@ pub(super) fn benchmark(
     };
     let summary = Summary {
         value: value(entry),
-        // Its meaning differs between tools.
+        // The meaning of the range differs between tools.
         other: range
             .map(|range| ("range".to_owned(), range))
             .into_iter()

@@ -12,7 +12,8 @@ use crate::json::{document, entries, holds, list, text, word};
 use crate::lines::find;
 use fathom_model::imported::Direction;
 
-/// Longer histories are refused; no person looks at that many measurements.
+/// The maximum number of records; longer histories are refused, because nobody looks at that many
+/// measurements.
 const MOST_RECORDS: usize = 20_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -26,7 +27,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let suites = entries(&document, "entries").count();
     let mut runs = Record::new();
     for (suite, all) in entries(&document, "entries") {
-        // A single suite needs no parameter; with several, the suite is one.
+        // A single suite needs no parameter; if there are several, the suite is a parameter.
         let suite = if suites == 1 { "" } else { suite };
         let all = all.as_array().into_iter().flatten();
         runs.extend(
@@ -60,11 +61,11 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// One measurement of a commit: one run of each of its suites, in order of time.
+/// One measurement of a commit: one run of each of its suites, in chronological order.
 type Record<'a> = Vec<(&'a str, &'a Value)>;
 
-/// Groups runs in order of time. A suite that ran again on the same commit starts a new record: another
-/// measurement, at another time.
+/// Groups runs in chronological order. A suite that ran again on the same commit starts a new record, because
+/// it is another measurement at another time.
 fn records<'a>(mut runs: Record<'a>) -> Vec<Record<'a>> {
     runs.sort_by(|(_, left), (_, right)| date(left).total_cmp(&date(right)));
     let mut records: Vec<Record<'a>> = Vec::new();
@@ -89,13 +90,14 @@ fn one(suite: &str, run: &Value, out: &mut Collector) -> Result<(), Error> {
     let direction = match word(run, "tool") {
         Some("customSmallerIsBetter") => Some(Direction::LowerIsBetter),
         Some("customBiggerIsBetter") => Some(Direction::HigherIsBetter),
-        // For other tools the unit decides.
+        // For other tools, the unit decides.
         _ => None,
     };
     let benches = list(run, "benches");
     let names: HashSet<&str> = benches.iter().filter_map(|one| word(one, "name")).collect();
     for entry in benches {
-        // A Go benchmark with several metrics has an entry for each, and one entry whose unit contains all.
+        // A Go benchmark with several metrics has an entry for each metric, and one entry whose unit contains
+        // all of them.
         let all =
             word(entry, "name").zip(word(entry, "unit").and_then(|unit| unit.split_once('\t')));
         match all {

@@ -1,5 +1,6 @@
-//! Google Benchmark's aggregates: one row each for mean, median and deviation, which form one summary. Before
-//! `run_type`, and in CSV, only the suffixes of their names tell them from benchmarks.
+//! Reads Google Benchmark's aggregates: one row each for mean, median and deviation, which together form one
+//! summary. In files from before `run_type`, and in CSV, only the suffixes of their names distinguish them
+//! from benchmarks.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,8 +15,8 @@ impl<'a> Names<'a> {
         Names(all.collect())
     }
 
-    /// Splits a name into the benchmark and the kind of aggregate, if it is an aggregate's name. A benchmark
-    /// may itself be called `x_mean`, so the other aggregates must be present, too.
+    /// Splits a name into the benchmark and the kind of aggregate, if it is an aggregate's name. Because a
+    /// benchmark may itself be called `x_mean`, the other aggregates must be present, too.
     pub(super) fn split<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
         let (base, kind) = name.rsplit_once('_')?;
         let has = |name: &str, kind: &str| self.0.contains(format!("{name}_{kind}").as_str());

@@ -75,8 +75,8 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
     Ok(())
 }
 
-/// Converts a row to the columns of version 2: version 1 has a value, or an object with lists of values and
-/// statistics.
+/// Converts a row to the columns of version 2. In version 1, a row is a value, or an object with lists of
+/// values and statistics.
 fn row_of_version_1(row: Value) -> Value {
     let listed = |value: Value| match value {
         Value::Array(list) => Value::Array(list),
@@ -104,7 +104,7 @@ fn row_of_version_1(row: Value) -> Value {
     Value::Object(columns)
 }
 
-/// Returns the environment that asv created: Python, packages installed there, variables.
+/// Returns the environment that asv created: Python, the packages installed there, and variables.
 fn built_with(document: &Value) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> = ["requirements", "env_vars"]
         .iter()
@@ -197,7 +197,7 @@ fn benchmark<'a>(
     );
 }
 
-/// Returns the metric and its unit, by asv's own rule for names if `benchmarks.json` is missing.
+/// Returns the metric and its unit. If `benchmarks.json` is missing, asv's own rule for names is used.
 fn metric<'a>(name: &str, known: &'a Value) -> (&'static str, &'a str) {
     let last = name.rsplit('.').next().unwrap_or(name);
     let (metric, unit) = match last.split('_').next() {

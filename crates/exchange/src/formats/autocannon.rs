@@ -35,7 +35,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let latency = &document["latency"];
     let answers = count(latency, "totalCount").or_else(|| count(requests, "total"));
     out.summary(measure("response", "ms"), statistics(latency, answers));
-    // Both have one sample per second.
+    // Both metrics have one sample per second.
     let seconds = count(&document, "samples");
     for (metric, unit, value) in [
         ("requests_per_second", "1/s", requests),

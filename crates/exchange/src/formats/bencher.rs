@@ -8,7 +8,8 @@ use crate::json::{document, number, opens};
 use fathom_model::imported::Summary;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
-    // A document longer than the head doesn't parse; Bencher's take kilobytes.
+    // A document that is longer than the head can't be parsed from it, but Bencher's documents take only
+    // kilobytes.
     opens(head, b"{") && serde_json::from_slice(head).is_ok_and(|document: Value| shaped(&document))
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bencher's own measures have these units; others have user-defined ones.
+/// Returns the measure of a metric. Bencher's own measures have these units; others have user-defined ones.
 fn measure(name: &str, metric: &str) -> Measure {
     let measure = |unit| Measure::new(name, metric, unit);
     match metric {

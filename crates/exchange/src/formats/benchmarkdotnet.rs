@@ -101,8 +101,8 @@ fn one(benchmark: &Value, out: &mut Collector) {
     );
 }
 
-/// Parses `culture=en&text=a, b`, or `N=10, Text=a` in other versions. A value may contain a comma, so a part
-/// without `=` continues the value before.
+/// Parses `culture=en&text=a, b` or, from other versions, `N=10, Text=a`. A value may contain a comma, so a
+/// part without `=` continues the preceding value.
 fn parameters(written: &str) -> BTreeMap<String, String> {
     let separator = if written.contains('&') { '&' } else { ',' };
     let mut pairs: Vec<(String, String)> = Vec::new();
@@ -125,8 +125,8 @@ fn parameters(written: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Parses `Type.Method: Job-ABCDEF(Runtime=.NET 8.0) [N=10]`: returns the job's settings, or its name if it
-/// has none; `None` for the default job.
+/// Parses `Type.Method: Job-ABCDEF(Runtime=.NET 8.0) [N=10]`. Returns the job's settings, or its name if it
+/// has none, or `None` for the default job.
 fn job(display: &str, parameters: &str) -> Option<String> {
     let (_, job) = display.split_once(": ")?;
     let job = match parameters {
@@ -172,7 +172,8 @@ fn summary(value: &Value) -> Summary {
         max: number(value, "Max"),
         low: number(interval, "Lower"),
         high: number(interval, "Upper"),
-        // `L999` in some versions, in others the number of an enumeration that changed: not guessed.
+        // This is `L999` in some versions, and in others the number of an enumeration that changed, which
+        // isn't guessed.
         level: level
             .strip_prefix('L')
             .and_then(|digits| format!("0.{digits}").parse().ok()),

@@ -7,7 +7,7 @@ use crate::lines;
 use crate::rows::plain;
 use fathom_model::imported::Summary;
 
-/// The most columns read, two for each file.
+/// The maximum number of columns to read, two for each file.
 const MOST_COLUMNS: usize = 1000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {

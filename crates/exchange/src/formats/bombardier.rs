@@ -65,7 +65,7 @@ fn statistics(value: &Value) -> Summary {
     }
 }
 
-/// The data that both of its forms contain.
+/// The data that both the JSON and the text contain.
 #[derive(Default)]
 pub(super) struct Report {
     /// The URL.
@@ -107,7 +107,7 @@ impl Report {
         };
         self.response.count = Some(self.requests);
         out.summary(measure("response", "us"), self.response);
-        // At a requested rate it says little about the server.
+        // At a requested rate, the throughput says little about the server.
         let metric = match self.paced {
             true => "throughput",
             false => "requests_per_second",

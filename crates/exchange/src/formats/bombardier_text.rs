@@ -17,7 +17,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     let mut run = Run::default();
     lines::each(input, |line| {
         let text = lines::shown(line);
-        // The progress bar is overwritten.
+        // The progress bar is overwritten by what follows it.
         let text = text.rsplit('\r').next().unwrap_or_default().trim();
         if run.row(text, out).is_none() && !text.is_empty() {
             out.left_out("lines", "no results");
@@ -63,7 +63,7 @@ impl Run {
                 self.report.settings.push(("connections", connections));
             }
             ["Statistics", ..] => {
-                // Another run without an introduction begins here.
+                // If another run has no introduction, it begins here.
                 if report.rate.mean.is_some() {
                     self.finish(out);
                 }

@@ -59,7 +59,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     })
 }
 
-/// Adds samples, each of which is the total time of several iterations.
+/// Adds samples, each of which is given as the total time of several iterations.
 pub(crate) fn per_iteration(
     out: &mut Collector,
     measure: Measure,

@@ -13,7 +13,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let document = document(bytes)?;
-    // Two exports hold two baselines of the same benchmarks.
+    // Two exports may hold two baselines of the same benchmarks.
     out.environment_of("baseline", &document["name"]);
     for (_, entry) in entries(&document, "benchmarks") {
         let measure = measure(&entry["criterion_benchmark_v1"], out)?;

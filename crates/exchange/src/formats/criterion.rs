@@ -17,11 +17,12 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
 
 /// A line with one of criterion's intervals.
 struct Row<'a> {
-    /// The text before it.
+    /// The text before the interval.
     name: &'a str,
     /// The kind of interval.
     label: &'static str,
-    /// Lower end, estimate and upper end with their unit; `None` for a comparison, which is in percent.
+    /// The lower end, the estimate and the upper end, with their unit; `None` for a comparison, which is in
+    /// percent.
     interval: Option<([f64; 3], &'a str)>,
 }
 
@@ -70,11 +71,11 @@ fn row(line: &str) -> Option<Row<'_>> {
 }
 
 pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), Error> {
-    // The previous line, which may be the name.
+    // The previous line, which may be the name of the benchmark.
     let mut before = String::new();
     lines::each(input, |line| {
         let text = lines::shown(line);
-        // Drop text that a terminal would overwrite.
+        // Text that a terminal would overwrite is dropped.
         let text = text.rsplit('\r').next().unwrap_or_default();
         let text = text.trim_start_matches("\u{1b}[K").trim();
         let found = row(text);
@@ -91,7 +92,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
                     level: Some(0.95),
                     ..Summary::default()
                 };
-                // Less is better for every measurement: criterion calls an increase `regressed`.
+                // Less is better for every measurement, because criterion calls an increase `regressed`.
                 out.summary(Measure::new(name, metric, unit).lower(), summary);
             }
             Some(("thrpt:", Some(_))) => {

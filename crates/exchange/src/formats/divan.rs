@@ -123,7 +123,7 @@ impl Tree {
         out.summary_of(measure, summary, &self.iterations);
     }
 
-    /// Handles an additional row: throughput, a heading, or a row below a heading.
+    /// Handles an additional row, which is throughput, a heading, or a row below a heading.
     fn more(&mut self, cells: &[&str], out: &mut Collector) {
         let first = cells.first().copied().unwrap_or_default();
         if first.ends_with(':') {
@@ -147,7 +147,8 @@ impl Tree {
         } else {
             measure.higher()
         };
-        // Values of the fastest and the slowest sample, which need not be the minimum and maximum.
+        // These are values of the fastest and the slowest sample, which need not be the minimum and maximum
+        // of this column.
         let ends = [
             ("in the fastest sample", fastest),
             ("in the slowest sample", slowest),
@@ -166,7 +167,7 @@ impl Tree {
     }
 }
 
-/// Converts a cell to the smallest unit of its kind, since each cell has its own.
+/// Converts a cell to the smallest unit of its kind, because each cell has its own unit.
 fn based(cell: &str) -> Option<(f64, &'static str)> {
     let (value, unit) = lines::quantity(cell)?;
     let (unit, per_second) = unit

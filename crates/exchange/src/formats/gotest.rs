@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::lines;
 use fathom_model::imported::Direction;
 
-/// More keys than any file of results has.
+/// The maximum number of keys, which is more than any file of results has.
 const MOST_KEYS: usize = 100;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -34,13 +34,14 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     })
 }
 
-/// Parser state: the meaning of a line depends on the lines above; `pkg:` holds until the next one.
+/// Parser state, because the meaning of a line depends on the lines above; for example, `pkg:` applies until
+/// the next one.
 #[derive(Default)]
 pub(crate) struct Results {
     package: String,
-    /// `goos:`, `cpu:` and other such keys: each holds until it is written again.
+    /// `goos:`, `cpu:` and similar keys, each of which applies until it is written again.
     configuration: BTreeMap<String, String>,
-    /// Where samples of a name are stored: its units, in order, and their series.
+    /// Where the samples of a name are stored: its units, in order, each with its series.
     known: HashMap<Vec<u8>, Vec<(String, usize)>>,
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, malformed};
 use crate::json::{holds, opens, word};
 use crate::lines;
 
-/// The most packages that print concurrently.
+/// The maximum number of packages that print concurrently.
 const MOST_PACKAGES: usize = 10_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {

@@ -1,5 +1,5 @@
-//! gungraun's JSON (the successor of iai-callgrind): counts of valgrind's tools, as one document or line by
-//! line between other output.
+//! gungraun's JSON (the successor of iai-callgrind): counts of valgrind's tools, either as one document or as
+//! lines between other output.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn one(benchmark: &Value, out: &mut Collector) -> Result<(), Error> {
         for (_, metrics) in entries(&summaries["total"], "summary") {
             for (metric, value) in metrics.as_object().into_iter().flatten() {
                 let metrics = &value["metrics"];
-                // Left is this run, right the previous one.
+                // `Left` is this run, and `Right` is the previous one.
                 let (new, old) = match (&metrics["Both"], &metrics["Left"]) {
                     (Value::Array(both), _) => (both.first().unwrap_or(&Value::Null), true),
                     (_, left) => (left, !metrics["Right"].is_null()),

@@ -1,4 +1,4 @@
-//! hey's CSV: a row for each request, seconds with four decimals (steps of 0.1 ms).
+//! hey's CSV: a row for each request, with seconds in four decimals (steps of 0.1 ms).
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;

@@ -1,4 +1,5 @@
-//! hyperfine's JSON: the form of 1.x (no version in it), and that of 2.0 (`schema_version` 2).
+//! hyperfine's JSON: the format of 1.x, which doesn't state its version, and that of 2.0 (`schema_version`
+//! 2).
 
 use serde_json::Value;
 

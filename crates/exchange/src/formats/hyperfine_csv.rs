@@ -1,4 +1,4 @@
-//! hyperfine's CSV: summaries only; `parameter_NAME` columns.
+//! hyperfine's CSV, which contains only summaries and `parameter_NAME` columns.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! JMH's JSON. The mode decides which direction is better; iterations are samples, and so are the times of
-//! mode `sample` if there are few.
+//! JMH's JSON. The mode decides which direction is better. Iterations are samples, and so are the times of
+//! mode `sample` if there are few of them.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::json::{
 };
 use fathom_model::imported::Summary;
 
-/// A histogram with more samples is imported as JMH's summary.
+/// The maximum number of samples of a histogram; one with more is imported as JMH's summary.
 const MOST_OF_HISTOGRAM: u64 = 100_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {

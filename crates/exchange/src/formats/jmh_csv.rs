@@ -1,5 +1,5 @@
-//! JMH's CSV, and its SCSV with semicolons: a row for each metric; all but the primary one are named after a
-//! colon.
+//! JMH's CSV, and its SCSV with semicolons: a row for each metric. The names of all metrics except the
+//! primary one follow a colon.
 
 use fathom_model::imported::Summary;
 

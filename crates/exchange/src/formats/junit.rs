@@ -44,7 +44,7 @@ fn case(node: Node, out: &mut Collector) {
         return;
     }
     match node.attribute("time").and_then(lines::number) {
-        // A test that ran again (another suite, a retry) is one more sample.
+        // A test that ran again (in another suite, or as a retry) adds one more sample.
         Some(time) => {
             out.samples(Measure::new(name, "wall", "s"), [time], &[]);
         }

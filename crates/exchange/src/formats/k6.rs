@@ -1,4 +1,4 @@
-//! k6's summary: the output of `--summary-export`, and the older one of `handleSummary` with `values`.
+//! k6's summary: the output of `--summary-export`, and the older format of `handleSummary` with `values`.
 
 use serde_json::Value;
 
@@ -84,7 +84,8 @@ fn time(name: &str, metric: &Value) -> bool {
     word(metric, "contains") == Some("time") || unit(name, None) == "ms"
 }
 
-/// Returns a metric's unit: `--summary-export` contains no units; k6's own metrics have these.
+/// Returns a metric's unit. `--summary-export` contains no units, but the units of k6's own metrics are
+/// known.
 pub(super) fn unit(name: &str, contains: Option<&str>) -> &'static str {
     let base = name.split('{').next().unwrap_or(name);
     match (contains, base) {
@@ -103,7 +104,8 @@ pub(super) fn unit(name: &str, contains: Option<&str>) -> &'static str {
     }
 }
 
-/// `http_req_duration{expected_response:true}` contains a parameter.
+/// Returns the measure of a name that may contain a parameter, such as
+/// `http_req_duration{expected_response:true}`.
 fn measure(written: &str, unit: &str) -> Measure {
     let (metric, tags) = written.split_once('{').unwrap_or((written, ""));
     let tags = tags

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::json::{entries, holds, number, opens, word};
 use crate::lines;
 
-/// Limit for metrics; k6 declares each metric once.
+/// The maximum number of metrics; k6 declares each metric once.
 const MOST_METRICS: usize = 10_000;
 
 pub(crate) fn can_read(head: &[u8]) -> bool {
@@ -36,7 +36,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
             out.left_out("declarations of metrics", "not measurements");
             return Ok(());
         }
-        // As in k6's own summary: without a declaration the name shows what a metric contains.
+        // As in k6's own summary, without a declaration the name shows what a metric contains.
         let unit = units
             .get(metric)
             .copied()

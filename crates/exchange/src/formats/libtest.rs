@@ -40,7 +40,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
     })
 }
 
-/// `1,195.18 ns/iter (+/- 422.64) = 3427 MB/s`
+/// Parses `1,195.18 ns/iter (+/- 422.64) = 3427 MB/s`.
 fn bench(name: &str, result: &str, out: &mut Collector) -> Option<()> {
     let (time, rest) = result.split_once("/iter (+/- ")?;
     let (deviation, rest) = rest.split_once(')')?;

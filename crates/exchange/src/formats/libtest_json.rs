@@ -31,7 +31,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
                 ..Summary::default()
             };
             out.summary(Measure::new(name, "wall", "ns"), summary);
-            // libtest computes 10^6 bytes per second and calls it MiB.
+            // libtest computes 10^6 bytes per second and calls that MiB.
             if let Some(value) = number(&event, "mib_per_second") {
                 let summary = Summary {
                     value: Some(value),

@@ -1,4 +1,5 @@
-//! The formats, one per file: `can_read` returns whether the head of a file has the format, `read` reads it.
+//! The formats, one per file. `can_read` returns whether the head of a file has the format, and `read` reads
+//! the file.
 
 pub(crate) mod action;
 pub(crate) mod action_data;

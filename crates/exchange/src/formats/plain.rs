@@ -1,6 +1,6 @@
 //! CSV with named columns: `name` or `benchmark`, and either `value` (with `metric`, `unit`, `direction`) or
-//! columns such as `wall (s)`. Rows are samples, or a summary if `runs` gives their number; other columns are
-//! parameters.
+//! columns such as `wall (s)`. Each row is a sample or, if `runs` gives the number of samples, a summary. All
+//! other columns are parameters.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn can_read(head: &[u8]) -> bool {
         && (has("value") || header.iter().any(|column| with_unit(column).is_some()))
 }
 
-/// `wall (s)`
+/// Splits `wall (s)` into the name and the unit.
 fn with_unit(column: &str) -> Option<(&str, &str)> {
     column
         .strip_suffix(')')?

@@ -1,4 +1,4 @@
-//! pyperf's JSON, also as nanobench writes it.
+//! pyperf's JSON, which nanobench also writes.
 
 use crate::collector::{Collector, Measure};
 use crate::error::Error;

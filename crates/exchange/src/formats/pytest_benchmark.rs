@@ -42,7 +42,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             out.left_out("stats", "computed from the samples, which are kept");
         }
         for (key, value) in entries(benchmark, "extra_info") {
-            // User counters have names of their own, apart from the time.
+            // User counters keep their own names, which must differ from that of the time.
             match value.as_f64().filter(|_| key != "wall") {
                 Some(_) => out.value(measured(key, ""), value.as_f64()),
                 None => out.left_out(format!("extra_info {key}"), "no number"),

@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// The statistics that tinybench and vitest write.
+/// Reads the statistics that tinybench and vitest write.
 pub(super) fn statistics(measure: Measure, value: &Value, out: &mut Collector) {
     let samples = list(value, "samples");
     if !samples.is_empty() {

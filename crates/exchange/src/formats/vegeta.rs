@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     Ok(())
 }
 
-/// The data that both of its forms contain.
+/// The data that both the JSON and the text contain.
 #[derive(Default)]
 pub(super) struct Report {
     /// Response times in nanoseconds.
@@ -78,7 +78,7 @@ impl Report {
         for (measure, value) in others.into_iter().filter(|(_, value)| value.is_some()) {
             out.value(measure, value);
         }
-        // Requests are sent at the requested pace: it says nothing of the server.
+        // Requests are sent at the requested pace, so the rate says nothing about the server.
         out.left_out("rate", "the requested pace");
         out.left_out("duration, wait, totals", "derived from the pace");
         self.failed.write("vegeta", out);

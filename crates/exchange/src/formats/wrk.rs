@@ -173,12 +173,12 @@ fn milliseconds(text: &str) -> Option<f64> {
     lines::time(text, 1e6)
 }
 
-/// `1.35k`
+/// Parses `1.35k`.
 fn plain(text: &str) -> Option<f64> {
     scaled(text, &["", "k", "M", "G", "T"], 1000.0)
 }
 
-/// `0.93MB`; wrk's units are multiples of 1024.
+/// Parses `0.93MB`; wrk's units are multiples of 1024.
 fn bytes(text: &str) -> Option<f64> {
     scaled(text, &["B", "KB", "MB", "GB", "TB"], 1024.0)
 }

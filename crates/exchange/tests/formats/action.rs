@@ -1,4 +1,4 @@
-//! github-action-benchmark: its list and its history.
+//! Tests github-action-benchmark's list and history.
 
 use fathom_exchange::{Direction, read_all, read_commit};
 
@@ -48,7 +48,8 @@ fn its_history_is_a_record_for_each_commit() {
         ("f79d24cc".to_owned(), "1617396172463".to_owned())
     );
     assert_eq!(commit(second).0, "b2a83495");
-    // Each Go metric once, although the first one also appears in the entry whose unit contains all.
+    // Each Go metric is read once, although the first one also appears in the entry whose unit contains all
+    // of them.
     let go = [("suite", "Go")];
     let names: Vec<&str> = first.benchmarks.iter().map(|one| &*one.metric).collect();
     assert_eq!(names, ["wall", "B/op"]);
@@ -57,7 +58,7 @@ fn its_history_is_a_record_for_each_commit() {
     assert_eq!((wall(first), wall(second)), (Some(325.3), Some(310.5)));
     let allocated = summary(series(first, "BenchmarkFib10", "B/op", &go));
     assert_eq!(allocated.value, Some(64.0));
-    // The suites of a commit form one record; a custom tool states the better direction.
+    // The suites of a commit form one record, and a custom tool states the better direction.
     let memory = series(second, "Free Memory", "value", &[("suite", "Sizes")]);
     assert_eq!(
         (summary(memory).value, memory.direction),
@@ -77,7 +78,7 @@ fn its_only_suite_is_no_parameter() {
             "benches":[{{"name":"BenchmarkOld","value":41653,"unit":"{unit}"}}]}}]}}}}"#
         )
     };
-    // Before there was one entry for each metric, there was only the one whose unit contains all.
+    // Earlier versions had no entry for each metric, but only the one whose unit contains all of them.
     for unit in ["ns/op", "ns/op\\t       64 B/op\\t       2 allocs/op"] {
         let found = text(&file(unit)).unwrap();
         let wall = series(&found, "BenchmarkOld", "wall", &[]);

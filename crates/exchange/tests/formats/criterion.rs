@@ -31,7 +31,7 @@ fn its_text() {
         ("ns", Some(Direction::LowerIsBetter), Some(0.95))
     );
     assert_eq!(found.benchmarks.len(), 3);
-    // A change is on the line of `change:`, or below it for time and throughput.
+    // A change is on the line with `change:`, or below it for time and throughput.
     assert_eq!(left_out(&found, "change", "comparison"), 5);
     assert_eq!(left_out(&found, "thrpt", "computed"), 2);
 }
@@ -76,7 +76,7 @@ fn baselines_that_were_saved() {
     let mut entries = walk(&folder().join("criterion")).unwrap();
     let mut saved = entries.clone();
     saved.retain(|entry| entry.path.starts_with("fib 15/"));
-    // Saved under a name: an earlier run, and one that is also `new`.
+    // Two baselines were saved under a name: an earlier run, and one that is also `new`.
     for (name, of) in [("main", "base"), ("topic", "new")] {
         let from = format!("fib 15/{of}/");
         for entry in &saved {

@@ -1,4 +1,4 @@
-//! Written output is read again, as far as a form can represent it.
+//! Tests that written output can be read again, as far as a format can represent it.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn written(form: &str, exports: &[Export]) -> Written {
     (found.write)(exports)
 }
 
-/// Reads the text of a form again.
+/// Reads the text written in a format again.
 fn again(form: &str, format: &str, file: &str) -> Imported {
     let written = written(form, &[export(imported(file))]);
     read(written.text.as_bytes(), "again", Some(format)).expect("it is read")

@@ -1,4 +1,4 @@
-//! Truncated, damaged or malicious files: they give an error or a bounded result.
+//! Tests that truncated, damaged or malicious files give an error or a bounded result.
 
 use std::io::{BufReader, Cursor, Read};
 
@@ -17,12 +17,13 @@ fn mutations_of_every_sample_are_refused_or_sound() {
             .filter(|format| format.can_read(&entry.bytes))
             .collect::<Vec<_>>();
         for format in formats {
-            // Each starts with its own seed, so that adding a sample doesn't change the others.
+            // Each entry starts with its own seed, so that adding a sample doesn't change the others.
             let mut random = SmallRng::seed_from_u64(41 + entry.bytes.len() as u64);
             let mut read_ones = 0;
             for _ in 0..60 {
                 let bytes = mutated(&entry.bytes, &mut random);
-                // Read by format name, so that input that is no longer recognised is read too.
+                // The input is read by format name, so that input that is no longer recognised is read as
+                // well.
                 if let Ok(imported) = read(&bytes[..], "mutated", Some(format.name)) {
                     sound(&imported);
                     read_ones += 1;

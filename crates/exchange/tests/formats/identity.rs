@@ -1,5 +1,5 @@
-//! Distinguishing series: parameters, jobs, environments, conditions; and a file's statements about its
-//! units.
+//! Tests how series are distinguished, by parameters, jobs, environments and conditions, and what a file
+//! states about its units.
 
 use fathom_exchange::{Direction, Entry, read_folder};
 
@@ -82,12 +82,12 @@ fn a_place_in_memory_is_no_parameter() {
         .collect();
     let query = "UNSERIALIZABLE[<t.Query object>]";
     assert_eq!(known[0], ("t.py::test[a]", &query.to_owned()));
-    // Text that only looks like an address stays.
+    // Text that only looks like an address is kept.
     assert_eq!(
         known[1],
         ("t.py::test[<function f>]", &"x at 0x7f2b, y".to_owned())
     );
-    // Another run has the same series; two objects of a class are distinguished by their position.
+    // Another run has the same series, and two objects of a class are distinguished by their position.
     assert_eq!(
         file("7ffd00000010", "7ffd00000020").benchmarks,
         found.benchmarks
@@ -106,7 +106,7 @@ fn equal_names_have_their_place() {
         .collect();
     // The number of threads distinguishes benchmarks, too.
     assert_eq!(places, [None, Some("2"), None, None, Some("3")]);
-    // In JSON they are named as in the store, where the position is the last parameter.
+    // In JSON, the series are named as in the store, where the position is the last parameter.
     let last = found.benchmarks[4].series_parameters();
     assert_eq!(last, [("place".to_owned(), "3".to_owned())]);
 }

@@ -1,4 +1,4 @@
-//! Load tests: the figures of answers, and requests without an answer.
+//! Tests for load tests: the figures of answers, and requests without an answer.
 
 use fathom_exchange::{Direction, Imported};
 
@@ -44,7 +44,7 @@ fn vegeta() {
         Some(101.00012489812)
     );
     assert_eq!(value(&report, "vegeta", "size_per_request"), Some(6067.0));
-    // The rate is a setting: imported as a rate of answers, it would be mistaken for the server's.
+    // The rate is a setting; if it were imported as a rate of answers, it would be mistaken for the server's.
     assert_eq!(left_out(&report, "rate", "requested"), 1);
     assert!(report.benchmarks.iter().all(|one| one.metric != "rate"));
     assert_eq!(
@@ -87,7 +87,7 @@ fn bombardier() {
         (summary(rate).mean, summary(rate).max, rate.direction),
         (Some(4.82), Some(200.0), Some(Direction::HigherIsBetter))
     );
-    // Output without `--print result`, with quantiles and requests without an answer.
+    // This is output without `--print result`, with quantiles and with requests without an answer.
     let printed = r#"Bombarding http://h/ for 60s using 450 connection(s)
         [==================] 60s
         Done!
@@ -198,7 +198,7 @@ fn wrk2_has_two_latencies_and_its_errors() {
         ("write_errors", 0.0),
         ("timeouts", 2.0),
         ("failed_responses", 3.0),
-        // At the requested rate.
+        // This is at the requested rate.
         ("throughput", 3000.0),
     ] {
         assert_eq!(value(&report, url, metric), Some(expected), "{metric}");
@@ -225,7 +225,7 @@ fn vegeta_as_text() {
     assert_eq!(value(&report, "vegeta", "success_rate"), Some(0.9667));
     assert_eq!(value(&report, "vegeta", "size_per_request"), Some(1275.03));
     assert_eq!(value(&report, "vegeta", "failed_responses"), Some(2.0));
-    // A version without throughput; two reports stay two.
+    // This version doesn't report throughput; two reports stay separate.
     let old = "Requests      [total, rate]            250, 50.20\n\
         Latencies     [mean, 50, 95, 99, max]  371.63µs, 327.99µs, 614.92µs, 1.39ms, 12.50ms\n\
         Success       [ratio]                  100.00%\nStatus Codes  [code:count]             200:250  \n";
@@ -244,7 +244,7 @@ fn a_test_that_sent_nothing_has_no_figures() {
     let none = text(&zero.replace("REQUESTS", "0")).unwrap();
     assert!(none.benchmarks.is_empty(), "{:#?}", none.benchmarks);
     assert_eq!(left_out(&none, "vegeta", "no request was sent"), 1);
-    // An answer can't take zero time, but it is true that there was no answer.
+    // An answer can't take zero time, but a request without an answer is a valid result.
     let failed = text(&zero.replace("REQUESTS", "5")).unwrap();
     assert!(failed.benchmarks.iter().all(|one| one.metric != "response"));
     assert_eq!(left_out(&failed, "vegeta response", "a time of 0"), 1);
@@ -262,7 +262,7 @@ fn bombardier_as_text() {
     let deviation = figures.standard_deviation.unwrap();
     assert!((deviation / 16.15e6 - 1.0).abs() < 1e-12, "{deviation}");
     assert_eq!(response.unit, "us");
-    // For all answers, not only the good ones.
+    // The figures are for all answers, not only for the good ones.
     assert_eq!(
         (figures.quantiles["50"], figures.quantiles.len()),
         (23_730.0, 3)

@@ -1,4 +1,4 @@
-//! Real output of each tool can be read, and no file can crash the reader.
+//! Tests that real output of each tool can be read, and that no file can crash the reader.
 
 mod action;
 mod criterion;

@@ -1,4 +1,4 @@
-//! Randomly damaged files, and invariants of what is read from them.
+//! Damages files at random, and checks invariants of what is read from them.
 
 use fathom_exchange::{Imported, Values};
 use rand::RngExt;

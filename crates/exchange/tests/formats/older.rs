@@ -1,4 +1,4 @@
-//! Formats that tools wrote in earlier releases or write on other systems.
+//! Tests formats that tools wrote in earlier releases or write on other systems.
 
 use std::io::BufReader;
 
@@ -163,8 +163,8 @@ fn google_benchmark_before_run_type() {
     assert_eq!(left_out(&old, "aggregates", "samples"), 3);
     assert_eq!(left_out(&old, "BM_sort_BigO", "fit"), 1);
     assert_eq!(left_out(&old, "BM_sort_RMS", "fit"), 1);
-    // With `--benchmark_report_aggregates_only`; a name that merely ends in `_mean` is a benchmark, and so is
-    // one that begins like another benchmark's name.
+    // This is output with `--benchmark_report_aggregates_only`. A name that merely ends in `_mean` is a
+    // benchmark, and so is one that begins like another benchmark's name.
     let row = |name: &str, time: f64| {
         format!(
             r#"{{"name":"{name}","iterations":3,"real_time":{time},"cpu_time":1,"time_unit":"ns"}}"#
@@ -226,7 +226,7 @@ fn numbers_of_extra_info_are_metrics() {
     assert_eq!(left_out(&found, "extra_info wall", ""), 1);
 }
 
-/// The same text in UTF-16, in both byte orders, with and without a byte order mark.
+/// Returns the same text in UTF-16, in both byte orders, with and without a byte order mark.
 fn utf16(text: &str) -> Vec<Vec<u8>> {
     let encoded = |big: bool, mark: bool| {
         let units = mark
@@ -258,7 +258,7 @@ fn utf_16_is_read_as_the_same_text() {
             let found =
                 read(&bytes[..], file, None).unwrap_or_else(|error| panic!("{file}: {error}"));
             assert_eq!(found.benchmarks, expected, "{file}");
-            // Even if only a few bytes arrive at once.
+            // This must also work if only a few bytes arrive at a time.
             let found = read(BufReader::with_capacity(1, &bytes[..]), file, None).unwrap();
             assert_eq!(found.benchmarks, expected, "{file}");
         }

@@ -1,4 +1,4 @@
-//! Values that were computed from the samples by hand or with Python.
+//! Checks values against those computed from the samples by hand or with Python.
 
 use fathom_exchange::{Direction, FORMATS, read_folder, walk};
 
@@ -86,7 +86,7 @@ fn go() {
         samples(series(&text, "BenchmarkSort", "elems/op", &sort))[0],
         10_000.0
     );
-    // Five names: two with five metrics each, three with three.
+    // There are five names, of which two have five metrics each and three have three.
     assert_eq!(text.benchmarks.len(), 19);
     assert_eq!(text.source.environment["cpu"], "AMD EPYC");
     assert_eq!(left_out(&text, "lines", "PASS"), 2);
@@ -307,7 +307,7 @@ fn jvm_and_net() {
         (19.456789318188303, Some(Direction::HigherIsBetter))
     );
     assert_eq!((samples(rate).len(), rate.unit.as_str()), (6, "ops/us"));
-    // From a histogram, each time as often as it occurred.
+    // The samples come from a histogram; each time is repeated as often as it occurred.
     let sampled = series(&jmh, "d.B.sum", "wall", &[("mode", "sample")]);
     assert_eq!(
         (samples(sampled).len(), sampled.direction),

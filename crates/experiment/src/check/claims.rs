@@ -13,7 +13,7 @@ use crate::sweep;
 use crate::unit::Unit;
 
 impl Checker<'_> {
-    /// Judges every claim once, against results that are all 1: an error in this case is independent of the
+    /// Judges every claim once against results that are all 1. An error in this case doesn't depend on the
     /// measurements.
     pub(super) fn claims(&self) {
         let results = pretended(self.experiment);
@@ -62,7 +62,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that a published size and the measured one it is compared with have the same unit.
+    /// Checks that a published size has the same unit as the measured one with which it is compared.
     fn published_size(
         &self,
         claim: &Claim,
@@ -100,7 +100,7 @@ impl Checker<'_> {
         );
     }
 
-    /// Checks that parameters in brackets exist and have the value.
+    /// Checks that the parameters in brackets exist and can have the value.
     fn selectors(&self, formula: &Formula) {
         let references = crate::expression::references(&formula.expression);
         for (name, value) in references.into_iter().flat_map(|(_, selectors)| selectors) {

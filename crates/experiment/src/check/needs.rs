@@ -1,4 +1,4 @@
-//! Checks that everything needed exists, and that nothing needs itself.
+//! Checks that everything that is needed exists, and that nothing needs itself.
 
 use super::Checker;
 
@@ -40,7 +40,7 @@ impl Checker<'_> {
         let next: Vec<String> = (self.experiment.builds.iter())
             .filter(|build| build.name.value == last)
             .flat_map(|build| build.needs.iter().map(|need| need.value.clone()))
-            // A build that needs its own name means the tool of that name.
+            // If a build needs its own name, that means the tool of that name.
             .filter(|need| *need != last || !self.tools().contains(&need.as_str()))
             .chain(
                 (self.experiment.inputs.iter())

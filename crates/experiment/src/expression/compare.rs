@@ -1,4 +1,4 @@
-//! Comparison of quantities: on which side of a claim's number a value is, and by how much.
+//! Compares quantities: determines on which side of a claim's number a value is, and by how much.
 
 use fathom_model::Estimate;
 
@@ -6,7 +6,7 @@ use super::evaluate::Outcome;
 use super::quantity::Quantity;
 use super::tree::Relation;
 
-/// Differences up to this share count as none if a claim doesn't state a margin.
+/// Differences up to this share count as no difference if a claim doesn't state a margin.
 pub(super) const MARGIN: f64 = 0.01;
 
 /// The position of a ratio relative to 1.
@@ -36,7 +36,7 @@ pub(super) fn side(ratio: &Estimate, margin: f64) -> Side {
     }
 }
 
-/// Returns what a ratio shows of an upward or downward claim, regardless of its size.
+/// Returns what a ratio shows about a claim in an upward or downward direction, regardless of the size.
 fn direction(ratio: &Estimate, upward: bool) -> Outcome {
     match (side(ratio, MARGIN), upward) {
         (Side::Above, true) | (Side::Below, false) => Outcome::DirectionOnly,
@@ -63,7 +63,7 @@ pub(super) fn one_sided(
         return (Outcome::Holds, String::new());
     }
     let claimed = r.value;
-    // A claim that something stays below a bound above 1 doesn't claim an effect in a direction.
+    // A claim that something stays below a bound that is above 1 doesn't claim an effect in a direction.
     let has_direction = left.is_ratio
         && !right.measured
         && if upward {
@@ -96,7 +96,7 @@ pub(super) fn one_sided(
     (Outcome::Undecided, reason.to_string())
 }
 
-/// Describes whether no effect was shown, or whether an effect is excluded.
+/// Says whether no effect was shown, or whether an effect is excluded.
 fn no_effect(ratio: &Estimate) -> String {
     match side(ratio, MARGIN) {
         Side::Within => "no effect beyond 1 %".to_string(),
@@ -121,7 +121,7 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
     let ratio_against = left.is_ratio && !right.measured && r.value > 0.0 && r.value != 1.0;
     let direction = direction(l, r.value > 1.0);
     if l.low <= high && l.high >= low {
-        // A size on the edge of the allowed range stays there, regardless of the number of rounds.
+        // A size at the edge of the allowed range stays there, however many rounds are measured.
         if ratio_against
             && direction == Outcome::DirectionOnly
             && l.high - l.low <= margin / 2.0 * l.value

@@ -10,7 +10,7 @@ use super::tree::{Expression, Kind, Node, Relation};
 use crate::results::{Findings, Lookup, Results};
 use crate::unit::Unit;
 
-/// The data that an expression is judged by.
+/// The data by which an expression is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'r> {
     /// The measured results.
@@ -24,15 +24,15 @@ pub struct Context<'r> {
 pub enum Outcome {
     /// The opposite was measured.
     Opposite,
-    /// No effect although one is claimed, or a number other than the claimed one.
+    /// There is no effect although one is claimed, or a number differs from the claimed one.
     NoEffect,
-    /// The direction is right, the size differs.
+    /// The direction is right, but the size differs.
     DirectionOnly,
     /// A result is missing.
     Missing,
     /// The interval is too wide.
     Undecided,
-    /// It holds.
+    /// The statement holds.
     Holds,
 }
 
@@ -76,7 +76,7 @@ pub fn judge(expression: &Expression, context: Context<'_>) -> Result<Judgement,
     Judge::new(expression, context).statement(&expression.root)
 }
 
-/// An expression's text and the data that it is judged by.
+/// An expression's text, and the data by which it is judged.
 pub(super) struct Judge<'e, 'r> {
     text: &'e str,
     pub(super) context: Context<'r>,
@@ -140,7 +140,7 @@ impl<'e, 'r> Judge<'e, 'r> {
     /// Judges `and` (all must hold) or `or` (one must hold).
     fn joined(&self, left: &Node, right: &Node, all: bool) -> Answer<Judgement> {
         let (mut left, right) = (self.statement(left)?, self.statement(right)?);
-        // The worse side decides for `and`, the better for `or`.
+        // For `and`, the worse side decides; for `or`, the better one.
         let right_decides = (right.outcome < left.outcome) == all && right.outcome != left.outcome;
         let mut measured = left.measured.clone();
         for one in &right.measured {
@@ -243,7 +243,7 @@ impl<'e, 'r> Judge<'e, 'r> {
                 measured,
             });
         }
-        // For two results of the same rounds, the paired ratio is more precise than the two intervals.
+        // If two results come from the same rounds, the paired ratio is more precise than the two intervals.
         if let (Some(above), Some(below)) = (left.samples, right.samples)
             && let Some((estimate, weak)) = paired(above, below)
         {

@@ -8,7 +8,7 @@ use crate::unit::{self, Unit};
 /// A sign, word or number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
-    /// A number in base units, with half a unit of its last digit.
+    /// A number in base units, with half a unit of its last digit, and its unit.
     Number(f64, f64, Unit),
     /// A name, including dots and inner hyphens.
     Word(String),
@@ -72,7 +72,8 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, Range<usize>)>, SyntaxError>
     Ok(tokens)
 }
 
-/// Returns the length of a word; a hyphen or dot belongs to it if letters or digits are on both sides.
+/// Returns the length of a word. A hyphen or dot belongs to the word if there are letters or digits on both
+/// sides of it.
 fn word_length(text: &str) -> usize {
     let mut end = 0;
     let mut characters = text.char_indices().peekable();
@@ -135,7 +136,7 @@ fn number(text: &str, at: &mut usize) -> Result<Token, SyntaxError> {
         .parse()
         .map_err(|_| failed(end, format!("{digits:?} is not a number")))?;
     let mut after = unit_length(&rest[end..]);
-    // A space before the unit is allowed, if the word can only be a unit.
+    // A space before the unit is allowed if the word can only be a unit.
     let spaced = rest[end..].strip_prefix(' ').unwrap_or("");
     let word = unit_length(spaced);
     if after == 0 && word > 0 && is_unit_word(&spaced[..word]) {
@@ -165,7 +166,7 @@ fn unit_length(text: &str) -> usize {
     while length > 0 && text[length..].starts_with('/') {
         let more = letters(&text[length + 1..]);
         let next = &text[length + 1 + more..];
-        // A result's name has a dot or a bracket, so this is a division.
+        // The name of a result has a dot or a bracket, so this is a division.
         if more == 0 || next.starts_with(['.', '[', '_', '(', '-']) {
             break;
         }

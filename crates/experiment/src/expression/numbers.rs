@@ -10,8 +10,8 @@ use crate::results::{Cause, Lookup, Samples};
 use crate::unit::Unit;
 
 impl<'r> Judge<'_, 'r> {
-    /// Gives a bare number the unit of the other side if that is bytes or a declared unit such as ops/s. Not
-    /// for times: a bare 2 could be two of anything.
+    /// Gives a bare number the unit of the other side if that unit is bytes or a declared unit such as ops/s.
+    /// This isn't done for times, because a bare 2 could be two of anything.
     pub(super) fn same_units(
         &self,
         left_node: &Node,
@@ -249,7 +249,7 @@ impl<'r> Judge<'_, 'r> {
         let results = self.context.results;
         let machine = results.samples.iter().find(|s| s.unit == "?");
         if let Some(unknown) = machine {
-            // The set of probes is only known once the machine was measured.
+            // The set of probes is known only after the machine was measured.
             return Ok(Quantity {
                 samples: None,
                 measured: true,

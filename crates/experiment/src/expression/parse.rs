@@ -6,9 +6,9 @@ use super::lex::{Token, lex};
 use super::tree::{Expression, Kind, Node, Operator, Relation, SyntaxError};
 use crate::file::problem::did_you_mean;
 
-/// The deepest nesting of parentheses, `not` and signs.
+/// The maximum nesting depth of parentheses, `not` and signs.
 const DEEPEST: usize = 60;
-/// Functions, each with its least and most number of arguments.
+/// The functions, each with its minimum and maximum number of arguments.
 const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("ratio", 2, 2),
     ("order", 2, 99),

@@ -6,8 +6,9 @@ use super::tree::Operator;
 use crate::results::Samples;
 use crate::unit::Unit;
 
-/// Confidence level of all intervals. A claim is judged up to three times, with more rounds each time, until
-/// it is decided; looks at this level each keep 95 % together (Pocock, Biometrika 64, 1977).
+/// The confidence level of all intervals. A claim is judged up to three times, with more rounds each time,
+/// until it is decided. If each of these judgments uses this level, 95 % is kept overall (Pocock, Biometrika
+/// 64, 1977).
 pub const LEVEL: f64 = 0.978;
 
 /// A number with its interval.
@@ -17,9 +18,9 @@ pub(super) struct Quantity<'r> {
     pub estimate: Estimate,
     /// Its unit.
     pub unit: Unit,
-    /// The samples it comes from, if it comes directly from samples, so that they can be paired by round.
+    /// The samples from which it comes, if it comes directly from samples and so can be paired by round.
     pub samples: Option<&'r Samples>,
-    /// Whether it is a quotient of two like quantities, so that 1 means no effect.
+    /// Whether it is a quotient of two quantities of the same kind, so that 1 means no effect.
     pub is_ratio: bool,
     /// Whether it depends on a measurement.
     pub measured: bool,
@@ -87,8 +88,9 @@ pub(super) fn point(value: f64) -> Estimate {
     }
 }
 
-/// Order statistics of fewer than seven values can't reach [`LEVEL`]. Two to six values get Student's
-/// interval on their logarithms instead, which assumes more; a single value has no interval.
+/// Returns the estimate of values, at the level that they support. The order statistics of fewer than seven
+/// values can't reach [`LEVEL`]. Two to six values get Student's interval on their logarithms instead, which
+/// makes more assumptions; a single value has no interval.
 pub(super) fn supported(
     estimate: Estimate,
     values: &[f64],
@@ -147,8 +149,8 @@ pub(super) fn paired(
     Some(supported(ratio, &ratios, exact))
 }
 
-/// Computes `a + b` and the like by interval arithmetic: the result contains every value that the operands
-/// allow. `None` if undefined.
+/// Computes `a + b` and similar operations by interval arithmetic: the result contains every value that the
+/// operands allow. Returns `None` if the operation is undefined.
 pub(super) fn arithmetic<'r>(
     left: &Quantity<'r>,
     operator: Operator,

@@ -7,8 +7,9 @@ use super::evaluate::{Context, Judge, Outcome};
 use super::tree::{Expression, Kind, Relation};
 use crate::unit::Unit;
 
-/// A measured size within this factor of the published one counts as the published size. Sizes differ between
-/// machines; if an effect is twice as large, or half as large, the published figure only tells its direction.
+/// The factor within which a measured size counts as the published one. Sizes differ between machines. If an
+/// effect is more than twice as large, or less than half as large, the published figure only tells its
+/// direction.
 const FACTOR: f64 = 2.0;
 
 /// The quantity that a one-sided comparison is about.
@@ -22,9 +23,9 @@ pub struct Compared {
     is_ratio: bool,
 }
 
-/// Returns the quantity that an expression bounds from one side: the measured side of `a >= 10`, the ratio of
-/// both sides in `wall.a < wall.b`. `None` if the whole expression isn't such a comparison, or if there are
-/// no results: a range written with `and` itself defines the allowed sizes.
+/// Returns the quantity that an expression bounds from one side: the measured side of `a >= 10`, or the ratio
+/// of both sides in `wall.a < wall.b`. Returns `None` if the whole expression isn't such a comparison, or if
+/// there are no results. For example, a range written with `and` itself defines which sizes are allowed.
 pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compared> {
     let Kind::Comparison {
         left: left_node,
@@ -60,8 +61,8 @@ pub fn compared(expression: &Expression, context: Context<'_>) -> Option<Compare
 }
 
 impl Compared {
-    /// Returns the outcome, and by how much the size differs, if it is more than `FACTOR` away from the
-    /// published one, which is given in base units. `None` if the size is the published one.
+    /// Compares the size with the published one, which is given in base units. If the two differ by more than
+    /// `FACTOR`, returns the outcome and how far they differ; returns `None` if they count as the same size.
     pub fn against_published(&self, published: f64) -> Option<(Outcome, String)> {
         let Estimate {
             value, low, high, ..

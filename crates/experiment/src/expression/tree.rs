@@ -29,7 +29,7 @@ pub enum Kind {
     Number {
         /// The value.
         value: f64,
-        /// How far it may be off due to rounding.
+        /// How far the number may be off due to rounding.
         half_digit: f64,
         /// Its unit.
         unit: Unit,
@@ -49,7 +49,7 @@ pub enum Kind {
         name: String,
         /// Its arguments.
         arguments: Vec<Node>,
-        /// The operand of a `within` after it.
+        /// The operand of a `within` that follows the call.
         within: Option<Box<Node>>,
     },
     /// `+ - * /`

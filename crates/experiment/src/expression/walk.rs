@@ -1,4 +1,4 @@
-//! Names that an expression mentions.
+//! Finds the names that an expression mentions.
 
 use super::tree::{Expression, Kind, Node};
 

@@ -149,13 +149,13 @@ pub struct Tool {
     /// The registry, and its packages.
     #[serde(skip)]
     pub packages: Option<(Registry, Vec<String>)>,
-    /// What is skipped without it.
+    /// What is skipped without the tool.
     pub without: Option<String>,
-    /// How to get it if no package manager provides it.
+    /// How to get the tool if no package manager provides it.
     pub hint: Option<String>,
 }
 
-/// How an input is produced.
+/// The way in which an input is produced.
 #[derive(Debug, Clone)]
 pub enum Content {
     /// Literal bytes.
@@ -189,16 +189,16 @@ pub struct Input {
     pub file: Option<Located<String>>,
     /// A command that writes the content to standard output; it may use {seed} and {size}.
     pub generate: Option<Located<String>>,
-    /// How it is produced.
+    /// How the input is produced.
     #[serde(skip)]
     pub content: Content,
-    /// {seed} for the generator; 1 if absent.
+    /// The {seed} for the generator; 1 if absent.
     #[serde(default = "first_seed", with = "Whole")]
     pub seed: u64,
-    /// {size} for the generator; the length to which text, hex and file are repeated.
+    /// The {size} for the generator; also the length to which text, hex and file are repeated.
     #[serde(default, with = "Size")]
     pub size: Option<u64>,
-    /// The same with --quick.
+    /// The same size with --quick.
     #[serde(default, with = "Size")]
     pub quick_size: Option<u64>,
     /// Builds and tools that the generator needs.
@@ -214,9 +214,10 @@ pub struct Build {
     /// Name.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
+    /// The command. It is split into words like a shell command, but run without a shell. It may contain
+    /// placeholders in braces.
     pub command: Located<String>,
-    /// Tools and other builds that it needs. Its own name means the tool of that name.
+    /// Tools and other builds that the build needs. Its own name means the tool of that name.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
     /// Working directory, relative to the experiment's folder.
@@ -236,7 +237,7 @@ pub struct Parameter {
     pub name: Located<String>,
     /// The values; verdicts are given for the first.
     pub values: Vec<String>,
-    /// Values for `--quick`; they need not be among `values`.
+    /// The values for `--quick`, which need not be among `values`.
     pub quick: Option<Vec<String>>,
 }
 
@@ -261,7 +262,8 @@ pub struct Subject {
     /// Name.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
+    /// The command. It is split into words like a shell command, but run without a shell. It may contain
+    /// placeholders in braces.
     pub command: Located<String>,
     /// Name of a staged input for standard input; /dev/null if absent.
     pub input: Option<Located<String>>,
@@ -272,11 +274,11 @@ pub struct Subject {
     pub env: Vec<(Located<String>, Located<String>)>,
     /// Working directory, relative to the experiment's folder.
     pub cwd: Option<Located<String>>,
-    /// The language it is written in.
+    /// The language in which the program is written.
     pub language: Option<String>,
     /// The subject of which this is a variant.
     pub variant_of: Option<Located<String>>,
-    /// Builds and tools that it needs; without them its claims can't be run here.
+    /// Builds and tools that the subject needs; without them, its claims can't be run here.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
     /// Time limit of a run.
@@ -334,7 +336,7 @@ impl How {
             .map_or("", |(_, name)| name)
     }
 
-    /// Returns whether it runs subjects.
+    /// Returns whether this method runs subjects.
     pub fn has_subjects(self) -> bool {
         matches!(
             self,
@@ -418,7 +420,8 @@ pub struct Count {
     /// Name, used like that of a subject.
     #[serde(skip)]
     pub name: Located<String>,
-    /// Split into words like a shell command, but run without a shell. Placeholders in braces.
+    /// The command. It is split into words like a shell command, but run without a shell. It may contain
+    /// placeholders in braces.
     pub command: Located<String>,
     /// A regular expression.
     #[serde(with = "Pattern")]
@@ -512,20 +515,20 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Returns the metric that a timed subject's name alone means.
+    /// Returns the metric that is meant if only the name of a timed subject is given.
     pub fn main_metric(&self) -> Metric {
         self.metrics
             .first()
             .map_or(Metric::Wall, |(metric, _)| *metric)
     }
 
-    /// Returns whether rounds can be added to the existing ones. Counts over all launches of a server, or of
-    /// one traced run, are not rounds.
+    /// Returns whether rounds can be added to the existing ones. Counts over all launches of a server, or
+    /// over one traced run, are not rounds.
     pub fn grows(&self) -> bool {
         self.until_decided && matches!(self.how, How::Bench | How::Value | How::Startup)
     }
 
-    /// Returns whether it is also measured with the programs' files evicted from memory.
+    /// Returns whether the measure is also made with the programs' files evicted from memory.
     pub fn also_cold(&self) -> bool {
         self.cache.iter().any(|cache| cache.value == "cold")
     }
@@ -552,7 +555,7 @@ pub struct Claim {
     /// Whether the run ends with exit code 1 if the claim does not hold.
     #[serde(default)]
     pub budget: bool,
-    /// Tools that are needed to judge it.
+    /// The tools that are needed to judge the claim.
     #[serde(default, with = "Texts")]
     pub needs: Vec<Located<String>>,
     /// A note shown with the verdict.
@@ -560,13 +563,13 @@ pub struct Claim {
     /// If this expression holds, the claim contradicts itself.
     #[serde(default, with = "Expression")]
     pub ill_posed_if: Option<Formula>,
-    /// Why it is ill-posed, if it is.
+    /// Why the claim is ill-posed, if it is.
     pub because: Option<String>,
 }
 
 impl Claim {
-    /// Returns the published size in seconds, bytes or plain numbers if the claim is about a size; limits and
-    /// budgets are not.
+    /// Returns the published size in seconds, bytes or plain numbers if the claim is about a size. Limits and
+    /// budgets are not sizes.
     pub fn published_size(&self) -> Option<f64> {
         let published = self.published.as_ref()?;
         if self.layer != Layer::Size || self.budget || published.limit {
@@ -595,9 +598,9 @@ pub struct Answer {
     pub answer: Option<String>,
     /// Whether it is open; if absent, it is open if there is no answer.
     pub status: Option<Status>,
-    /// What was tried, if it is open.
+    /// What was tried, if the question is open.
     pub tried: Option<String>,
-    /// Ids of the claims it refers to.
+    /// The ids of the claims to which the answer refers.
     #[serde(default, with = "Texts")]
     pub evidence: Vec<Located<String>>,
 }
@@ -615,14 +618,14 @@ impl Answer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase", expecting = "status")]
 pub enum Status {
-    /// It has no answer.
+    /// The question has no answer.
     Open,
-    /// It has an answer.
+    /// The question has an answer.
     Answered,
 }
 
-/// A diagram in the reports of one metric over several subjects in a meaningful order: a line for each
-/// combination of parameters.
+/// A diagram in the reports. It shows one metric over several subjects in a meaningful order, with a line for
+/// each combination of parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(expecting = "a picture")]

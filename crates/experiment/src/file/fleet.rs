@@ -33,7 +33,7 @@ pub struct FleetKeys {
 }
 
 impl FleetKeys {
-    /// Converts the keys to the engine.
+    /// Converts the keys to an engine.
     pub fn engine(self) -> Engine {
         let slurm = Engine::slurm();
         let is_slurm = self.submit.is_none();

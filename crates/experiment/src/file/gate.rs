@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for LimitsVisitor {
 }
 
 impl GateKeys {
-    /// Returns the parsed settings; reports invalid budgets to `problems`.
+    /// Returns the parsed settings, and reports invalid budgets to `problems`.
     pub(super) fn settings(&self, problems: &Problems) -> GateSettings {
         let mut budgets = Vec::new();
         for (name, limits) in &self.budgets.0 {

@@ -1,4 +1,5 @@
-//! Values in the file that are more than text: each is parsed to its meaning, or reported as a problem.
+//! Values in the file that are more than text. Each is parsed to obtain its meaning, or reported as a
+//! problem.
 
 use std::fmt;
 use std::time::Duration;
@@ -215,7 +216,7 @@ leaf! {
         Ok(pairs.filter_map(|(name, share)| Some((name.value, share.0?))).collect())
     };
 
-    /// `15%` as a share, which may exceed 100 %.
+    /// Parses `15%` as a share, which may exceed 100 %.
     Ceiling -> Option<f64>, {"type": "string"},
     |from| parsed(Located::deserialize(from)?, |text| {
         let wrong = || (
@@ -263,7 +264,7 @@ fn metric(text: &str) -> Read<MetricOf> {
     Ok((metric, share.transpose()?))
 }
 
-/// Parses a text to its meaning; an omitted value becomes the default.
+/// Parses a text to obtain its meaning; an omitted value becomes the default.
 fn parsed<T: Default, E: Error>(
     text: Located<String>,
     read: impl FnOnce(&Located<String>) -> Read<T>,
@@ -328,7 +329,7 @@ fn duration(text: &str) -> Option<Duration> {
     (seconds > 0.0 && seconds < 1e7).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// A whole number with this minimum.
+/// A whole number that is at least this large.
 struct From(u64);
 
 impl Visitor<'_> for From {
@@ -400,7 +401,7 @@ impl<'de> Deserialize<'de> for DayText {
     }
 }
 
-/// `15%` as a share, which may exceed 100 %.
+/// Parses `15%` as a share, which may exceed 100 %.
 pub fn share_of(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
     Some(number / 100.0).filter(|share| share.is_finite() && *share >= 0.0)

@@ -43,7 +43,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Experiment, FileError> {
     }
 }
 
-/// Fills in names, and what several keys determine together.
+/// Fills in names, and values that several keys determine together.
 fn complete(
     mut experiment: Experiment,
     path: &Path,
@@ -89,7 +89,7 @@ fn complete(
     experiment
 }
 
-/// Checks a name, since names are used in expressions, placeholders and file names.
+/// Checks a name. Names are restricted because they are used in expressions, placeholders and file names.
 fn name(name: &Located<String>, what: &str, problems: &Problems) {
     let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
@@ -234,14 +234,15 @@ fn measure(measure: &Measure, problems: &Problems) {
     }
 }
 
-/// Returns whether this is `./FOLDER`, a crate in the experiment's folder. Paths above it are not allowed.
+/// Returns whether this is `./FOLDER`, which means a crate in the experiment's folder. Paths that lead above
+/// that folder are not allowed.
 fn is_own_crate(registry: Registry, package: &str) -> bool {
     let inner = package.strip_prefix("./");
     registry == Registry::Cargo
         && inner.is_some_and(|inner| is_package(inner) && !inner.contains(['/', '@', '=']))
 }
 
-/// Returns whether a text is a package. It is passed to a package manager as a word, so it must not be an
+/// Returns whether a text names a package. It is passed to a package manager as a word, so it must not be an
 /// option or a path.
 fn is_package(text: &str) -> bool {
     let first = text.chars().next().unwrap_or('-');

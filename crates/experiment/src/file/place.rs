@@ -122,7 +122,7 @@ impl<'t> Place<'t> {
     }
 }
 
-/// Returns the name of a struct for messages: the `expecting` of its type.
+/// Returns the name of a struct for messages, which is what its type gives as `expecting`.
 fn title<'de, V: Visitor<'de>>(visitor: &V) -> String {
     let expected: &dyn Expected = visitor;
     expected.to_string()
@@ -282,7 +282,7 @@ impl<'de> Deserializer<'de> for Place<'_> {
     }
 }
 
-/// The values of a table or a list; an omitted value of a struct is replaced by [`NOTHING`].
+/// The values of a table or a list. If a value of a struct was omitted, [`NOTHING`] takes its place.
 struct Children<'t> {
     of: *const (),
     all: std::vec::IntoIter<(Plain<'t>, Option<Place<'t>>)>,
@@ -362,7 +362,8 @@ struct Plain<'t> {
     span: Range<usize>,
 }
 
-/// Replaces an omitted value: empty, a number that is large enough, or the first of several words.
+/// Takes the place of an omitted value: it is empty, a number that is large enough, or the first of several
+/// words.
 const NOTHING: Plain<'static> = Plain {
     text: Cow::Borrowed(""),
     span: 0..0,

@@ -3,16 +3,16 @@
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Literal text, with doubled braces made single.
+    /// Literal text, in which doubled braces have been made single.
     Text(String),
     /// A name in braces, and the byte offset of its brace.
     Name(String, usize),
 }
 
-/// Splits a text into its parts.
+/// Splits a text into its pieces.
 ///
 /// # Errors
-/// The byte offset and a message for a brace that is neither doubled nor part of a placeholder.
+/// The byte offset and a message, for a brace that is neither doubled nor part of a placeholder.
 pub fn pieces(text: &str) -> Result<Vec<Piece>, (usize, String)> {
     let mut all = Vec::new();
     let mut plain = String::new();

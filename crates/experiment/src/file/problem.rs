@@ -28,7 +28,7 @@ impl<T> std::ops::Deref for Located<T> {
 pub struct Problems(RefCell<Vec<Problem>>);
 
 impl Problems {
-    /// Adds a problem, unless it is already there.
+    /// Adds a problem, unless it was already added.
     pub fn add(&self, span: Range<usize>, message: impl Into<String>, advice: impl Into<String>) {
         let problem = Problem {
             span,
@@ -73,7 +73,7 @@ pub struct Problem {
     pub span: Range<usize>,
     /// The problem.
     pub message: String,
-    /// What to write instead; empty if the message already tells.
+    /// What to write instead; empty if the message already says it.
     pub advice: String,
 }
 
@@ -89,7 +89,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// Returns the line and column of a byte, counted from 1; columns are characters.
+    /// Returns the line and column of a byte, counted from 1; a column is a character.
     pub fn position(&self, at: usize) -> (usize, usize) {
         let at = floor_boundary(&self.text, at);
         let before = &self.text[..at];
@@ -152,8 +152,8 @@ impl FileError {
     }
 }
 
-/// Returns the byte range in the file of a part of a text: exact if the file contains the text verbatim, else
-/// that of the whole text.
+/// Returns the byte range in the file of a part of a text. It is exact if the file contains the text
+/// verbatim; otherwise, it is that of the whole text.
 pub fn inside(
     file: &str,
     text: &Located<String>,

@@ -1,4 +1,4 @@
-//! Rules about keys that require or exclude each other.
+//! Rules about keys that require each other or exclude each other.
 
 use std::ops::Range;
 
@@ -146,7 +146,7 @@ fn is_true(table: &DeTable<'_>, key: &str) -> bool {
         .is_some_and(|value| value.get_ref().as_bool() == Some(true))
 }
 
-/// Returns the tables of `[[key]]`, and where each begins.
+/// Returns the tables of `[[key]]`, and the position where each begins.
 fn listed<'t>(
     root: &'t DeTable<'t>,
     key: &str,
@@ -156,7 +156,7 @@ fn listed<'t>(
     tables.filter_map(|item| Some((item.get_ref().as_table()?, item.span())))
 }
 
-/// Returns the tables of `[key.NAME]`, and where each name is.
+/// Returns the tables of `[key.NAME]`, and the position of each name.
 fn named<'t>(
     root: &'t DeTable<'t>,
     key: &str,

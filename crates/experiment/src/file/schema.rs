@@ -1,5 +1,5 @@
-//! The schema of the experiment file, `docs/json-schema/experiment.schema.json`, generated from the types
-//! that read it. `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-experiment schema` writes it.
+//! The schema of the experiment file, `docs/json-schema/experiment.schema.json`. It is generated from the
+//! types that read the file. `FATHOM_WRITE_SCHEMAS=1 cargo test -p fathom-experiment schema` writes it.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,8 @@ use super::experiment::Experiment;
 use super::problem::Located;
 use super::shape::{Listed, Named, Part};
 
-/// Omits defaults from the schema, since comments state them. For a type with its own deserializing function
-/// `schemars` also requires a serializing one.
+/// Omits defaults from the schema, because comments state them. For a type with its own deserializing
+/// function, `schemars` also requires a serializing one.
 pub(super) trait NoDefault {
     fn serialize<V, S: serde::Serializer>(_: &V, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_none()
@@ -58,7 +58,7 @@ inline!(T: Sized, LayerWord<T>, |_generator| json_schema!({
     "enum": [Layer::Arithmetic.name(), Layer::Mechanism.name(), Layer::Size.name()],
 }));
 
-/// Limits by metric, by benchmark, or by both joined with a dot.
+/// Limits, keyed by metric, by benchmark, or by both joined with a dot.
 pub(super) struct BudgetsByName<T = ()>(std::marker::PhantomData<T>);
 
 inline!(T: Sized, BudgetsByName<T>, |_generator| json_schema!({

@@ -1,4 +1,4 @@
-//! Shapes of values: with a position, one or several, by name.
+//! Shapes of values: values with a position, one value or several, and values by name.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -109,7 +109,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
     }
 }
 
-/// A value as text: any scalar, or the kind that a type of the file requests from its place.
+/// A value read as text: any scalar, or the kind that a type of the file requests from its place.
 pub(super) struct AsText(pub(super) &'static str);
 
 impl Visitor<'_> for AsText {

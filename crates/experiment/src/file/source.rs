@@ -1,4 +1,4 @@
-//! Keys that differ from those of the record: `[source]`, and `published` of a claim.
+//! Keys that differ from those of the record: `[source]`, and `published` in a claim.
 
 use fathom_model::{Published, Source};
 use serde::{Deserialize, Deserializer};
@@ -57,9 +57,9 @@ pub(super) struct PublishedKeys {
     /// Whether the value is a limit that any better value satisfies, rather than the size that was found.
     #[serde(default)]
     limit: bool,
-    /// The figures of the source that it summarizes.
+    /// The figures of the source that the value summarizes.
     figures: Option<String>,
-    /// Where it was published, if not in the source of the file.
+    /// Where the figure was published, if not in the source of the file.
     source: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Serde for the tree of a file. Serde stops at the first mistake, but the user wants to see all of them: a
-//! value that can't be read is reported and omitted, and the file is read again.
+//! Deserializes the tree of a file. Serde stops at the first mistake, but the user wants to see all of them.
+//! Therefore, a value that can't be read is reported and omitted, and the file is read again.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use toml::de::DeValue;
 use super::place::Place;
 use super::problem::{Located, Problems, did_you_mean, inside};
 
-/// Deserializes a tree as a type; `None` if impossible, with the reasons in `problems`.
+/// Deserializes a tree as a type; returns `None` if that is impossible, with the reasons in `problems`.
 pub(super) fn read<'t, T: Deserialize<'t>>(
     root: &'t Spanned<DeValue<'t>>,
     text: &'t str,
@@ -43,7 +43,7 @@ pub(super) fn read<'t, T: Deserialize<'t>>(
 pub(super) struct Reading<'t> {
     text: &'t str,
     pub(super) problems: &'t Problems,
-    /// Omitted values: table or list, and key or position in it.
+    /// The omitted values, each as the table or list and the key or position in it.
     left_out: RefCell<BTreeSet<(*const (), String)>>,
 }
 
@@ -52,7 +52,7 @@ impl Reading<'_> {
         self.left_out.borrow().contains(&(of, key.to_owned()))
     }
 
-    /// Reports a problem with a value, once, and omits the value.
+    /// Reports a problem with a value, only once, and omits the value.
     pub(super) fn leave_out(
         &self,
         of: *const (),
@@ -93,8 +93,8 @@ impl Reading<'_> {
     }
 }
 
-/// A problem that a type of the file reports about a text: serde's errors are texts, so it is passed in one
-/// as JSON.
+/// A problem that a type of the file reports about a text. Because serde's errors are texts, the problem is
+/// passed as JSON in the text of an error.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Said {
     value: String,
@@ -131,15 +131,15 @@ impl Said {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Wrong {
-    /// The problem was reported.
+    /// The problem was reported, so the file is to be read again.
     #[error("to be read again")]
     Again,
-    /// The value to omit can't be omitted.
+    /// The value should be omitted, but can't be.
     #[error("can't be read")]
     Stuck,
     #[error("{}", .0.message)]
     Said(Said),
-    /// The value has another kind.
+    /// The value is of another kind.
     #[error("not {wanted}")]
     Kind { wanted: String },
     #[error("{word}")]

@@ -1,5 +1,5 @@
-//! The command lines with which a user makes a measure by hand, as shown by `--plan`. An experiment calls the
-//! verbs' code itself.
+//! The command lines with which a user makes a measure by hand, as shown by `--plan`. The experiment itself
+//! doesn't run these, but calls the verbs' code.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn record_path(folders: &Folders, name: &str) -> PathBuf {
     folders.records().join(format!("{name}.json"))
 }
 
-/// Returns the options that state how a job is run, for verbs that take several quoted commands.
+/// Returns the options that specify how a job is run, for verbs that take several quoted commands.
 fn run_options(jobs: &[&Job]) -> Vec<String> {
     let mut words = Vec::new();
     for job in jobs {
@@ -60,7 +60,7 @@ pub(super) fn bench(targets: &[Target], rounds: u64, warmup: u64, record: &Path)
             .iter()
             .map(|target| format!("--command-name={}", target.label())),
     );
-    // Nothing after this can be mistaken for one of our options: each is one quoted command.
+    // Nothing after this can be mistaken for one of our options, because each word is one quoted command.
     words.extend(targets.iter().map(|target| target.job.line()));
     words
 }
@@ -106,7 +106,8 @@ pub(super) fn startup(
     words.extend(
         run_options(&jobs)
             .into_iter()
-            // The first output is measured where it is written: the verb chooses the sink itself.
+            // The first output is measured at the place where it is written, so the verb chooses the sink
+            // itself.
             .filter(|word| !word.starts_with("--output=")),
     );
     words.extend(targets.iter().map(|target| target.job.line()));

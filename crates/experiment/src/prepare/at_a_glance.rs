@@ -1,5 +1,5 @@
-//! Finds missing tools quickly enough for a list of many experiments: no check is run twice, and none that
-//! would only print a version.
+//! Finds missing tools quickly enough for a list of many experiments. No check is run twice, and checks that
+//! would only print a version aren't run at all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,25 +10,26 @@ use crate::resolve::{Job, Scope};
 use crate::run::Interrupted;
 use crate::run::command::{self, CommandError, execute};
 
-/// Arguments after which a program only prints its version. If the program is found, it counts as available:
-/// the 116 checks of the catalogue took 4 s of CPU time, mostly for starting programs.
+/// Arguments after which a program only prints its version. If the program is found, the tool counts as
+/// available: the 116 checks of the catalogue took 4 s of CPU time, mostly for starting programs.
 const ASKS_VERSION: [&str; 5] = ["--version", "-version", "-v", "-V", "version"];
 
-/// Results of checks, keyed by their words, variables and, if these contain a relative path, the folder.
+/// Results of checks. They are keyed by the words, the variables and, if these contain a relative path, the
+/// folder.
 #[derive(Debug, Default)]
 pub struct Known(BTreeMap<String, bool>);
 
-/// The tools of an experiment, in the detail that a list needs.
+/// The tools of an experiment, in as much detail as a list needs.
 #[derive(Debug, Default)]
 pub struct AtAGlance {
     /// Missing tools, each with how to get it.
     pub missing: Vec<String>,
-    /// Tools whose program was found, and whose check, which was not run, could reveal more.
+    /// Tools whose program was found, but whose check was not run and could reveal more.
     pub unchecked: Vec<String>,
 }
 
-/// Looks for the tools of an experiment. Their checks are commands written by the file's author; they are run
-/// only if there is a folder for their output.
+/// Looks for the tools of an experiment. Their checks are commands written by the author of the file, and are
+/// run only if there is a folder for their output.
 ///
 /// # Errors
 /// If the user interrupts.
@@ -77,8 +78,8 @@ fn is_there(
     Ok(Some(there))
 }
 
-/// Returns the key of a check. Its result doesn't depend on the folder, unless its words contain a relative
-/// path.
+/// Returns the key of a check. The result of a check doesn't depend on the folder, unless its words contain a
+/// relative path.
 fn key(job: &Job) -> String {
     let is_relative = |word: &String| word.contains('/') && !word.starts_with('/');
     let folder = job.words.iter().any(is_relative);

@@ -3,7 +3,7 @@
 use crate::file::experiment::{Registry, Tool};
 use crate::resolve::{Job, Scope, Sink};
 
-/// Describes why a tool counts as missing, and what to do.
+/// Describes why a tool counts as missing, and what to do about it.
 pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
     let name = &tool.name.value;
     if let Some(why) = why {
@@ -29,8 +29,8 @@ pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
 }
 
 /// Downloads the named packages, with those of their dependencies that the system lacks, and unpacks them
-/// into the folder that is the shell's `$0`. Nothing is installed and none of their scripts is run, so it
-/// needs no privileges.
+/// into the folder that is passed as the shell's `$0`. Nothing is installed and none of their scripts is run,
+/// so this needs no privileges.
 const UNPACK_PACKAGES: &str = "cd \"$0\" \
 && names=$(apt-get --simulate --no-install-recommends install \"$@\" | sed -n 's/^Inst \\([^ ]*\\).*/\\1/p') \
 && apt-get download ${names:-\"$@\"} && for file in *.deb; do dpkg-deb -x \"$file\" . || exit 1; done";
@@ -64,7 +64,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
             .map(|package| {
                 let mut all = into_folder("cargo install --locked --root");
                 match package.strip_prefix("./") {
-                    // A crate in the experiment's folder whose dependencies are in the registry.
+                    // This is a crate in the experiment's folder whose dependencies come from the registry.
                     Some(inner) => {
                         let own = scope.folders.here.join(inner).display().to_string();
                         all.extend(["--path".to_string(), own]);
@@ -82,7 +82,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
         Registry::Pypi => {
             let mut pip = vec![at("bin/python")];
             pip.extend(words("-m pip install --disable-pip-version-check"));
-            // `name@version` as everywhere in the file; pip requires `name==version`.
+            // The file uses `name@version` everywhere; pip requires `name==version`.
             pip.extend(
                 packages
                     .iter()
@@ -99,7 +99,7 @@ pub fn install_jobs(scope: &Scope<'_>, tool: &Tool) -> Vec<Job> {
                 let variables = vec![
                     ("GOPATH".to_string(), path.clone()),
                     ("GOBIN".to_string(), at("bin")),
-                    // Otherwise Go leaves files that their owner can't remove.
+                    // Without this, Go leaves files that their owner can't remove.
                     ("GOFLAGS".to_string(), "-modcacherw".to_string()),
                 ];
                 job(

@@ -1,4 +1,4 @@
-//! `how = "bench"`: all subjects in one session, in rounds.
+//! `how = "bench"`: measures all subjects in one session, in rounds.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::metrics::unit_text;
 use crate::resolve::{Folders, Job, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 
-/// The fewest rounds that a time limit leaves.
+/// The minimum number of rounds that remain under a time limit.
 const FEWEST_ROUNDS: u64 = 5;
 
 /// How much to measure.
@@ -24,7 +24,7 @@ pub struct Amount {
     pub rounds: u64,
     /// The remaining time; no more rounds are started than fit into it.
     pub time: Option<Duration>,
-    /// When everything must have ended, regardless of the results so far.
+    /// The time by which everything must have ended, regardless of the results so far.
     pub deadline: Option<Instant>,
     /// How many rounds the measure already has.
     pub before: u64,
@@ -36,8 +36,8 @@ impl Amount {
         is_over(self.deadline)
     }
 
-    /// Returns the name of a measure's record, without its extension: additional rounds have their own
-    /// record.
+    /// Returns the name of a measure's record, without its extension; additional rounds have a record of
+    /// their own.
     pub fn record_name(&self, measure: &Measure) -> String {
         match self.before {
             0 => measure.id.value.clone(),
@@ -45,7 +45,7 @@ impl Amount {
         }
     }
 
-    /// Returns the number of rounds that fit if one takes this many seconds.
+    /// Returns the number of rounds that fit into the time if one round takes this many seconds.
     pub fn fitting(&self, seconds: f64) -> u64 {
         match self.time {
             Some(time) if seconds > 0.0 => {

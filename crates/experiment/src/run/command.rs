@@ -26,7 +26,7 @@ pub struct Ended {
     pub stderr: PathBuf,
 }
 
-/// Why a command didn't come to an end.
+/// Why a command didn't run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// The user interrupted it.
@@ -37,7 +37,7 @@ pub enum CommandError {
     NotStarted(String),
 }
 
-/// Redirects standard error to a file, the shell's `$0`, and executes the program.
+/// A script that redirects standard error to a file, passed as the shell's `$0`, and executes the program.
 const ERRORS_TO_FILE: &str = "exec \"$@\" 2>\"$0\"";
 
 /// Checks that the job's program exists.
@@ -154,7 +154,7 @@ pub fn describe(exit: Exit) -> String {
     }
 }
 
-/// Returns the last lines of a file, joined: the messages of a failing program.
+/// Returns the last lines of a file, joined; these are the messages of a program that failed.
 pub fn last_words(path: &Path) -> String {
     last_lines(&tail(path, 2048))
 }

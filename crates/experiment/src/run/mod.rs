@@ -12,7 +12,7 @@ pub mod verb;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interrupted;
 
-/// The reason for skipping something that could have been measured.
+/// The reason given for skipping something that could have been measured.
 pub const NO_TIME: &str = "omitted, no time left";
 
 /// The outcome of one measure.
@@ -20,7 +20,7 @@ pub const NO_TIME: &str = "omitted, no time left";
 pub struct Yield {
     /// Numbers, findings and gaps.
     pub results: crate::results::Results,
-    /// Paths of the evidence, relative to the work folder.
+    /// The paths of the evidence, relative to the work folder.
     pub records: Vec<String>,
     /// Problems that occurred.
     pub notes: Vec<String>,

@@ -18,10 +18,10 @@ use crate::resolve::{Folders, Job, Scope, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
-/// A verb's progress isn't shown: the status line already names the measure.
+/// Ignores the progress of a verb, because the status line already names the measure.
 fn unwatched(_: Event<'_>) {}
 
-/// Calls of one verb, and their outcome.
+/// Several calls of one verb, and their outcome.
 pub(super) struct Session<'s> {
     folders: &'s Folders,
     amount: Amount,
@@ -40,8 +40,8 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Returns the result of `conduct`, or why there is none. `name` is that of the record, without its
-    /// extension.
+    /// Returns the result of `conduct`; returns `None` and records the reason if there is none. `name` is the
+    /// name of the record, without its extension.
     pub(super) fn call<R>(
         &mut self,
         name: &str,
@@ -107,7 +107,7 @@ impl<'s> Session<'s> {
 /// Explains each target.
 pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<'_>) -> Yield {
     let mut session = Session::new(scope.folders, amount);
-    // Each metric once, since the list has one entry for each subject.
+    // Each metric is listed once, although the list has one entry for each subject.
     let asked: Vec<String> = metrics::of(scope.experiment, measure)
         .into_iter()
         .map(|known| known.metric)
@@ -153,7 +153,7 @@ pub fn why(measure: &Measure, targets: &[Target], amount: Amount, scope: &Scope<
                 );
                 session.outcome.results.samples.extend(samples);
                 if let Some(limited) = &findings.limited {
-                    // Reported if a claim needs a count that this tier doesn't make.
+                    // The gap is reported if a claim needs a count that this tier doesn't make.
                     session.outcome.results.gaps.push(Gap {
                         measure: Some(measure.id.value.clone()),
                         subject: Some(target.subject.clone()),
@@ -245,7 +245,7 @@ fn startup_plan(
 ) -> Result<StartupPlan, MeasureError> {
     let found = |target: &Target| {
         let mut found = verb::find(&target.job)?;
-        // The first byte is only observed if output goes to a pipe.
+        // The first byte can only be observed if output goes to a pipe.
         found.command.output = Output::Pipe;
         Ok(found)
     };
@@ -374,7 +374,7 @@ pub fn machine(measure: &Measure, amount: Amount, folders: &Folders) -> Yield {
         Ok((samples, without)) => {
             session.outcome.results.samples = samples;
             for (id, why) in without {
-                // A probe without a result is named by its metric, so that claims about it can state the
+                // A probe without a result is listed by its metric, so that claims about it can state the
                 // reason.
                 session.outcome.results.samples.push(Samples {
                     measure: measure.id.value.clone(),

@@ -13,7 +13,7 @@ use crate::resolve::{Folders, Job, Scope, Sink, Target};
 use crate::results::{Cause, Gap, Samples};
 use crate::sweep;
 
-/// The most bytes that are read of a program's output.
+/// The maximum number of bytes to read from a program's output.
 const MOST_OUTPUT: u64 = 16 << 20;
 
 /// Runs the targets in rounds and reads their numbers. The order rotates by one from round to round, so that
@@ -98,12 +98,12 @@ pub fn run(
     Ok(outcome)
 }
 
-/// A target with the values read so far.
+/// A target, with the values read so far.
 struct Reading<'t> {
     target: &'t Target,
     values: Vec<Vec<(u32, f64)>>,
     failure: Option<String>,
-    /// Waits for a CPU in the runs that count.
+    /// The waits for a CPU in the runs that count.
     waits: CpuWaits,
 }
 
@@ -122,7 +122,8 @@ impl Reading<'_> {
                 .work
                 .join("logs")
                 .join(format!("{}-{}", measure.id.value, target.file_part()));
-        // A pattern needs the output in a file, regardless of the subject's output for other measures.
+        // The output must go to a file for a pattern, regardless of where the subject's output goes in other
+        // measures.
         let job = Job {
             output: Sink::Null,
             ..target.job.clone()
@@ -137,7 +138,7 @@ impl Reading<'_> {
             Ok(ended) => ended,
         };
         if ended.run.exit == Exit::TimedOut && amount.is_over() {
-            // Stopped because the time was up: neither a result nor a failure.
+            // The run was stopped because the time was up, so it is neither a result nor a failure.
             return Ok(());
         }
         if !ended.run.exit.is_success() && !target.may_fail {
@@ -246,7 +247,7 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
     })
 }
 
-/// Measures sizes of files and counts of patterns, under each combination that they depend on.
+/// Measures sizes of files and counts of patterns, under each combination of parameters on which they depend.
 pub fn run_static(
     measure: &Measure,
     amount: Amount,

@@ -46,8 +46,8 @@ impl Sampler<'_> {
     }
 }
 
-/// Returns counts, parts of the account and findings of a `why` record. A call that was not made has the
-/// count 0: `asked` are the metrics that the file uses.
+/// Returns the counts, the parts of the account and the findings of a `why` record. A call that was not made
+/// has the count 0. `asked` are the metrics that the file uses.
 pub fn why(
     explanation: &Explanation,
     measure: &str,
@@ -103,7 +103,7 @@ pub fn why(
     one("findings", "", explanation.findings.len() as f64);
     one("processes", "", explanation.processes.len() as f64);
     one("slowdown", "", explanation.explaining.slowdown);
-    // Counts that were not made are absent, not 0.
+    // If calls weren't counted, their counts are absent, not 0.
     for metric in asked.iter().filter(|_| counts_calls) {
         match metric.split_once('_') {
             Some(("calls", name)) => one(metric, "", sum(&|row| row.calls, Some(name))),
@@ -126,7 +126,7 @@ pub fn why(
     (sampler.all, findings)
 }
 
-/// Returns what keeps a tier from seeing every cause.
+/// Returns what keeps the tier from seeing every cause.
 fn limited(explanation: &Explanation) -> Option<String> {
     let tier = &explanation.explaining.tier;
     (tier != "kernel").then(|| {
@@ -136,14 +136,15 @@ fn limited(explanation: &Explanation) -> Option<String> {
     })
 }
 
-/// Returns the warnings of a `startup` record about a busy machine: first bytes that were stamped late.
+/// Returns those warnings of a `startup` record that concern a busy machine, namely first bytes that were
+/// stamped late.
 pub fn of_load(record: &StartupRecord) -> Vec<String> {
     let warnings = record.warnings.iter();
     let late = warnings.filter(|warning| warning.id == "late_stamps");
     late.map(|warning| warning.message.clone()).collect()
 }
 
-/// Returns the notes of a `pipe` record about a busy machine: a stage that had no CPU.
+/// Returns those notes of a `pipe` record that concern a busy machine, namely a stage that had no CPU.
 pub fn of_pipe_load(record: &PipeRecord) -> Vec<String> {
     let notes = record
         .notes
@@ -171,7 +172,7 @@ pub fn of_serve_trust(record: &ServeRecord) -> Vec<String> {
     }
 }
 
-/// Returns a figure of a round.
+/// A function that returns a figure of a round.
 type OfRound = fn(&LoadRound) -> Option<f64>;
 /// Percentiles of the response time in a round, in milliseconds.
 const RESPONSES: [(&str, OfRound); 4] = [
@@ -283,8 +284,8 @@ fn launches(sampler: &mut Sampler<'_>, cold: &ColdStart, subject: &str, prefix: 
     }
 }
 
-/// Returns first output and exit of the runs of a `startup` record, and their waits for a CPU. `subjects` are
-/// in the order of its programs.
+/// Returns the first output and the exit of the runs of a `startup` record, and their waits for a CPU.
+/// `subjects` are in the order of the record's programs.
 pub fn startup(
     runs: &[StartupRun],
     measure: &str,
@@ -330,7 +331,7 @@ pub fn startup(
     (all, waits(runs))
 }
 
-/// Returns how long the programs waited for a CPU, as far as known.
+/// Returns how long the programs waited for a CPU, as far as this is known.
 fn waits(runs: &[StartupRun]) -> CpuWaits {
     let mut all = CpuWaits::default();
     for run in runs {
@@ -341,7 +342,7 @@ fn waits(runs: &[StartupRun]) -> CpuWaits {
     all
 }
 
-/// Returns a fraction of the stage's own wall time, 0 to 1.
+/// Returns `ns` as a fraction of the stage's own wall time, 0 to 1.
 fn share(stage: &StageRun, ns: Option<u64>) -> Option<f64> {
     let wall = stage.wall_ns();
     (wall > 0).then_some(ns? as f64 / wall as f64)
@@ -366,7 +367,7 @@ pub fn pipe(
         .enumerate()
         .map(|(round, row)| seconds((round, row.wall_ns)))
         .collect();
-    // The measure's name means the whole pipeline: wall.ID, and ID.wall.
+    // The measure's name means the whole pipeline: wall.ID and ID.wall.
     sampler.add("wall", Some(measure), "s", false, true, walls.clone());
     sampler.add("wall", None, "s", false, false, walls);
     for (stage, name) in names.iter().enumerate() {
@@ -415,10 +416,10 @@ pub fn pipe(
     sampler.all
 }
 
-/// Probes with a value, and the ids of the others with the reason why they have none.
+/// The probes that have a value, and the ids of the others, each with the reason why it has none.
 pub type Probes = (Vec<Samples>, Vec<(String, String)>);
 
-/// Returns the probes with a value, and the others with the reason why they have none.
+/// Returns the probes that have a value, and the others with the reasons why they have none.
 ///
 /// # Errors
 /// If there are no probes.

@@ -16,7 +16,7 @@ use crate::resolve::{Scope, Target};
 /// The status with which a server switches to WebSocket.
 const SWITCHING: u16 = 101;
 
-/// Progress isn't shown: the status line already names the measure.
+/// Ignores progress, because the status line already names the measure.
 fn unwatched(_: Event<'_>) {}
 
 /// Launches all targets, or puts load on them, in the same rounds.

@@ -14,11 +14,11 @@ use crate::resolve::{Folders, Job, Sink, Target};
 /// How a verb ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// It completed or failed.
+    /// It completed or failed by itself.
     ByItself,
     /// The user interrupted it.
     Interrupted,
-    /// Its time was up; its measurements up to then are in its record.
+    /// Its time was up; what it measured until then is in its record.
     Cut,
 }
 
@@ -29,14 +29,14 @@ pub struct Verb {
     relative: String,
     /// Path of the record.
     pub path: PathBuf,
-    /// The file for errors.
+    /// The file to which errors are written.
     log: PathBuf,
     deadline: Option<Instant>,
 }
 
 impl Verb {
-    /// Creates a call. `name` is that of the record, without its extension. An older record of this name is
-    /// removed, since it is not evidence of this run.
+    /// Creates a call. `name` is the name of the record, without its extension. An older record with this
+    /// name is removed, because it is not evidence from this run.
     pub fn new(name: &str, amount: Amount, folders: &Folders) -> Verb {
         let relative = format!("records/{name}.json");
         let path = folders.work.join(&relative);
@@ -49,7 +49,7 @@ impl Verb {
         }
     }
 
-    /// Returns how it ended; must be called right after the end.
+    /// Returns how the call ended; must be called right after it ended.
     pub fn ended(&self) -> End {
         match interrupt::received() {
             Some(_) => End::Interrupted,
@@ -63,7 +63,7 @@ impl Verb {
         self.path.is_file().then(|| self.relative.clone())
     }
 
-    /// Returns the error, with the last output of the failing command, and writes it to the log.
+    /// Returns the error, with the last output of the command that failed, and writes it to the log.
     pub fn said(&self, error: &ConductError) -> String {
         let stderr = match error {
             ConductError::Measure(
@@ -74,7 +74,7 @@ impl Verb {
             ) => String::from_utf8_lossy(stderr),
             _ => "".into(),
         };
-        // Failing to write the log isn't an error, since the record contains the same text.
+        // Failing to write the log isn't an error, because the record contains the same text.
         let text = error.to_string();
         let _ = std::fs::write(&self.log, format!("{text}\n{stderr}"));
         let first = text.lines().next().unwrap_or_default();
@@ -95,7 +95,7 @@ impl Verb {
         })
     }
 
-    /// Returns how these jobs are run, with one limit for all of them.
+    /// Returns how these jobs are run; they all share one time limit.
     pub fn terms<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> RunTerms {
         RunTerms {
             timeout: jobs.filter_map(|job| job.timeout).max(),
@@ -139,7 +139,7 @@ pub fn find(job: &Job) -> Result<fathom_conduct::Target, MeasureError> {
     plan.find()
 }
 
-/// Returns which failures are accepted if all targets are measured together.
+/// Returns which failures are accepted when all targets are measured together.
 pub fn ignored(targets: &[Target]) -> IgnoreFailure {
     match targets.iter().any(|target| target.may_fail) {
         true => IgnoreFailure::All,

@@ -12,13 +12,13 @@ use crate::resolve::Target;
 use crate::run::{Interrupted, Yield};
 use crate::verdict;
 
-/// How often a claim is judged; the level of the intervals ([`crate::expression::LEVEL`]) depends on it. Each
-/// time has twice the rounds of the previous one.
+/// How often a claim is judged; the confidence level of the intervals ([`crate::expression::LEVEL`]) depends
+/// on this. Each time, there are twice as many rounds as the time before.
 const LOOKS: u32 = 3;
-/// The most rounds that a measure reaches, as a multiple of those in the file.
+/// The maximum number of rounds that a measure reaches, as a multiple of the number in the file.
 pub(crate) const MOST_TIMES: u64 = 1 << (LOOKS - 1);
 
-/// Samples that a claim depends on.
+/// Samples on which a claim depends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub measure: String,
@@ -31,7 +31,7 @@ pub(super) struct Row {
 pub(super) struct More<'m> {
     /// The samples that get more rounds.
     pub rows: &'m [Row],
-    /// The number of existing rounds: as many are added.
+    /// The number of existing rounds, which is also the number of rounds to add.
     pub before: u64,
 }
 
@@ -47,7 +47,8 @@ impl More<'_> {
 }
 
 impl Running<'_> {
-    /// Doubles the rounds of everything that undecided claims depend on, and again if that was not enough.
+    /// Doubles the rounds of everything on which undecided claims depend, and does so again if that was not
+    /// enough.
     pub(super) fn decide(
         &mut self,
         prepared: &Prepared,
@@ -87,7 +88,7 @@ impl Running<'_> {
         }
     }
 
-    /// Returns the selected claims, each with the reason if it can't be judged.
+    /// Returns the selected claims, each with the reason why it can't be judged, if there is one.
     pub(super) fn judged<'c>(
         &'c self,
         prepared: &'c Prepared,
@@ -103,7 +104,7 @@ impl Running<'_> {
             })
     }
 
-    /// Returns what undecided claims depend on.
+    /// Returns the samples on which undecided claims depend.
     fn undecided(&self, prepared: &Prepared) -> Vec<Row> {
         let combinations = self.scope.combinations();
         let mut rows = Vec::new();
@@ -130,7 +131,7 @@ impl Running<'_> {
         rows
     }
 
-    /// Adds rounds to those of a measure.
+    /// Adds rounds to the existing ones of a measure.
     fn add(
         &mut self,
         measure: &Measure,

@@ -36,7 +36,7 @@ pub fn folders(experiment: &Experiment, work: &Path) -> Result<Folders, RunError
     })
 }
 
-/// Creates and locks the work folder, so that two runs do not mix.
+/// Creates the work folder and locks it, so that two runs don't mix.
 pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, RunError> {
     let failed = |error| RunError::Work {
         path: folders.work.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         && parent.file_name().is_some_and(|name| name == ".fathom")
         && !parent.join(".gitignore").exists()
     {
-        // Results aren't source files, and this folder wasn't created as a project's.
+        // Results aren't source files, and this folder wasn't created as a project's folder.
         std::fs::write(parent.join(".gitignore"), "*\n").map_err(failed)?;
         if made {
             let word = "Created by `fathom run` for its own files. Without this file, measurements made here are saved \

@@ -1,4 +1,4 @@
-//! One measure: the targets that can be run, and how to measure them.
+//! Handles one measure: determines the targets that can be run, and how to measure them.
 
 use std::collections::BTreeSet;
 

@@ -9,8 +9,8 @@ use crate::results::{Cause, Gap, Results};
 use crate::verdict;
 
 impl Running<'_> {
-    /// Returns whether this run omitted something it should have measured: interrupted, or out of time.
-    /// Something that the machine lacks doesn't count, nor does anything outside the quick set.
+    /// Returns whether this run omitted something that it should have measured, because it was interrupted or
+    /// out of time. Something that the machine lacks doesn't count, nor does anything outside the quick set.
     fn was_left_out(&self, gap: &Gap) -> bool {
         let measures = &self.scope.experiment.measures;
         let measure = measures

@@ -15,7 +15,7 @@ pub(crate) fn experiment(text: &str) -> Result<Experiment, FileError> {
     Ok(experiment)
 }
 
-/// A file with two subjects, a `bench` measure, a `why` measure and these claims.
+/// Returns a file with two subjects, a `bench` measure, a `why` measure and these claims.
 pub(crate) fn with_claims(claims: &str) -> String {
     format!(
         r#"schema_version = 1
@@ -40,19 +40,19 @@ how = "why"
     )
 }
 
-/// One claim.
+/// Returns one claim.
 pub(crate) fn claim(layer: &str, holds: &str) -> String {
     with_claims(&format!(
         "[[claims]]\nid = \"x\"\ntext = \"x\"\nlayer = \"{layer}\"\nholds = '''{holds}'''\n"
     ))
 }
 
-/// Samples of `time.wall` in seconds by round.
+/// Returns samples of `time.wall`, in seconds, by round.
 pub(crate) fn wall(subject: &str, values: &[f64]) -> Samples {
     samples("time", "wall", Some(subject), "s", values)
 }
 
-/// Samples of any metric.
+/// Returns samples of any metric.
 pub(crate) fn samples(
     measure: &str,
     metric: &str,
@@ -73,7 +73,7 @@ pub(crate) fn samples(
     }
 }
 
-/// The same samples under a parameter.
+/// Returns the same samples under a parameter.
 pub(crate) fn under(samples: Samples, name: &str, value: &str) -> Samples {
     Samples {
         parameters: vec![(name.to_string(), value.to_string())],
@@ -81,18 +81,18 @@ pub(crate) fn under(samples: Samples, name: &str, value: &str) -> Samples {
     }
 }
 
-/// Values around a centre, plus and minus a share, all different.
+/// Returns values around a centre, plus or minus a share, all of them different.
 pub(crate) fn around(centre: f64, spread: f64, count: usize) -> Vec<f64> {
     (0..count)
         .map(|i| {
-            // A fixed order without a trend.
+            // The order is fixed and has no trend.
             let place = (i * 7 % count) as f64 / (count - 1).max(1) as f64 - 0.5;
             centre * (1.0 + 2.0 * spread * place)
         })
         .collect()
 }
 
-/// Findings of `why`.
+/// Returns findings of `why`.
 pub(crate) fn found(subject: &str, ids: &[&str]) -> Findings {
     Findings {
         measure: "cause".to_string(),
@@ -103,7 +103,7 @@ pub(crate) fn found(subject: &str, ids: &[&str]) -> Findings {
     }
 }
 
-/// A gap.
+/// Returns a gap.
 pub(crate) fn gap(subject: &str, reason: &str) -> Gap {
     Gap {
         measure: None,
@@ -119,7 +119,7 @@ pub(crate) fn judged(text: &str, results: &Results) -> ClaimResult {
     judged_under(text, results, &[Vec::new()])
 }
 
-/// Returns it under combinations of parameters.
+/// Returns the verdict of the file's first claim, under combinations of parameters.
 pub(crate) fn judged_under(
     text: &str,
     results: &Results,

@@ -38,7 +38,7 @@ pub(super) enum Shell {
 }
 
 /// The variable with which a shell's completion script asks this program for candidates. Its value is the
-/// shell's name.
+/// name of the shell.
 const VARIABLE: &str = "FATHOM_COMPLETE";
 
 /// Prints the script for a shell. Returns the exit code.

@@ -1,12 +1,12 @@
-//! What one command takes more than the other, as the last lines of another verb's answer.
+//! Shows what one command takes more than the other, as the last lines of another verb's output.
 
 use fathom_conduct::Differs;
 use fathom_report::{difference_parts, difference_whole};
 
-/// The most parts that are named.
+/// The maximum number of parts to name.
 const PARTS: usize = 3;
 
-/// Returns the total of the parts, and the first of them; or why they are unknown.
+/// Returns the total of the parts and the largest of them, or why they are unknown.
 pub(super) fn lines(found: &Differs) -> Vec<String> {
     match found {
         Ok(difference) => {

@@ -11,7 +11,7 @@ use fathom_model::TimedRuns;
 use fathom_report::escape;
 use fathom_trace::TraceError;
 
-/// Exit code for invalid arguments.
+/// The exit code for invalid arguments.
 pub(super) const USAGE: i32 = 2;
 /// Exit code if the command under test failed.
 pub(super) const COMMAND_FAILED: i32 = 3;
@@ -21,7 +21,7 @@ pub(super) const UNTRUSTED: i32 = 4;
 /// An error that ends the program without a result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// The arguments contradict each other or are invalid. The message tells what to type.
+    /// The arguments are invalid or contradict each other. The message says what to type.
     #[error("{0}")]
     Usage(String),
     /// Measuring failed.
@@ -36,7 +36,7 @@ pub(super) enum Failure {
     /// The command to measure failed before it could be measured.
     #[error("{0}")]
     Failed(String),
-    /// The user interrupted it; the message tells what remains.
+    /// The user interrupted the command; the message says what remains.
     #[error("{0}")]
     Interrupted(String),
     /// A requested file can't be written.
@@ -68,7 +68,7 @@ impl From<ConductError> for Failure {
 const NOTHING_TIMED: &str = "interrupted before the first timed run had ended. To explain a command that doesn't end by itself, such as a \
      server, set a time limit: fathom why --timeout 10s -- COMMAND";
 
-/// Describes what an interrupted session leaves.
+/// Describes what remains of an interrupted session.
 fn nothing_observed(timed: &TimedRuns) -> String {
     format!(
         "interrupted before the command was observed, so there is nothing to explain. Before that: {}",
@@ -88,7 +88,7 @@ impl From<fathom_store::Error> for Failure {
     }
 }
 
-/// Creates a usage error; the text tells what to type instead.
+/// Creates a usage error; the text says what to type instead.
 pub(super) fn usage<T>(text: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Usage(text.into()))
 }
@@ -128,7 +128,7 @@ impl Failure {
         }
     }
 
-    /// Prints it to standard error and returns the exit code.
+    /// Prints the failure to standard error, and returns the exit code.
     pub(super) fn print(&self) -> i32 {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let mut text = format!("{red}error{red:#}: {}\n", escape_lines(&self.to_string()));
@@ -138,7 +138,8 @@ impl Failure {
                 text.push_str(&format!("{advice}\n"));
             }
         }
-        // Fathom needs /proc to start, find and account for programs: report this first, whatever failed.
+        // Fathom needs /proc to start, find and account for programs, so this is reported first, whatever
+        // failed.
         if !Path::new("/proc/self").exists() {
             text.push_str(
                 "/proc is not mounted here, but Fathom needs it to measure: mount -t proc proc /proc\n",

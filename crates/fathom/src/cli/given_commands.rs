@@ -1,4 +1,4 @@
-//! The commands of a verb that takes several.
+//! The commands given to a verb that takes several.
 
 use std::ffi::OsString;
 
@@ -23,7 +23,7 @@ pub(super) struct GivenCommands {
 }
 
 impl GivenCommands {
-    /// Returns the commands to run, at least one; `example` is shown as what to type if there is none.
+    /// Returns the commands to run, at least one. If there is none, `example` is shown as what to type.
     ///
     /// # Errors
     /// Usage errors: no command, both forms at once, or a line that can't be split.
@@ -46,7 +46,7 @@ impl GivenCommands {
         Ok(sources)
     }
 
-    /// Adds to an error what was probably meant: `./daemon 3` are two commands.
+    /// Adds to an error what was probably meant, because `./daemon 3` was parsed as two commands.
     pub(super) fn explain(&self, verb: &str, failure: Failure) -> Failure {
         let named = match &failure {
             Failure::Measure(MeasureError::NoSuchProgram { name, .. }) => name.clone(),

@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::options::ReadStore;
 use crate::cli::{screen, write};
 
-/// Number of points of a series in a list, the length of its sparkline.
+/// The number of points to show for a series in a list, which is the length of its sparkline.
 const LISTED: usize = 16;
 
 /// See the help texts.

@@ -1,4 +1,4 @@
-//! The last stored run of the suite, and what changed since.
+//! The last stored run of the suite, and what has changed since.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::cli::screen;
 
-/// The most records that are searched: opening one takes about a millisecond.
+/// The maximum number of records to search; opening one takes about a millisecond.
 const NEWEST: usize = 50;
 
 /// A stored run.
@@ -24,8 +24,8 @@ pub(super) struct LastRun {
     pub(super) called: String,
 }
 
-/// Returns the last complete run of this experiment, with the quick set or the full one. `None` if there is
-/// none, or no store.
+/// Returns the last complete run of this experiment, with either the quick set or the full one. Returns
+/// `None` if there is none, or no store.
 pub(super) fn find(
     store: Option<&str>,
     here: &Path,
@@ -100,8 +100,8 @@ pub(super) fn medians(
     )
 }
 
-/// Returns a median whose change is by the same clock: if the runs can only be compared by the other clock,
-/// that clock's median is returned, under its name.
+/// Returns a median whose change is measured by the same clock. If the runs can only be compared by the other
+/// clock, that clock's median is returned, under its name.
 fn median(point: NewPoint, compared: Option<&CompareRecord>) -> RunMedian {
     let since = compared.and_then(|compared| {
         let mut all = compared.comparisons.iter();
@@ -133,8 +133,8 @@ fn median(point: NewPoint, compared: Option<&CompareRecord>) -> RunMedian {
     }
 }
 
-/// Returns whether both are time metrics that can stand for each other: a comparison uses the clock that both
-/// runs allow.
+/// Returns whether both are time metrics of which one can replace the other; a comparison uses the clock that
+/// both runs allow.
 fn is_same_clock(one: &str, other: &str) -> bool {
     let clocks = ["wall", "cpu_wait_free"];
     one == other || (clocks.contains(&one) && clocks.contains(&other))

@@ -1,6 +1,7 @@
 //! A note that the machine has changed since its profile was taken.
 //!
-//! All compared measurements are made now, so the answer isn't affected: shown only with --verbose.
+//! All measurements that are compared are made now, so the result isn't affected, and the note is shown only
+//! with --verbose.
 
 use crate::cli::out::say;
 use fathom_machine::remembered::Change;

@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, Command};
 use fathom_conduct::redaction;
 
-/// Returns what to type instead, if the words of one command were given without quotes and `--`; `None` if
-/// clap's own message is better.
+/// Returns what to type instead if the words of one command were given without quotes and `--`. Returns
+/// `None` if clap's own message is better.
 pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) -> Option<String> {
     let bare = Bare::of(cli, words)?;
     match error.kind() {
@@ -26,7 +26,7 @@ pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) ->
                 bare.forms()
             ))
         }
-        // `sort -rn file`: -r is an option of Fathom, too, and n isn't a number.
+        // In `sort -rn file`, -r is also an option of Fathom, and n isn't a number.
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let value = error.get(ContextKind::InvalidValue)?.to_string();
             let takes_it = |two: &[&str]| {
@@ -47,8 +47,9 @@ pub(super) fn explain(cli: &Command, error: &clap::Error, words: &[OsString]) ->
     }
 }
 
-/// The same if clap parsed a word of the command as a separate command: `gzip -c file`, with `file` as the
-/// command for `-c`. Otherwise options after a command are Fathom's, as in `./a -r 5`.
+/// Like [`explain`], for the case that clap parsed a word of the command as a separate command: in `gzip -c
+/// file`, `file` becomes the command for `-c`. Otherwise, options after a command are Fathom's, as in `./a -r
+/// 5`.
 pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     let bare = Bare::of(cli, words)?;
     let pair = bare.command[1..].windows(2);
@@ -76,7 +77,7 @@ pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     ))
 }
 
-/// Returns whether a shell could run this word. Anything but a plain name is left to the shell.
+/// Returns whether a shell could run this word. Anything except a plain name is left to the shell.
 fn may_run(word: &str) -> bool {
     let is_name = |letter: char| letter.is_alphanumeric() || "._-+/".contains(letter);
     let is_program = |path: &Path| {
@@ -86,7 +87,7 @@ fn may_run(word: &str) -> bool {
     if !word.chars().all(is_name) || shell_builtin(word).is_some() {
         return true;
     }
-    // A missing file may exist where the hook runs.
+    // A file that is missing here may exist where the hook runs.
     if word.contains('/') {
         return is_program(Path::new(word)) || !Path::new(word).exists();
     }
@@ -116,7 +117,7 @@ impl<'w> Bare<'w> {
             return None;
         }
         let (options, command) = words.split_at(first_positional(verb, &words)?);
-        // A word with blanks was quoted, so it is a command of its own.
+        // A word with blanks was quoted, so it is a complete command.
         if command.len() < 2 || command[0].contains(char::is_whitespace) {
             return None;
         }
@@ -159,7 +160,7 @@ fn first_positional(verb: &Command, words: &[&str]) -> Option<usize> {
     None
 }
 
-/// Returns how many of the following words are values of these options; `None` for an unknown option.
+/// Returns how many of the words that follow are values of these options; `None` if an option is unknown.
 fn values_after(verb: &Command, word: &str) -> Option<usize> {
     let values = |arg: &Arg| match arg.get_action().takes_values() && !arg.is_require_equals_set() {
         true => arg.get_num_args().map_or(1, |range| range.min_values()),
@@ -195,7 +196,7 @@ fn values_after(verb: &Command, word: &str) -> Option<usize> {
 
 /// Returns how to run a name that is part of the shell rather than a program.
 pub(super) fn shell_builtin(name: &str) -> Option<&'static str> {
-    // POSIX: special built-ins, those that change the shell itself, and reserved words.
+    // In POSIX, these are special built-ins, commands that change the shell itself, and reserved words.
     const OF_SH: &[&str] = &[
         ".", ":", "!", "{", "alias", "bg", "break", "case", "cd", "command", "continue", "do",
         "eval", "exec", "exit", "export", "fc", "fg", "for", "getopts", "hash", "if", "jobs",

@@ -1,5 +1,5 @@
-//! Parsing, dispatching and printing, without measuring: one folder or file for each verb, and what they
-//! share.
+//! Parses, dispatches and prints, without measuring. There is one folder or file for each verb, and for what
+//! they share.
 
 mod bench;
 mod bisect;
@@ -135,7 +135,7 @@ enum Verb {
     Man(man::Arguments),
 }
 
-/// These verbs take one command, so their help omits how options apply to several.
+/// Builds the command. Some verbs take a single command, so their help omits how options apply to several.
 fn command() -> Command {
     const SEVERAL: &str = ". Once for all commands or once for each";
     let of_one = |arg: Arg| {
@@ -162,7 +162,7 @@ fn command() -> Command {
 /// Parses the command line.
 ///
 /// # Errors
-/// Only errors that clap can't explain: it prints the others itself, and exits.
+/// Only errors that clap can't explain; it prints all others itself, and exits.
 fn parse() -> Result<Cli, Failure> {
     let mut command = command();
     command.build();
@@ -211,7 +211,7 @@ fn gate_of(arguments: &[String]) -> Option<gate::Arguments> {
 }
 
 impl Verb {
-    /// Returns what is needed to run the subcommand as a job, if it can be one.
+    /// Returns what is needed to run the subcommand as a job, if it can be a job.
     fn remote(&mut self) -> Result<Option<fleet::Remote<'_>>, Failure> {
         macro_rules! remote {
             ($arguments:expr, $plan:expr, $parts:expr, [$($file:expr),*]) => {

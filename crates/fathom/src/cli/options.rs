@@ -48,7 +48,7 @@ pub(super) struct Margin {
     pub margin: f64,
 }
 
-/// Whether to wait for a busy machine.
+/// Whether to wait while the machine is busy.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = MEASURED)]
 pub(super) struct Quiet {

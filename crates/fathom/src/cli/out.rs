@@ -14,7 +14,7 @@ macro_rules! say {
 }
 pub(super) use say;
 
-/// The same for text with several lines. A failure to write doesn't stop the command.
+/// Like `say`, for text with several lines. A failure to write doesn't stop the command.
 pub(super) fn say_lines(text: &str) {
     let text = guarded(text.strip_suffix('\n').unwrap_or(text));
     let _ = writeln!(anstream::stderr().lock(), "{text}");
@@ -22,7 +22,7 @@ pub(super) fn say_lines(text: &str) {
 
 /// Draws a line on standard error that replaces the previous one; an empty text removes it.
 pub(super) fn redraw(text: &str) {
-    // As above.
+    // As above, a failure to write doesn't stop the command.
     let _ = write!(io::stderr(), "\r{}\x1b[K", guarded(text));
 }
 
@@ -48,13 +48,13 @@ pub(super) fn print_for_programs(bytes: &[u8]) -> io::Result<()> {
 fn whole(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        // The reader closed the pipe: `fathom … | head`.
+        // The reader closed the pipe, as in `fathom … | head`.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
 }
 
-/// Prints clap's output: help on standard output, mistakes on standard error.
+/// Prints clap's output: help goes to standard output, and errors to standard error.
 ///
 /// # Errors
 /// As above.

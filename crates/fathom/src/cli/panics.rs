@@ -1,11 +1,11 @@
-//! Panics of the standard library that aren't bugs.
+//! Handles panics of the standard library that aren't bugs.
 
 use std::panic::PanicHookInfo;
 
 use crate::cli::failure::UNTRUSTED;
 use crate::cli::out::say;
 
-/// The beginning of the standard library's message if no further thread can be created.
+/// The beginning of the standard library's message if no more threads can be created.
 const NO_THREAD: &str = "failed to spawn thread";
 
 /// Makes Fathom exit with a message and an exit code if a thread can't be created anywhere. The processes

@@ -1,4 +1,4 @@
-//! Parameter scans and lists: one command becomes many.
+//! Expands parameter scans and lists: one command becomes many.
 
 /// A name and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) struct Parameter {
     pub values: Vec<String>,
 }
 
-/// Values of all parameters, for one benchmark.
+/// The values of all parameters for one benchmark.
 pub(super) type Assignment = Vec<(String, String)>;
 
 /// Expands `-P NAME MIN MAX` with `-D STEP` (1 if absent).
@@ -44,8 +44,8 @@ pub(super) fn scan(
     let steps = 0..=(last - first) / step;
     let values = steps
         .map(|i| {
-            // The first value is written as given, the others as computed with the step: as in hyperfine, so
-            // that files named after the values are the same.
+            // The first value is written as given, and the others as computed with the step, as in hyperfine,
+            // so that files named after the values are the same.
             let shown = match i {
                 0 => decimals_of(min),
                 _ => decimals_of(min).max(of_step),
@@ -60,10 +60,11 @@ pub(super) fn scan(
     })
 }
 
-/// Refuses a value that is a command: `-P n 1 'sleep {n}'` would use the command as the last value.
+/// Refuses a value that is really a command: in `-P n 1 'sleep {n}'`, the command would be used as the last
+/// value.
 ///
 /// # Errors
-/// A message that tells what to type, if the value contains its own parameter.
+/// A message that says what to type, if the value contains its own parameter.
 pub(super) fn holds_no_command(option: &str, name: &str, value: &str) -> Result<(), String> {
     if !value.contains(&format!("{{{name}}}")) {
         return Ok(());
@@ -106,14 +107,15 @@ pub(super) fn list(name: &str, text: &str) -> Result<Parameter, String> {
     })
 }
 
-/// The most combinations of all values: more would exhaust memory before anything runs, and take days to run.
+/// The maximum number of combinations of all values; more would exhaust memory before anything runs, and take
+/// days to run.
 const MOST: usize = 100_000;
 
-/// Returns every combination; the first parameter varies fastest, as hyperfine's users expect. Returns one
-/// empty assignment if there are no parameters.
+/// Returns every combination. The first parameter varies fastest, as hyperfine's users expect. If there are
+/// no parameters, returns one empty assignment.
 ///
 /// # Errors
-/// If a name is given twice, or there are too many combinations.
+/// If a name is given twice, or if there are too many combinations.
 pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, String> {
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]
@@ -149,7 +151,7 @@ pub(super) fn combinations(parameters: &[Parameter]) -> Result<Vec<Assignment>, 
     Ok(all)
 }
 
-/// Returns `text` with every `{NAME}` replaced by its value; values are not searched again.
+/// Returns `text` with every `{NAME}` replaced by its value; values are not searched for names again.
 pub(super) fn fill(text: &str, assignment: &Assignment) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -253,7 +255,7 @@ mod tests {
             .collect();
         assert_eq!(short, ["1x", "2x", "1y", "2y"]);
         assert_eq!(combinations(&[]).unwrap().len(), 1);
-        // Refused before a list of 25 million is created.
+        // This is refused before a list of 25 million values is created.
         let long = |name: &str| Parameter {
             name: name.into(),
             values: vec!["x".into(); 5000],

@@ -1,5 +1,5 @@
-//! Ensures that files that are read and files that are written are never the same: otherwise a measurement
-//! could empty its own input, or a report could overwrite the user's data.
+//! Ensures that a file is never both read and written. Otherwise, a measurement could empty its own input, or
+//! a report could overwrite the user's data.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(super) fn check<'a>(
 /// Checks only inputs and outputs.
 ///
 /// # Errors
-/// As [`check`].
+/// As for [`check`].
 pub(super) fn check_files<'a>(
     files: impl IntoIterator<Item = (&'a Input, &'a Output)>,
     written: &[&'a Option<PathBuf>],
@@ -70,7 +70,7 @@ fn shared<'a>(some: &[&'a Path], others: &[&Path]) -> Option<&'a Path> {
         .copied()
 }
 
-/// The identity of a file, to detect two paths to the same file.
+/// The identity of a file, used to detect two paths to the same file.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and inode of an existing file.

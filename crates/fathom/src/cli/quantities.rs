@@ -8,8 +8,8 @@ use fathom_model::Metric;
 
 use crate::cli::failure::{Failure, usage};
 
-/// Parses `60s`, `500ms`, `2m`, `1.5h`. A bare number is refused for all options alike: it would mean seconds
-/// for some options and milliseconds for others.
+/// Parses `60s`, `500ms`, `2m` or `1.5h`. A bare number is refused for all options alike, because it would
+/// mean seconds for some options and milliseconds for others.
 ///
 /// # Errors
 /// A message that lists what is accepted.
@@ -48,7 +48,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| "the time is too long".to_string())
 }
 
-/// Parses `1%` or `0.01`: between 0 and 1, both excluded.
+/// Parses a share such as `1%` or `0.01`. It must be greater than 0 and less than 1.
 ///
 /// # Errors
 /// A message that lists what is accepted.
@@ -107,7 +107,7 @@ pub(super) struct MetricAndMargin {
     pub margin: Option<f64>,
 }
 
-/// Refuses a metric that is given twice, since it would have two margins.
+/// Refuses a metric that is given twice, because it would have two margins.
 ///
 /// # Errors
 /// [`Failure::Usage`].
@@ -150,7 +150,7 @@ pub(super) fn metric(text: &str) -> Result<Metric, String> {
         })
 }
 
-/// The same as [`whole`], excluding 0.
+/// Like [`whole`], but refuses 0.
 ///
 /// # Errors
 /// A message that lists what is accepted.

@@ -1,4 +1,4 @@
-//! A command line of Fathom for display: secrets in it are replaced.
+//! A command line of Fathom for display, in which secrets are replaced.
 
 use fathom_conduct::redaction;
 

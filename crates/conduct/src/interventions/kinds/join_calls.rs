@@ -1,4 +1,4 @@
-//! Joins small reads and writes of files, using a library of Fathom.
+//! Joins small reads and writes of files, using a library that comes with Fathom.
 
 use std::ffi::OsString;
 

@@ -18,7 +18,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     arrange,
 };
 
-/// Large enough for what programs usually allocate at once, small enough for any machine that runs them.
+/// This is large enough for what programs usually allocate at once, and small enough for any machine that
+/// runs them.
 const TOP_PAD: &str = "67108864";
 const NEVER: &str = "17179869184";
 

@@ -22,7 +22,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     arrange,
 };
 
-/// The interval at which to check whether the real program has started.
+/// The interval between checks whether the real program has started.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
@@ -52,7 +52,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     })
 }
 
-/// Reads the variables of the real program while it runs, in one more run of the command.
+/// Runs the command once more, and reads the environment variables of the real program while it runs.
 fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsString)>, String> {
     let missed = || "the program behind its wrapper ends too soon to be examined".to_owned();
     let target = case.target;
@@ -83,7 +83,7 @@ fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsStrin
         .flat_map(|word| [word.as_bytes(), b"\0"].concat())
         .collect();
     let mut seen = None;
-    // Let it run to its end, so that its work isn't cut off halfway.
+    // Let the program run to its end, so that its work isn't cut off halfway.
     while child
         .try_wait()
         .map_err(|error| error.to_string())?

@@ -1,4 +1,4 @@
-//! Changes nothing: shows how often a nonexistent difference is claimed.
+//! Changes nothing; this shows how often a nonexistent difference is claimed.
 
 use crate::interventions::{Case, Change, Intervention, Takes};
 

@@ -16,7 +16,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     arrange,
 };
 
-/// With more files, the command line would be too long.
+/// The maximum number of files; with more, the command line would be too long.
 const MOST_FILES: usize = 200;
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

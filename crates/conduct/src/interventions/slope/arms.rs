@@ -1,4 +1,4 @@
-//! A command as it is, and delayed by three sizes.
+//! Prepares a command without a delay and with three sizes of delay.
 
 use std::time::Duration;
 
@@ -8,28 +8,29 @@ use super::delayed::Delayed;
 use super::estimate::Slopes;
 use crate::Target;
 
-/// The delays as parts of the largest one. The command as it is carries the same filter, or is asked
-/// about and stopped as often, so that only the delay differs.
+/// The delays as parts of the largest one. The command without a delay carries the same filter, or is stopped
+/// just as often to be asked about, so that only the delay differs.
 pub(crate) const SIZES: [f64; 4] = [0.0, 1.0 / 3.0, 2.0 / 3.0, 1.0];
 
-/// All delays of a run together, as a part of its time: so much that it stands out from how runs
-/// scatter, and so little that what is beside the critical path stays there.
+/// The sum of all delays in a run, as a part of its time. It must be large enough to stand out from the
+/// variation between runs, and small enough that what is off the critical path stays off it.
 pub(super) const LARGEST: f64 = 0.24;
 
-/// A call isn't delayed by less: being asked about costs some 10 us.
+/// The smallest delay of a call, in seconds: asking about a call already costs some 10 µs.
 const LEAST_ASKED: f64 = 10e-6;
-/// So many calls a second can be asked about.
+/// The maximum number of calls per second that can be asked about.
 const MOST_ASKED: f64 = 10_000.0;
-/// Steps that are tried to see what one costs.
+/// The number of steps that are timed to determine the cost of one.
 const TRIED: u32 = 1_000;
-/// Steps that the command as it is makes as well: a CPU hides the first few behind the rest of the call (25
-/// took 17 ns in the place of 83 on an AMD EPYC).
+/// The number of steps that the command without a delay makes as well: a CPU hides the first few behind the
+/// rest of the call (on an AMD EPYC, 25 steps took 17 ns instead of 83).
 const HIDDEN: u32 = 60;
 
-/// The commands, and how their delays become a slope. `wall`: what it takes as it is, s.
+/// Returns the commands, and how their delays become a slope. `wall` is the time of the command without a
+/// delay, in seconds.
 ///
 /// # Errors
-/// In words, where it can't be delayed here.
+/// A message, if the command can't be delayed here.
 pub(crate) fn arms(
     name: &str,
     delayed: &Delayed,
@@ -71,7 +72,7 @@ pub(crate) fn arms(
     Ok((targets.collect(), slopes))
 }
 
-/// What is changed of a command.
+/// A change to a command.
 struct Change {
     filter: Option<CallFilter>,
     delay: Option<Delay>,
@@ -79,7 +80,8 @@ struct Change {
 
 type Delays = ([Change; 4], Option<[f64; 4]>, [String; 4]);
 
-/// By the filter's own instructions where these can take long enough, else by asking about each.
+/// Delays calls by the filter's own instructions if these can take long enough, or otherwise by asking about
+/// each call.
 fn of_calls(numbers: &[u32], calls: Option<u64>, whole: f64, wall: f64) -> Result<Delays, String> {
     let count = calls.unwrap_or(1).max(1) as f64;
     if let Some(steps) = calls.and_then(|_| steps_for(whole / count)) {
@@ -109,7 +111,8 @@ fn in_words(seconds: f64) -> String {
     }
 }
 
-/// Steps that take so long, s, all filters together; `None` where that is too long for them.
+/// Returns steps that take `each` seconds, in all filters together; `None` if that is too long for the
+/// filters.
 fn steps_for(each: f64) -> Option<Steps> {
     let cost = |made| {
         let tried = Steps {

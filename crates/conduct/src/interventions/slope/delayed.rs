@@ -6,14 +6,14 @@ use fathom_trace::{Thread, Tier, Trace};
 
 use super::{PREFIX, THREAD};
 
-/// Calls that do much the same.
+/// A class of calls that have a similar purpose.
 pub(crate) struct Class {
-    /// As `--try` takes it.
+    /// The name that `--try` accepts.
     pub name: &'static str,
-    /// None of them waits for another process or thread of the command: a delay before such a wait would
-    /// be a part of the wait.
+    /// The calls. None of them waits for another process or thread of the command: a delay before such a wait
+    /// would be absorbed by the wait.
     pub calls: &'static [&'static str],
-    /// Findings that are about them.
+    /// The findings that are about these calls.
     findings: &'static [FindingId],
 }
 
@@ -126,22 +126,23 @@ pub(crate) static CLASSES: &[Class] = &[
     },
 ];
 
-/// What is delayed of a command.
+/// The part of a command that is delayed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Delayed {
-    /// Calls.
+    /// System calls.
     Calls {
-        /// Their numbers.
+        /// The numbers of the system calls.
         numbers: Vec<u32>,
-        /// How often they are made; `None` where that isn't known.
+        /// How often they are made; `None` if that isn't known.
         calls: Option<u64>,
     },
-    /// Threads, that run for so long together, s.
+    /// Threads, and their total running time in seconds.
     Threads(ThreadName, f64),
 }
 
 impl Delayed {
-    /// By the name that `--try` takes, without its prefix: a class, a call or a thread.
+    /// Returns what is delayed, given the name that `--try` accepts, without its prefix: a class, a call or a
+    /// thread.
     pub(crate) fn named(name: &str, trace: &Trace) -> Result<Delayed, String> {
         if let Some(thread) = name.strip_prefix(THREAD) {
             let meant = trace.threads.iter().find(|one| one.name == thread);
@@ -162,8 +163,8 @@ impl Delayed {
     }
 }
 
-/// What is delayed for a finding, with the name that `--try` takes for it: the calls that it is about,
-/// or else the thread.
+/// Returns what is delayed for a finding, with the name that `--try` accepts for it: the calls that the
+/// finding is about, or otherwise the thread.
 pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, Delayed), String> {
     match finding.id {
         FindingId::WaitingForInput => {
@@ -172,7 +173,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
         FindingId::WaitingForOutput => {
             return Err("the cause is in the program that reads the output".to_owned());
         }
-        // Who wants the CPU is not one thread.
+        // The CPU is taken by other processes, not by one thread of the command.
         FindingId::CpuStarved => return Err("it is in what runs beside it".to_owned()),
         _ if finding.could_win_ns == 0 => {
             return Err("it costs no time of the whole".to_owned());
@@ -182,7 +183,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
     if let Some(found) = calls_of_finding(finding, trace) {
         return Ok(found);
     }
-    // A thread that waits is not delayed by being stopped.
+    // Stopping a thread that is waiting doesn't delay it.
     let waits = [
         FindingId::Sleeping,
         FindingId::SyncWrites,
@@ -232,7 +233,7 @@ fn calls_of_finding(finding: &Finding, trace: &Trace) -> Option<(String, Delayed
         .iter()
         .filter(|class| class.findings.contains(&finding.id));
     let known = about.filter_map(|class| Some((class, calls(class.calls, trace).ok()?)));
-    // Of several the one that takes longest.
+    // If there are several, choose the one that takes the longest.
     let time = |class: &Class| -> u64 {
         let rows = trace
             .syscalls
@@ -244,10 +245,11 @@ fn calls_of_finding(finding: &Finding, trace: &Trace) -> Option<(String, Delayed
     Some((format!("{PREFIX}{}", class.name), delayed))
 }
 
-/// Threads of a process beyond these are known by their names only.
+/// The maximum number of threads of a process that can be named by position; the others can only be named by
+/// name.
 const MOST_PLACES: usize = 64;
 
-/// A call's number by this entry of the kernel.
+/// Reports whether the number is that of a call of the kernel's native entry.
 fn is_native(number: u32) -> bool {
     number < 65_536
 }
@@ -281,7 +283,8 @@ fn in_order(trace: &Trace, pid: u32) -> Vec<&Thread> {
     all
 }
 
-/// A thread that runs less isn't seen often enough to be stopped.
+/// The minimum running time of a thread, in nanoseconds: a thread that runs less isn't seen often enough to
+/// be stopped.
 const LEAST_RUN_NS: u64 = 20_000_000;
 
 fn threads(one: &Thread, by_place: bool, trace: &Trace) -> Result<Delayed, String> {

@@ -1,27 +1,29 @@
-//! From rounds of delayed runs to a slope. Pure.
+//! Computes a slope from rounds of delayed runs. Pure functions.
 
 use std::collections::BTreeMap;
 
 use fathom_model::{Metric, Run, Slope};
 use fathom_stats::paired_difference;
 
-/// How often the interval holds the share.
+/// How often the interval contains the true share.
 const LEVEL: f64 = 0.95;
-/// The largest delay must be such a part of the time, or how runs scatter is taken for what it does.
+/// The minimum share of the time that the largest delay must have; with less, the variation between runs
+/// could be mistaken for its effect.
 const LEAST: f64 = 0.03;
 
 /// How the runs of a measurement become a slope.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slopes {
-    /// What was delayed, as `--try` takes it.
+    /// What was delayed, by the name that `--try` accepts.
     pub of: String,
-    /// Delay of each run by its command, s, where runs don't say it themselves.
+    /// The delay of each run, in seconds, by command; `None` if the runs report it themselves.
     pub(super) per_run: Option<[f64; 4]>,
 }
 
 impl Slopes {
-    /// The slope of time over delay: of each round by least squares, and of all rounds by the median of
-    /// their averages. `None` without enough rounds of all sizes, or where hardly anything was delayed.
+    /// Returns the slope of time over delay. The slope of each round is found by least squares, and that of
+    /// all rounds is the median of their averages. Returns `None` if there are too few rounds with all sizes,
+    /// or if hardly anything was delayed.
     pub(crate) fn of(&self, runs: &[Run], metric: Metric) -> Option<Slope> {
         let mut rounds: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
         let mut added = vec![Vec::new(); super::SIZES.len()];
@@ -55,7 +57,7 @@ impl Slopes {
     }
 }
 
-/// `None` where nothing was delayed.
+/// Returns the slope of the line that fits the points best; `None` if nothing was delayed.
 fn least_squares(points: &[[f64; 2]]) -> Option<f64> {
     let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
     let [x, y] = [mean(0), mean(1)];
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
     use fathom_measure::{Attempt, simulated::quiet_run};
 
-    /// Runs of which this share of a delay comes out.
+    /// Returns runs in which this share of a delay appears in the time.
     fn runs(share: f64) -> Vec<Run> {
         let of = |round: u32, benchmark: usize| {
             let delay = benchmark as f64 * 10e6;

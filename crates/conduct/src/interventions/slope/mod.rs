@@ -1,5 +1,5 @@
-//! How much of a known delay comes out at the end: the share of calls or of a thread that lies on the
-//! critical path. What lies off it gains nothing, however much of it there is.
+//! Measures how much of a known delay appears in the total time: this is the share of the calls or of the
+//! thread that lies on the critical path. Speeding up the rest gains nothing, however much of it there is.
 
 mod arms;
 mod delayed;
@@ -11,24 +11,25 @@ pub(crate) use arms::{SIZES, arms};
 pub(crate) use delayed::{CLASSES, Delayed, of_finding};
 pub use estimate::Slopes;
 
-/// What `--try` takes before the name of what is delayed.
+/// The prefix that `--try` expects before the name of what is delayed.
 pub(crate) const PREFIX: &str = "slope:";
-/// Before the name of a thread.
+/// The prefix of a thread's name.
 pub(crate) const THREAD: &str = "thread:";
 
-/// More rounds add little to what is known.
+/// The maximum number of rounds; more would add little.
 const MOST_ROUNDS: f64 = 40.0;
-/// Fewer have no interval at 95 %.
+/// The minimum number of rounds; fewer don't give a 95 % interval.
 pub(crate) const FEWEST_ROUNDS: u32 = 6;
 
-/// Rounds that fit into a time, for a command that takes so long as it is.
+/// Returns the number of rounds that fit into `time`, for a command that takes `wall` seconds without a
+/// delay.
 pub(crate) fn rounds_in(time: Duration, wall: f64) -> u32 {
     let added: f64 = SIZES.iter().map(|size| size * arms::LARGEST).sum();
     let round = wall * (SIZES.len() as f64 + added);
     (time.as_secs_f64() / round.max(1e-4)).min(MOST_ROUNDS) as u32
 }
 
-/// What can be delayed, as `--try list` says it.
+/// Describes what can be delayed, for `--try list`.
 pub fn listing() -> impl Iterator<Item = String> {
     let classes = CLASSES.iter().map(|class| {
         format!(

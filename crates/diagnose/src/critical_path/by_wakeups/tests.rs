@@ -76,8 +76,8 @@ fn a_poll_that_a_thread_ends_is_that_threads_time() {
 
 #[test]
 fn a_runtimes_thread_that_ends_the_process_is_asked_to_by_who_worked() {
-    // Java's shutdown: the first thread waits forever; a working thread asks a third one, which hardly ever
-    // ran and was asked for other things before, to end the process.
+    // Java's shutdown: the first thread waits forever, and a working thread asks a third one to end the
+    // process. The third thread hardly ever ran, and was asked for other things before.
     let mut fake = Fake::new(1000);
     fake.trace.threads[0].on_cpu_ns = Some(10 * MS);
     fake.thread(ROOT, 101, 10, 1000, 980);
@@ -106,7 +106,7 @@ fn a_reader_that_sleeps_right_after_it_woke_the_writer_was_waited_for() {
     fake.wait_for(ROOT, "wait4", None, (30, 900, 900), Some(200));
     fake.wait_for(ROOT, "wait4", None, (901, 990, 990), Some(300));
     fake.wait_for(200, "write", Some(1), (200, 800, 800), Some(300));
-    // It left its CPU 40 us before the wake-up was recorded.
+    // The thread left its CPU 40 µs before the wake-up was recorded.
     fake.wait_for(300, "read", Some(0), (799, 801, 802), Some(200));
     let intervals = fake.trace.timeline.as_mut().expect("a timeline");
     intervals.last_mut().expect("the last wait").from_ns = 800 * MS - 40_000;
@@ -127,7 +127,7 @@ fn of_parallel_children_each_wait_is_for_the_one_that_ended_it() {
     fake.wait_for(ROOT, "wait4", None, (10, 400, 400), Some(200));
     fake.wait_for(ROOT, "wait4", None, (410, 990, 990), Some(300));
     let account = account(&fake);
-    // The second child goes on sleeping while the main thread waits for it, from 410 to 950.
+    // The second child keeps sleeping while the main thread waits for it, from 410 to 950.
     is(&account, TimeCategory::Sleeping, 540);
     is(&account, TimeCategory::UserCode, 460);
 }
@@ -166,7 +166,7 @@ fn the_last_turn_with_a_lock_is_no_join_of_who_held_it_and_ends_then() {
     is(&account(&fake), TimeCategory::Locks, 480);
     fake.wait_for(ROOT, "futex", None, (480, 482, 482), Some(101));
     is(&account(&fake), TimeCategory::Locks, 482);
-    // Three turns of 10 ms, and then its end, which takes longer.
+    // Three waits of 10 ms each, and then the end, which takes longer.
     let mut fake = Fake::new(1000);
     fake.thread(ROOT, 101, 0, 482, 482);
     for (from, to) in [(0, 10), (20, 30), (40, 50), (60, 70), (90, 100), (110, 482)] {
@@ -191,7 +191,7 @@ fn who_hands_out_the_work_of_a_pool_waits_for_that_work() {
 
 #[test]
 fn who_feeds_one_that_never_queues_waits_for_its_work() {
-    // A worker that also queues is one of the threads that want the same lock.
+    // A worker that also queues for the lock is one of the threads that want it.
     for (queues_ms, locks_ms) in [(0, 0), (300, 740)] {
         let mut fake = Fake::new(1000);
         fake.thread(ROOT, 101, 0, 1000, 990);
@@ -240,13 +240,13 @@ fn a_wait_at_a_socket_for_a_thread_that_computes_is_that_threads_time() {
     fake.descriptor(3, "inet socket");
     fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(101));
     is(&account(&fake), TimeCategory::Network, 0);
-    // The same wait for a child.
+    // The same, with a wait for a child.
     let mut fake = Fake::new(1000);
     fake.child(200, 0, 1000, 1000);
     fake.descriptor(3, "socket");
     fake.wait_for(ROOT, "recvfrom", Some(3), (100, 800, 800), Some(200));
     is(&account(&fake), TimeCategory::Network, 0);
-    // One that sleeps represents a slow answer.
+    // A thread that sleeps represents a slow answer.
     let mut fake = Fake::new(1000);
     fake.thread(ROOT, 101, 0, 1000, 1000);
     fake.descriptor(3, "inet socket");
@@ -324,7 +324,7 @@ fn naps_until_somebody_is_done_are_that_ones_time() {
     };
     // 16 naps; the child ends 9 ms before the last one does.
     is(&account(&napping(16)), TimeCategory::Sleeping, 9);
-    // Four more after its end, so its end is not what they were waiting for.
+    // There are four more naps after the child's end, so they weren't waiting for its end.
     is(&account(&napping(20)), TimeCategory::Sleeping, 980);
 }
 

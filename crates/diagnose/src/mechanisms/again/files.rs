@@ -1,4 +1,4 @@
-//! Files are opened and read repeatedly.
+//! Detects files that are opened and read repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::{DescriptorKind, FileRow};
@@ -14,7 +14,7 @@ use crate::numbers::{bytes, count};
 use crate::runtimes::is_of_system;
 use crate::thresholds as t;
 
-/// Reports whether each opening is for one record of many: then nothing is read twice, and another rule
+/// Reports whether each opening is for one of many records. If so, nothing is read twice, and another rule
 /// applies.
 fn takes_records(file: &FileRow) -> bool {
     let each = file.read_bytes / file.opens.max(1);
@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn a_file_read_for_each_item_is_found() {
-        // Also if the program created it first, but not if it writes as much as it reads.
+        // The finding is also reported if the program first created the file, but not if it writes as much as
+        // it reads.
         for (written, reported) in [(0, true), (16_000, true), (160_000_000, false)] {
             let mut fake = Fake::new(1000);
             fake.calls("openat", None, 10_000, 0, 5_000);
@@ -116,7 +117,7 @@ mod tests {
             fake.file("/etc/table.json", 300, 600, 30_000_000, 0);
             fake.findings()
         };
-        // 15 ms of calls, and 15 ns for each of 30 MB.
+        // 15 ms of calls, plus 15 ns for each of 30 MB.
         let found = &reported(0)[0];
         assert_eq!(found.id, FindingId::Rereading);
         let saving = found.could_win_ns / 1_000_000;
@@ -187,7 +188,7 @@ mod tests {
             assert_eq!(found.id, FindingId::Rereading);
             found.statement
         };
-        // 0.4 s of its own code are 0.13 ns for each of 3 GB.
+        // The program's own code takes 0.4 s, which is 0.13 ns for each byte of 3 GB.
         let python = reported(crate::Language::Python);
         assert!(
             python.contains("besides the work on the data read"),

@@ -1,4 +1,4 @@
-//! The same folders are listed repeatedly.
+//! Detects folders that are listed repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
@@ -11,10 +11,10 @@ use crate::mechanisms::per_item::CallCost;
 use crate::numbers::count;
 use crate::runtimes::is_of_system;
 
-/// The minimum number of calls of a listing: the last of them returns nothing.
+/// The minimum number of calls that a listing takes; the last of them returns nothing.
 const CALLS_OF_A_LISTING: u64 = 2;
 
-/// Reports whether it is only opened, as folders are.
+/// Reports whether the path is only opened, as folders are.
 fn is_untouched(file: &FileRow) -> bool {
     let untouched = file.reads + file.writes == 0;
     untouched && file.name.text().starts_with('/') && !is_of_system(&file.name.text())

@@ -1,4 +1,4 @@
-//! A file stays open, and the same data is read from it repeatedly.
+//! Detects files that stay open while the same data is read from them repeatedly.
 
 use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
@@ -14,7 +14,7 @@ use crate::numbers::{bytes, count};
 use crate::runtimes::{Habit, is_of_system};
 use crate::thresholds as t;
 
-/// Finds a file that stays open and is read to its end repeatedly: each time, one read returns nothing.
+/// Finds a file that stays open and is repeatedly read to its end; each time, one read returns nothing.
 pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let files = analysis.trace.files.iter().filter(|file| stays_open(file));
     let files = files.filter_map(|file| {
@@ -59,14 +59,14 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(on(finding, &file))
 }
 
-/// A file of which many times its size is read.
+/// A file from which many times its size is read.
 struct Sought {
     file: FileRow,
     reads: Tally,
     /// The size of the file in bytes.
     size: u64,
-    /// Whether nearly every read comes after a seek to one of many positions: it fills a stream's buffer, of
-    /// which only one record is used.
+    /// Whether nearly every read follows a seek to one of many positions. Such a read fills a stream's
+    /// buffer, of which only one record is used.
     by_seeks: bool,
 }
 
@@ -76,7 +76,7 @@ impl Sought {
     }
 }
 
-/// Returns the file that stays open, of which many times its size is read, and whose reads cost most.
+/// Returns the file that stays open, from which many times its size is read, and whose reads cost the most.
 fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     let files = analysis.trace.files.iter();
     let files = files.filter(|file| stays_open(file) && stays_as_it_is(file));
@@ -86,12 +86,12 @@ fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
             .filter(|size| *size >= t::LEAST_OF_A_ROUND)?;
         let file = whole(analysis, file);
         let fd = file.fd?;
-        // Its interpreter can't read a script in any other way.
+        // The interpreter of a script can't read it in any other way.
         if fd == 0 && analysis.runtime(Some(file.pid)).has(Habit::GoesBack) {
             return None;
         }
         let often = file.read_bytes >= t::MANY_OPENS_OF_ONE_FILE * size;
-        // For smaller pieces, the cost is in the calls, which another rule covers.
+        // For smaller pieces, the cost is in the calls, which are covered by another rule.
         let pieces = file.read_bytes >= t::LEAST_OF_A_ROUND * file.reads.max(1);
         if !(often && pieces) {
             return None;
@@ -112,14 +112,14 @@ fn most_sought(analysis: &Analysis<'_>) -> Option<Sought> {
     files.max_by(|a, b| a.reads.cost_ns.total_cmp(&b.reads.cost_ns))
 }
 
-/// Finds a file that stays open and of which many times its size is read, from any position.
+/// Finds a file that stays open and from which many times its size is read, at any position.
 pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| !found.by_seeks)?;
     let times = found.times();
     let Sought {
         file, reads, size, ..
     } = found;
-    // For pieces that are looked up, it is unknown how much of them is processed.
+    // If pieces are looked up, it is unknown how much of them is processed.
     let calls = CallCost {
         library_ns: 0.0,
         ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
@@ -147,7 +147,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(on(finding, &file))
 }
 
-/// Finds a stream whose buffer is filled again after each seek, for one record.
+/// Finds a stream whose buffer is refilled after each seek, for the sake of one record.
 pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = most_sought(analysis).filter(|found| found.by_seeks)?;
     let (pid, fd) = (found.file.pid, found.file.fd?);
@@ -183,7 +183,7 @@ fn stays_open(file: &FileRow) -> bool {
         && !is_of_system(&file.name.text())
 }
 
-/// Reports whether nearly all `reads` of a descriptor are of this file: its number may have been reused for
+/// Reports whether nearly all `reads` of a descriptor are of this file; the number may have been reused for
 /// several files.
 fn is_alone(file: &FileRow, reads: &Tally) -> bool {
     file.reads * 10 >= reads.calls * 9
@@ -199,8 +199,8 @@ fn reads_of(pid: u32, fd: i32) -> impl Fn(&SyscallRow) -> bool {
     move |row| row.pid == pid && row.fd == Some(fd) && calls::is_read(&row.name)
 }
 
-/// Reports whether a file is written once at most, for instance by a program that creates it first, and then
-/// read repeatedly.
+/// Reports whether a file is written at most once and then read repeatedly, for instance by a program that
+/// first creates it.
 pub(super) fn stays_as_it_is(file: &FileRow) -> bool {
     file.written_bytes.saturating_mul(t::MANY_OPENS_OF_ONE_FILE) <= file.read_bytes
 }
@@ -222,7 +222,7 @@ mod tests {
             fake.ids()
         };
         assert_eq!(rewound(4096), ["rereading"]);
-        // Several files in turn under the same number, as `ps` reads them.
+        // Several files are opened one after another under the same number, as `ps` does.
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 30_000, 4096, 12_000);
         fake.calls("read", Some(3), 10_000, 0, 300);

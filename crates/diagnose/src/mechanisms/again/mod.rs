@@ -53,7 +53,7 @@ impl Cost {
         analysis.within_cpu(self.calls.ns(analysis) + self.work_ns)
     }
 
-    /// Builds a finding about it. `statement`: the text before the cost.
+    /// Builds a finding about the repeated reads. `statement` is the text before the cost.
     fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement}; {}", self.in_words(analysis));
         let ns = self.ns(analysis);
@@ -89,7 +89,7 @@ impl Cost {
     }
 }
 
-/// Describes how long reading this many bytes from memory takes.
+/// Describes how long it takes to read this many bytes from memory.
 fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
     let bandwidth = analysis
         .observation
@@ -103,11 +103,11 @@ fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
     ))
 }
 
-/// Returns an upper limit for the work of a process's own code on `bytes` that it reads again, `times` in
-/// number, including memory for them. It is unknown which of its time goes to which bytes, so this is the
-/// usual parsing time of its language, limited to this share (`part`) of its time without the calls' library
-/// code. If that is less than any parser needs, the program doesn't look at all of the bytes, and only the
-/// memory for them is counted.
+/// Returns an upper limit for the work of a process's own code on `bytes` that it reads again, including
+/// memory for them; `times` is how often. It is unknown which part of the code's time goes to which bytes, so
+/// the result is the usual parsing time of its language, limited to the share `part` of its time without the
+/// library code of calls. If that is less than any parser needs, the program doesn't look at all of the
+/// bytes, and only the memory for them is counted.
 fn modelled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -127,9 +127,9 @@ fn modelled_ns(
     (bytes * each).min(own)
 }
 
-/// Returns the own-code time that samples found in the functions that open these paths and that read and use
-/// their content, for the repeated part `again`, without the calls' library code: at most what a slow parser
-/// takes for `bytes`.
+/// Returns the own-code time that samples found in the functions that open these paths or read and use their
+/// content. Only the repeated part, `again`, is counted, without the library code of calls. The result is at
+/// most what a slow parser takes for `bytes`.
 fn sampled_ns(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -141,8 +141,8 @@ fn sampled_ns(
     sampled.clamp(0.0, t::SLOWEST_PARSING_NS_PER_BYTE * bytes)
 }
 
-/// Returns the work of a process's own code on data that it reads again from `paths`, of which the part
-/// `again` is repeated: the modelled time, or that from samples if it is larger.
+/// Returns the work of a process's own code on data that it reads again from `paths`; the part `again` of it
+/// is repeated. The result is the modelled time or that from samples, whichever is larger.
 fn work_ns(
     analysis: &Analysis<'_>,
     pid: u32,

@@ -11,7 +11,7 @@ use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::thresholds as t;
 
-/// Extrapolates the use of a file if only the first calls were traced.
+/// Extrapolates the use of a file, if only the first calls were traced.
 pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
     let own = |name: &dyn Fn(&str) -> bool| {
         let stretch = analysis.stretch(|row| row.pid == file.pid && name(&row.name));
@@ -37,9 +37,9 @@ fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + 
 
 /// Files that one process opens repeatedly.
 pub(crate) struct ReopenedFile {
-    /// The totals over all of them, under the name of the largest.
+    /// The totals over all of these files, under the name of the largest.
     pub together: FileRow,
-    /// All their paths.
+    /// The paths of all these files.
     pub paths: Vec<String>,
     /// The number of files.
     pub different: u64,
@@ -48,7 +48,7 @@ pub(crate) struct ReopenedFile {
 }
 
 impl ReopenedFile {
-    /// Returns the files of the process in which the matching files (`is`) have the largest sum of `size`.
+    /// Returns the files of the process whose matching files (`is`) have the largest sum of `size`.
     pub(crate) fn most(
         analysis: &Analysis<'_>,
         is: impl Fn(&FileRow) -> bool,
@@ -85,18 +85,20 @@ impl ReopenedFile {
         of_process(self.together.pid, is)
     }
 
-    /// Returns the cost of opening, inspecting and closing them, as their part of all that the process opens.
+    /// Returns the cost of opening, inspecting and closing these files, computed as their part of everything
+    /// that the process opens.
     pub(crate) fn cost_of_opening(&self, analysis: &Analysis<'_>) -> CallCost {
         CallCost::without_misses(analysis, self.own(is_around_reads)).part(self.part_of_opens)
     }
 
-    /// Returns the part of the opens that were not the first, 0 to 1.
+    /// Returns the part of the opens that were repetitions, 0 to 1.
     pub(crate) fn again(&self) -> f64 {
         let opens = self.together.opens.max(self.different).max(1);
         1.0 - self.different as f64 / opens as f64
     }
 
-    /// Formats the beginning of a sentence: the single file, or how many of its `kind`.
+    /// Formats the beginning of a sentence: the name of the single file, or the number of files with their
+    /// `kind`.
     pub(crate) fn subject(&self, kind: &str, name: &str) -> String {
         match self.different {
             1 => format!("`{name}` was"),

@@ -1,4 +1,4 @@
-//! Threads queue for a lock whose holder is asleep: `lock-contention` without computing.
+//! Detects threads that queue for a lock whose holder is asleep: `lock-contention` without computing.
 
 use std::collections::HashSet;
 
@@ -12,13 +12,13 @@ use crate::numbers::{count, time};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads of a process that run one at a time, asleep for most of that time.
+/// Threads of a process that run one at a time and are asleep for most of that time.
 pub(crate) struct Turns {
     pid: u32,
     threads: usize,
     waits: u64,
     waited_ns: f64,
-    /// How long all of them slept, or waited for something other than the lock.
+    /// The total time that these threads slept, or waited for something other than the lock.
     asleep_ns: f64,
     pub saving_ns: f64,
 }
@@ -37,8 +37,8 @@ fn asleep_ns(times: &ThreadTimes) -> f64 {
     times.sums.of_any(&waits)
 }
 
-/// Returns the part of the lock waits of `waiting` that one of `all` ended: a thread that gives work to a
-/// pool doesn't belong to the pool.
+/// Returns the part of the lock waits of `waiting` that a thread in `all` ended. This matters because a
+/// thread that gives work to a pool doesn't belong to the pool.
 fn handed_on(analysis: &Analysis<'_>, waiting: &HashSet<u32>, all: &HashSet<u32>) -> f64 {
     let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| all.contains(&by));
     let (mut sum, mut within) = (0.0, 0.0);
@@ -78,7 +78,8 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let asleep = sum(&asleep_ns);
     let busy = sum(&|times| times.ns() - times.sums.get(TimeCategory::Locks));
     let starved = sum(&|times| times.sums.get(TimeCategory::Ready));
-    // One at a time: their activity adds up to the elapsed time, and most of it was sleeping.
+    // The threads run one at a time, so their activity adds up to the elapsed time, and they slept for most
+    // of it.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
     let tids = |threads: &[&&ThreadTimes]| {
         threads
@@ -102,7 +103,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     })
 }
 
-/// Returns the process with the most to save.
+/// Returns the threads of the process with the most to save.
 pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
     let found = analysis
         .threads_by_process()
@@ -145,8 +146,8 @@ mod tests {
 
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// Four threads that each sleep 20 times for 5 ms; `by`: the thread that ends a thread's waits for the
-    /// lock.
+    /// Returns four threads that each sleep 20 times for 5 ms. `by` gives the thread that ends a thread's
+    /// waits for the lock.
     fn sleepers(waits: u64, by: impl Fn(u32) -> u32) -> Fake {
         let mut fake = Fake::new(400);
         fake.waits(Some("futex"), None, Cause::Asleep, 4, 99_000);

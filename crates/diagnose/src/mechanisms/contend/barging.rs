@@ -1,5 +1,5 @@
-//! A lock is repeatedly taken again by the thread that just released it: `lock-contention` in which only one
-//! side waits.
+//! Detects a lock that is repeatedly taken again by the thread that just released it: `lock-contention` in
+//! which only one side waits.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,25 @@ use crate::runtimes::Habit;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// A thread that waits for a lock, and one that wakes it each time and takes the lock again before it runs.
+/// A thread that waits for a lock, and a thread that wakes it each time but takes the lock again before it
+/// runs.
 struct Pair<'a> {
     waiter: &'a ThreadTimes,
     holder: &'a ThreadTimes,
-    /// What the waiter has computed since its first wait: its share of the work, without its startup.
+    /// How long the waiter has computed since its first wait, which is its share of the work without its
+    /// startup.
     work_ns: f64,
     waits: u64,
     waited_ns: f64,
-    /// Whether it found the lock taken each time.
+    /// Whether the waiter found the lock taken each time.
     in_vain: bool,
-    /// The descriptor of the locked file, if it is one.
+    /// The descriptor of the locked file, if the lock is on a file.
     file: Option<i32>,
 }
 
 impl Pair<'_> {
-    /// Returns the saving from running in parallel. Jobs taken from a locked file are shared by both;
-    /// otherwise each keeps its own.
+    /// Returns the saving from running in parallel. Jobs that are taken from a locked file are shared by both
+    /// threads; otherwise, each thread keeps its own jobs.
     fn saving_ns(&self) -> f64 {
         let most = match self.file {
             Some(_) => (self.waiter.on_cpu_ns + self.holder.on_cpu_ns) / 2.0,
@@ -40,8 +42,8 @@ impl Pair<'_> {
     }
 }
 
-/// Reports whether the waiter did next to nothing between its waits: it was woken, found the lock taken, and
-/// slept again.
+/// Reports whether the waiter did next to nothing between its waits: each time, it was woken, found the lock
+/// taken, and slept again.
 fn in_vain(waits: &[&Interval]) -> bool {
     let between = waits
         .windows(2)
@@ -50,7 +52,7 @@ fn in_vain(waits: &[&Interval]) -> bool {
     retries * 10 >= 9 * waits.len().saturating_sub(1)
 }
 
-/// Returns how long a thread has computed since then.
+/// Returns how long a thread has computed since `from_ns`.
 fn work_since(analysis: &Analysis<'_>, times: &ThreadTimes, from_ns: u64) -> f64 {
     let intervals = analysis.trace.timeline.iter().flatten();
     let off = intervals
@@ -79,7 +81,7 @@ fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (times(waiter)?, times(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
-        // Shorter waits are hand-overs of next to no work, not a lock that is held.
+        // Shorter waits are hand-overs of next to no work, rather than waits for a lock that is held.
         let held = waited >= t::RETRY_OF_A_LOCK_NS * waits.len() as u64;
         let enough = held
             && waits.len() as u64 >= t::MANY_LOCK_WAITS
@@ -121,7 +123,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         .into_iter()
         .max_by(|a, b| a.saving_ns().total_cmp(&b.saving_ns()))?;
     let saving = analysis.untraced(pair.saving_ns() * analysis.quiet);
-    // An interpreter's global lock is handed over after 5 ms: a few times whenever threads start.
+    // An interpreter's global lock is handed over after 5 ms, so there are a few such waits whenever threads
+    // start.
     let own_lock = analysis
         .runtime(Some(pair.waiter.pid))
         .has(Habit::GlobalLock);
@@ -168,8 +171,8 @@ mod tests {
 
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// A process that waits 50 times for another one and works `own` ms between two waits; later it
-    /// works alone.
+    /// Returns a process that waits 50 times for another one and works `own` ms between two waits, and that
+    /// later works alone for `later` ms.
     fn pair(own: u64, later: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.wait_for(ROOT, "wait4", None, (1, 999, 999), Some(201));

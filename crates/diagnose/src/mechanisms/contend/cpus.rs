@@ -1,4 +1,5 @@
-//! More threads want a CPU than there are CPUs, or than the command gets, or than its control group may use.
+//! Detects that more threads want a CPU than there are CPUs, than the command gets, or than its control group
+//! may use.
 
 use fathom_model::quantity::cpu_share;
 use fathom_model::{FindingId, TimeCategory};
@@ -34,11 +35,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if !oversubscribed || waiting < 0.4 {
         return None;
     }
-    // Each thread's wait is another's work: fewer threads finish the whole no sooner, but each item in the
-    // time it takes. Without their group's limit they would wait less.
+    // While one thread waits, another works. Fewer threads would therefore finish the whole no sooner, but
+    // each item sooner. Without their group's limit, they would wait less.
     let delay = analysis.untraced(ready / is_runnable.len() as f64)
         - analysis.spent_ns(TimeCategory::Throttled);
-    // If the critical thread gets a CPU whenever it needs one, it isn't starved: the other threads yield.
+    // If the critical thread gets a CPU whenever it needs one, it isn't starved, because the other threads
+    // yield to it.
     if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
         return None;
     }
@@ -83,8 +85,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The CPU limit of the command's own control group stopped it; the kernel counts for how long. Smaller
-/// amounts appear only in the account.
+/// Finds runs that were stopped by the CPU limit of the command's own control group; the kernel counts for
+/// how long. Smaller amounts appear only in the account.
 pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
     let throttled = analysis.spent_ns(TimeCategory::Throttled);
     let limit = analysis.observation.cpu_limit;
@@ -108,12 +110,12 @@ pub(crate) fn by_limit(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The command bound its threads to CPUs that they share, in the timed runs as in the observed one. Reported
-/// only if nothing else is found. That other programs had the CPUs says nothing about the command itself, so
-/// that is only a warning.
+/// Finds threads that the command bound to CPUs which they share, in the timed runs as well as in the
+/// observed one. Reported only if nothing else is found. If other programs had the CPUs, that says nothing
+/// about the command itself and is only a warning.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let ready = analysis.spent_ns(TimeCategory::Ready);
-    // Its own threads had the CPU, not other programs.
+    // The command's own threads had the CPU, not other programs.
     let own = were_bound(analysis)
         && analysis.cpu_ns >= t::BUSY_THREAD * analysis.timed_ns
         && ready >= t::READY_SHARE * analysis.timed_ns;

@@ -8,15 +8,15 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::intervals::{by_thread, woken_ns};
 
-/// The maximum depth to which holders that wait for a lock themselves are followed.
+/// The maximum depth to which a chain of holders that wait for a lock themselves is followed.
 const DEEPEST: u32 = 8;
-/// The minimum part of the time at which a holder's activity is mentioned.
+/// The minimum part of the time at which an activity of the holder is mentioned.
 const WORTH_A_WORD: f64 = 0.15;
 
 /// A call, and its process and descriptor.
 type Wait = (String, Option<(u32, i32)>);
 
-/// What holders did while others waited, in ns of the traced run.
+/// What the holders did while others waited, in ns of the traced run.
 #[derive(Debug, Default, PartialEq)]
 struct Meanwhile {
     /// Time on a CPU, ready for one, or in calls that don't wait.
@@ -57,8 +57,8 @@ fn is_for_lock(call: &str) -> bool {
     calls::is_lock(call) || calls::is_file_lock(call)
 }
 
-/// Returns a sentence about what the threads that ended these threads' lock waits did during them; `None` if
-/// the trace doesn't have individual waits.
+/// Returns a sentence about what was done during these threads' lock waits by the threads that ended them;
+/// `None` if the trace doesn't have individual waits.
 pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
     let waits = Waits(by_thread(analysis.trace));
     let mut sum = Meanwhile::default();
@@ -113,7 +113,7 @@ mod tests {
             fake.thread(ROOT, tid, 0, 1000, 1000);
         }
         fake.descriptor(5, "/data/journal");
-        // 103 holds the lock, syncs and computes; 102 waits for it, and 101 for 102.
+        // 103 holds the lock, syncs and computes; 102 waits for 103, and 101 waits for 102.
         fake.wait_for(103, "fdatasync", Some(5), (10, 70, 70), None);
         fake.wait_for(102, "futex", None, (5, 105, 105), Some(103));
         fake.wait_for(101, "futex", None, (5, 105, 105), Some(102));

@@ -1,4 +1,4 @@
-//! Several threads want what only one can have.
+//! Detects several threads that want something that only one of them can have at a time.
 
 pub(crate) mod asleep;
 pub(crate) mod barging;
@@ -16,8 +16,8 @@ use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::time;
 
-/// Builds a finding about a lock: what its waiters would save by running in parallel. Other reasons for their
-/// waits can't be excluded. `most`: `at most ` if only an upper limit is known.
+/// Builds a finding about a lock, with what its waiters would save by running in parallel. Other reasons for
+/// their waits can't be excluded. `most` is `at most ` if only an upper limit is known.
 fn side_by_side(analysis: &Analysis<'_>, saving: f64, who_waits: &str, most: &str) -> Claim {
     let statement = format!(
         "{who_waits}; in parallel they would take {most}{} less, {} of the wall time.",

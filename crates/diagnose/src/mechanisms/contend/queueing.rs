@@ -1,4 +1,4 @@
-//! Threads queue for a lock.
+//! Detects threads that queue for a lock.
 
 use super::queues::{Queue, queues};
 use super::{holders, side_by_side};
@@ -24,7 +24,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let runtime = analysis.runtime(Some(queue.pid));
     let at_once = analysis.observation.cpus.min(queue.threads).max(1) as f64;
     // CPU time taken by other programs isn't queueing, and threads that wait for input would do so without
-    // the lock too; and the saving is limited by using all CPUs.
+    // the lock as well. In addition, using all CPUs limits the saving.
     let work_ns = queue.cpu_ns - queue.spun_ns;
     let saving =
         analysis.untraced(queue.span_ns * analysis.quiet - queue.elsewhere_ns - work_ns / at_once);
@@ -34,7 +34,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let gil = runtime.has(Habit::GlobalLock) && !queue.between_processes;
     let locked = queue.file.and_then(|fd| analysis.name_of(queue.pid, fd));
     let waited = waited(analysis, &queue, locked.as_deref());
-    // The interpreter's global lock can't be split: only the saving from using processes is known.
+    // The interpreter's global lock can't be split, so only the saving from using processes is known.
     let most = if gil { "at most " } else { "" };
     let meanwhile = holders::in_words(analysis, |tid| {
         let of_process = |times: &ThreadTimes| times.pid == queue.pid || queue.between_processes;
@@ -199,7 +199,7 @@ mod tests {
     fn of_processes_that_take_turns_some_are_luckier() {
         let mut fake = Fake::new(500);
         fake.wait_for(ROOT, "wait4", None, (5, 495, 495), Some(201));
-        // The first always gets the lock when it wants it.
+        // The first process always gets the lock when it wants it.
         for (pid, to, waits) in [
             (200, 110, 0),
             (201, 450, 30),

@@ -23,19 +23,19 @@ pub(super) struct Queue {
     pub waits: u64,
     pub waited_ns: f64,
     pub cpu_ns: f64,
-    /// The part of the CPU time in code that is only reached while another thread holds a lock.
+    /// The part of the CPU time spent in code that is only reached while another thread holds a lock.
     pub spun_ns: f64,
-    /// The part of the CPU time outside of the calls by which threads wait and wake each other, if calls are
-    /// timed.
+    /// The part of the CPU time spent outside of the calls by which threads wait and wake each other, if
+    /// calls are timed.
     pub work_ns: f64,
-    /// The total time on a CPU or ready for one.
+    /// The total time that the threads were on a CPU or ready for one.
     pub able_ns: f64,
-    /// The time from the start of the first to the end of the last, as traced.
+    /// The time from the start of the first thread to the end of the last one, as traced.
     pub span_ns: f64,
-    /// The part of the span in which at least one of them waited for something other than a lock, such as a
-    /// reader, and may have held a lock.
+    /// The part of the span in which at least one of the threads waited for something other than a lock, such
+    /// as a reader, and may have held a lock meanwhile.
     pub elsewhere_ns: f64,
-    /// The part of those waits that was for the reader of a pipe, which then sets the pace.
+    /// The part of those waits that was for the reader of a pipe, in which case the reader sets the pace.
     pub for_reader_ns: f64,
 }
 
@@ -51,7 +51,7 @@ impl Queue {
     }
 }
 
-/// Returns processes in which several threads wait for locks repeatedly while they share work.
+/// Returns processes in which several threads repeatedly wait for locks while they share work.
 pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     let mut threads = analysis.threads_by_process();
     for threads in threads.values_mut() {
@@ -65,7 +65,7 @@ pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
     found
 }
 
-/// Returns processes whose main threads queue for a lock on a file, or for one in shared memory.
+/// Returns processes whose main threads queue for a lock on a file or for one in shared memory.
 fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let waits = |times: &ThreadTimes| match times.tid == times.pid {
         true => analysis.file_lock_waits(times.tid) + analysis.lock_waits(times.tid),
@@ -92,7 +92,7 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     let rows = analysis.trace.off_cpu.iter().filter(|row| row.pid == pid);
     let locks = rows.filter(|row| row.call.as_deref().is_some_and(calls::is_file_lock));
     let file = locks.max_by_key(|row| row.total_ns).and_then(|row| row.fd);
-    // Some threads that do the same are luckier.
+    // Some threads that do the same work get the lock more easily.
     let lucky = |times: &ThreadTimes| {
         let luckier = waits(times) >= t::MANY_LOCK_WAITS / 3 && program(&times.pid) == first;
         luckier && for_others(times)
@@ -109,13 +109,14 @@ fn between_processes(analysis: &Analysis<'_>) -> Option<Queue> {
     })
 }
 
-/// Reports whether a thread waited for locks often enough to be queueing; `waits` is the total number.
+/// Reports whether a thread waited for locks often enough to be queueing; `waits` is the total number of
+/// waits of all threads.
 fn waits_often(analysis: &Analysis<'_>, tid: u32, waits: u64) -> bool {
     waits >= t::MANY_LOCK_WAITS || analysis.file_lock_waits(tid) >= t::MANY_FILE_LOCK_WAITS
 }
 
-/// Returns threads whose lock waits were mostly for their own process's threads: those ended most of that
-/// time, as far as known.
+/// Returns threads whose lock waits were mostly for threads of their own process: as far as known, those
+/// threads ended waits that make up most of that time.
 fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     let locks = analysis.ends_of_waits(calls::is_lock);
     let for_own = locks
@@ -124,8 +125,8 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     for_own.map(|(tid, _)| tid).collect()
 }
 
-/// Returns how often a thread requested a lock on a file: each release wakes all waiters, and all but one
-/// sleep again.
+/// Returns how often a thread requested a lock on a file. Each release wakes all waiters, and all but one of
+/// them sleep again.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
     let rows = analysis.rows_of(tid);
     let rows = rows.filter(|row| calls::is_file_lock(&row.name));
@@ -135,7 +136,8 @@ fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
     }
 }
 
-/// Returns the queue among those threads for which `may` is true. The CPU time of the others counts too.
+/// Returns the queue among the threads for which `may` is true. The CPU time of the other threads counts as
+/// well.
 fn queue(
     analysis: &Analysis<'_>,
     pid: u32,
@@ -147,7 +149,7 @@ fn queue(
         .iter()
         .filter(|times| times.on_cpu_ns >= 0.03 * all_cpu)
         .count();
-    // A thread that distributes work waits for the others, not for its turn.
+    // A thread that distributes work waits for the others, not for access to the lock.
     let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
     let queueing: Vec<(&&ThreadTimes, u64, f64)> = threads
         .iter()
@@ -157,8 +159,8 @@ fn queue(
             let waits =
                 analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
             let ns = times.sums.get(TimeCategory::Locks);
-            // Of two threads that lock a file, the lucky one waits less; they don't wait there for anything
-            // else.
+            // Of two threads that lock a file, the one that gets the lock more easily waits less; neither
+            // waits for anything else there.
             let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
                 true => t::LOCK_SHARE / 4.0,
                 false => t::LOCK_SHARE,
@@ -172,11 +174,11 @@ fn queue(
     let cpu_ns: f64 = queueing.iter().map(|(times, ..)| times.on_cpu_ns).sum();
     let ready = queueing.iter().map(|q| q.0.sums.get(TimeCategory::Ready));
     let able_ns = cpu_ns + ready.sum::<f64>();
-    // One of them may be lucky.
+    // One of the threads may get the lock easily and rarely wait.
     let often = queueing
         .iter()
         .filter(|(times, waits, _)| waits_often(analysis, times.tid, *waits));
-    // If one thread does the work and others wait for it to hand some out, they are idle.
+    // If one thread does the work and the others wait for it to hand some out, the others are idle.
     if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
         return None;
     }
@@ -194,18 +196,18 @@ fn queue(
         return None;
     }
     // Idle threads may wait in the same call as those that wait for locks. They can be excluded only if more
-    // threads than CPUs have equal parts of the work.
+    // threads than there are CPUs do equal parts of the work.
     let least = queueing
         .iter()
         .map(|q| q.0.on_cpu_ns)
         .fold(f64::MAX, f64::min);
     let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
     let may_idle = analysis.runtime(Some(pid)).idle_wait("futex");
-    // If a probe recorded who waits for mutexes, the threads add nothing.
+    // If a probe recorded who waits for mutexes, looking at the threads adds nothing.
     if may_idle && analysis.trace.mutexes.iter().any(|row| row.pid == pid) {
         return None;
     }
-    // If calls take most of the time, its runtime passes runnable work from thread to thread.
+    // If calls take most of the time, the process's runtime passes runnable work from thread to thread.
     let handed_on = analysis.in_kernel_ns() > analysis.spent_ns(TimeCategory::UserCode);
     if may_idle
         && (handed_on || queueing.len() < analysis.observation.cpus + 2 || least < 0.7 * most)
@@ -259,9 +261,9 @@ fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
     tids.iter().map(|tid| analysis.file_lock_waits(*tid)).sum()
 }
 
-/// Reports whether one thread ended nearly all waits of the others, and they ended its waits: it hands out
-/// work and gets it back, as the linker `lld` does. By contrast, releasing a lock wakes the next thread in
-/// the queue, whichever that is. With only two threads, this can't be determined.
+/// Reports whether one thread ended nearly all waits of the others, and they ended its waits. Such a thread
+/// hands out work and gets it back, as in the linker `lld`. By contrast, releasing a lock wakes the next
+/// thread in the queue, whichever that is. With only two threads, this can't be determined.
 fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
     let mut part: HashMap<u32, u64> = HashMap::new();
     let (mut all, mut all_ns) = (0, 0);
@@ -270,7 +272,8 @@ fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
         let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
         let by = interval.woken_by.filter(|by| *by != interval.tid);
         if let Some(by) = by.filter(|_| lock && asleep) {
-            // Weighted by time: the others wake each other for the pool's own short lock.
+            // The waits are weighted by time, because the other threads also wake each other for the pool's
+            // own short lock.
             let ns = interval.to_ns.saturating_sub(interval.from_ns);
             all += 1;
             all_ns += ns;

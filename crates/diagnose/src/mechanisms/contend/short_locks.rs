@@ -1,5 +1,5 @@
-//! Threads take a short lock from each other so often that its calls cost more than the waiting:
-//! `lock-contention` without sleeps.
+//! Detects threads that take a short lock from each other so often that the calls for it cost more than the
+//! waiting: `lock-contention` without sleeps.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::numbers::{count, time};
 use crate::runtimes::{Use, is_mutex};
 use crate::thresholds as t;
 
-/// For calls that weren't counted: samples are in code that is only reached while another thread holds a
+/// Finds it if calls weren't counted: samples are in code that is only reached while another thread holds a
 /// lock.
 pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     let profile = analysis
@@ -30,7 +30,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     {
         *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
     }
-    // A single one may be a join, or a start.
+    // A single sample may be of a join or a start.
     fighting.retain(|_, samples| *samples > 1);
     let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
     for ((pid, _), samples) in fighting {
@@ -43,7 +43,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     });
     let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
     let in_code = analysis.in_functions(|row| row.pid == pid && is_mutex(row));
-    // The kernel's time, by the part of the calls that are for locks.
+    // The kernel's time is multiplied by the part of the calls that are for locks.
     let calls = |fits: &dyn Fn(&SyscallRow) -> bool| {
         let rows = analysis.trace.syscalls.iter().filter(|row| fits(row));
         rows.map(|row| row.calls).sum::<u64>() as f64
@@ -109,8 +109,8 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Returns how often threads slept repeatedly for locks, and how long, ns. A thread that waits for the others
-/// to end does so once.
+/// Returns how often threads repeatedly slept for locks, and for how long, in ns. A thread that waits for the
+/// others to end sleeps only once.
 fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
     let rows = analysis.trace.off_cpu.iter().filter(|row| {
         let on_lock = row.call.as_deref().is_some_and(calls::is_lock);
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// Two threads with 400 ms in 400 000 calls each, and this many sleeps.
+    /// Returns two threads with 400 ms in 400 000 calls each, and `sleeps` sleeps.
     fn thrashing(sleeps: u64, us: u64) -> Fake {
         let mut fake = Fake::new(1000);
         for tid in [ROOT, ROOT + 1] {
@@ -196,7 +196,7 @@ mod tests {
             }
             fake.findings().remove(0)
         };
-        // 160 of each thread's 250 ms, and the same share of all that both CPUs did.
+        // This is 160 of each thread's 250 ms, and the same share of everything that both CPUs did.
         let lock = found(400_000);
         assert_eq!(lock.id, FindingId::LockContention);
         assert!((0.5..0.8).contains(&lock.share), "{lock:?}");
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].id, FindingId::LockContention);
         hold_words("by_own_code", &found[0]);
-        // An uncontended lock is taken without that code.
+        // A lock that isn't contended is taken without that code.
         assert!(reported("memcpy").is_empty());
     }
 

@@ -1,4 +1,4 @@
-//! A runtime's own tasks queue for a mutex: `lock-contention` that threads and calls don't show.
+//! Detects tasks of a runtime that queue for a mutex: `lock-contention` that threads and calls don't show.
 
 use fathom_model::TimeCategory;
 use fathom_trace::MutexRow;
@@ -14,16 +14,17 @@ use crate::thresholds as t;
 /// The tasks of a process, and what they do while at least one of them waits for a mutex.
 pub(crate) struct Queue<'a> {
     row: &'a MutexRow,
-    /// The average number of CPUs that the process uses over its life.
+    /// The average number of CPUs that the process uses during its life.
     used: f64,
-    /// The part of them in the runtime's scheduler and its locks, or in calls that wake or wait.
+    /// The part of them that is used in the runtime's scheduler and its locks, or in calls that wake or wait.
     in_lock_code: f64,
-    /// Whether the tasks would be idle without the lock too, because its holder waits for something itself.
+    /// Whether the tasks would be idle without the lock as well, because its holder itself waits for
+    /// something.
     pub holder_waits: bool,
     pub saving_ns: f64,
 }
 
-/// Returns the process with the most to save.
+/// Returns the queue of the process with the most to save.
 pub(crate) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
     if analysis.quiet < t::LEAST_QUIET || is_paced_outside(analysis) {
         return None;
@@ -49,13 +50,14 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
     let on_cpu = sum(|times| times.on_cpu_ns);
     let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
-    // Based on what the untraced runs were charged: time that a hypervisor takes from a thread isn't CPU use.
+    // This is based on what the untraced runs were charged, because time that a hypervisor takes from a
+    // thread isn't CPU use.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
     let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
     let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
     let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
-    // A thread that waited was queued behind one that held the lock.
+    // If a thread waited, it was queued behind one that held the lock.
     let queueing = row.goroutines.max(2) as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),
@@ -75,8 +77,8 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     })
 }
 
-/// Reports whether the writer or reader at the other end sets the pace: the lock's holder waits for it, as in
-/// a logger with a slow reader.
+/// Reports whether the writer or reader at the other end sets the pace. In that case the holder of the lock
+/// waits for it, as in a logger with a slow reader.
 fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
     let waited = analysis.spent_on(&[
         TimeCategory::WaitingForInput,
@@ -148,8 +150,8 @@ mod tests {
     use crate::fake::{Fake, ROOT};
     use crate::runtimes::Language;
 
-    /// A Go program that uses this much CPU time in a second, in which at least one task waits this long for
-    /// a mutex.
+    /// Returns a Go program that uses `cpu_ms` of CPU time in a second, during which at least one task waits
+    /// `contended_ms` for a mutex.
     fn program(cpu_ms: u64, contended_ms: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.language = Some(Language::Go);

@@ -1,4 +1,5 @@
-//! A library created more threads than there are CPUs to share the work, and they wait for each other.
+//! Detects libraries that created more threads than there are CPUs to share work, so that the threads wait
+//! for each other.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -8,8 +9,9 @@ use crate::numbers::time;
 use crate::runtimes::Team;
 use crate::thresholds as t;
 
-/// The threads meet at the end of each piece of work: while one of them has no CPU, all wait for it, spinning
-/// on the CPUs it could have. With as many threads as CPUs, only the work itself remains.
+/// Finds threads that meet at the end of each piece of work. While one of them has no CPU, all the others
+/// wait for it, spinning on the CPUs that it could have had. With as many threads as CPUs, only the work
+/// itself would remain.
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1);
     let teams = analysis.works.teams();
@@ -46,8 +48,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Returns the CPU time of the process's own code without waiting for each other, in an untraced run. The
-/// kernel's part for such threads is waking them.
+/// Returns the CPU time of the process's own code in an untraced run, without the time its threads wait for
+/// each other. The kernel's part of such waiting is waking the threads.
 fn work_ns(analysis: &Analysis<'_>, pid: u32, team: &Team) -> Option<f64> {
     let own: f64 = analysis
         .threads_of(pid)
@@ -63,7 +65,7 @@ mod tests {
 
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// Threads that share two CPUs, each of which has 100 samples.
+    /// Returns the findings for threads that share two CPUs, each of which has 100 samples.
     fn found(threads: u32, waiting: u64) -> Vec<Finding> {
         let mut fake = Fake::new(1000);
         for tid in (ROOT + 1)..(ROOT + threads) {

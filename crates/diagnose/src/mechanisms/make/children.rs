@@ -1,4 +1,4 @@
-//! Determines what the children of a process run, and whether one needs what another produced.
+//! Determines what the children of a process run, and whether one child needs what another produced.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,11 +9,11 @@ use crate::file_name::file_name;
 use crate::runtimes::{Runtime, is_of_system, is_shell};
 use crate::thresholds as t;
 
-/// Options with a separate value that come before a subcommand: `git -C repo gc`.
+/// Options with a separate value that may come before a subcommand, as in `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
 
-/// What a child runs: its program, and its first argument if that selects what it does. Copies of the parent
-/// run nothing of their own.
+/// What a child runs: its program, and its first argument if that selects what the program does. Copies of
+/// the parent run nothing of their own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Kind {
     program: String,
@@ -21,9 +21,9 @@ struct Kind {
     what: Option<String>,
 }
 
-/// Groups children of one parent that run the same, so that they probably don't need each other's results:
-/// the steps of a build differ in their programs or subcommands (`git repack`, then `git prune`). Of children
-/// that open what an earlier one of the group wrote, only the first is kept.
+/// Groups children of one parent that run the same, and so probably don't need each other's results. By
+/// contrast, the steps of a build differ in their programs or subcommands (`git repack`, then `git prune`).
+/// If children open what an earlier child of the group wrote, only the first one is kept.
 pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
     let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
         }
     }
     for (program, mut of_program) in unknown {
-        // If a program's other calls have subcommands, these have too.
+        // If other calls of the program have subcommands, these have them too.
         let mut same = groups
             .iter_mut()
             .filter(|(kind, _)| kind.program == program);
@@ -77,9 +77,9 @@ impl Repeated {
 }
 
 /// Returns the command that most of these processes ran with the same arguments and input, or that started
-/// them; `None` if fewer than half did.
+/// them; `None` if it is fewer than half of them.
 pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated> {
-    // How often, and the number of processes including those that it started.
+    // The number of runs of each command line, and the number of processes including those that it started.
     let mut groups: BTreeMap<(&str, &[String]), (usize, usize)> = BTreeMap::new();
     let of_interest: HashSet<u32> = pids.iter().copied().collect();
     for process in pids.iter().filter_map(|pid| analysis.process(*pid)) {
@@ -91,7 +91,7 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
         let Some(exec) = process.execs.last().filter(|_| prints && good) else {
             continue;
         };
-        // Data from a pipe is different each time, and a file may be too.
+        // Data from a pipe is different each time, and the data in a file may be too.
         let input = analysis.descriptors.names(process.pid, 0);
         let of_command = analysis.descriptors.is_of_command(process.pid, 0);
         let is_own = match input {
@@ -116,7 +116,7 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
     rules.then_some(Repeated { line, times })
 }
 
-/// Two or three runs may be a check before and after.
+/// The minimum number of repetitions; two or three runs may be a check before and after.
 const FEWEST_REPETITIONS: usize = 4;
 /// The maximum length of a command in a sentence, in characters.
 const LONGEST_LINE: usize = 80;
@@ -127,7 +127,7 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
         return Ok(Kind::default());
     };
     if is_shell(&exec.path) && depth < 8 {
-        // A `sh -c` around the program.
+        // The program may be wrapped in `sh -c`.
         let inner = analysis
             .children_of(process.pid)
             .find(|it| !it.execs.is_empty());
@@ -159,7 +159,8 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     Ok(Kind { program, what })
 }
 
-/// Replaces every number in a name by the same one: `t/01-parse.t` and `t/02-parse.t` are items of one list.
+/// Replaces every number in a name by a fixed one, because names such as `t/01-parse.t` and `t/02-parse.t`
+/// are items of one list.
 fn without_numbers(name: &str) -> String {
     let mut short = String::new();
     for letter in name.chars() {
@@ -172,7 +173,7 @@ fn without_numbers(name: &str) -> String {
     short
 }
 
-/// Reports whether a word may be a subcommand, rather than a file.
+/// Reports whether a word may be a subcommand rather than a file.
 fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
     let letters = |c: char| c.is_ascii_lowercase() || c == '-';
     let is_file = |file: &FileRow| {
@@ -217,9 +218,9 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
 /// Processes, with their CPU time in ns.
 type Starts = Vec<(u32, f64)>;
 
-/// Among the processes that one parent created to run the same interpreter on the same script, or on code in
-/// an argument, returns the largest group, if all are short and uniform enough to be little more than the
-/// interpreter's startup.
+/// Looks at the processes that one parent created to run the same interpreter on the same script, or on code
+/// in an argument. Returns the largest such group, if all of its processes are short and uniform enough to be
+/// little more than the interpreter's startup.
 pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
@@ -257,8 +258,8 @@ pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     largest.into_iter().map(|child| child.0).collect()
 }
 
-/// Reports whether a process is a copy of its parent without a program of its own. Samples name the parent's
-/// program.
+/// Reports whether a process is a copy of its parent without a program of its own. In samples, such a process
+/// has the name of its parent's program.
 pub(crate) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,

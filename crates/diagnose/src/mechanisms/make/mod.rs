@@ -1,4 +1,4 @@
-//! Short-lived processes and threads.
+//! Detects short-lived processes and threads.
 
 pub(crate) mod children;
 pub(crate) mod processes;

@@ -1,4 +1,4 @@
-//! Many short processes are created.
+//! Detects that many short processes are created.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::runtimes::{Habit, Topic};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// A process: its pid, beginning and end.
+/// A process, given by its pid, its beginning and its end.
 type Lived = (u32, u64, u64);
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -47,7 +47,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         short.retain(|child| of_one.contains(&child.0));
     }
-    // The whole lives of the processes would disappear; a probe of this machine gives the minimum cost of
+    // The whole lives of the processes would disappear. A probe of this machine gives the minimum cost of
     // creating them.
     let copies = copies(analysis, &short);
     let are_copies = copies * 3 >= short.len() * 2;
@@ -59,7 +59,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let saving = threads
         .max(least.min(analysis.wall_ns))
         .min(0.97 * analysis.wall_ns);
-    // The parent waits while a child lives; its own work for the child comes on top of that.
+    // The parent waits while a child lives; the parent's own work for the child comes on top of that.
     let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
     let lives = saving;
     let saving = (lives + by_parents).min(0.97 * analysis.wall_ns);
@@ -123,7 +123,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Returns the kernel time of their parents for creating them and waiting for them, outside of their lives.
+/// Returns the kernel time that the parents of these processes spent creating them and waiting for them,
+/// outside of their lives.
 fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let processes = short.iter().filter_map(|child| analysis.process(child.0));
     let parents: HashSet<u32> = processes.filter_map(|process| process.parent).collect();
@@ -137,8 +138,8 @@ fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     analysis.tally(makes).cost_ns * short.len() as f64 / made.max(1) as f64
 }
 
-/// Reports whether a process spent most of its life waiting for a duration or for others: that takes as long
-/// without a process.
+/// Reports whether a process spent most of its life waiting for a duration or for other processes, which
+/// takes as long without the process.
 fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     let outside = [
         TimeCategory::Sleeping,
@@ -155,7 +156,7 @@ fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
     waited * 2.0 > lived
 }
 
-/// Returns the name of the interpreter that these processes start, if they do.
+/// Returns the name of the interpreter that these processes start, if they start one.
 fn interpreter_of(
     analysis: &Analysis<'_>,
     short: &[Lived],
@@ -189,7 +190,7 @@ fn programs_in_words(analysis: &Analysis<'_>, short: &[Lived]) -> String {
         true => format!("`{name}`"),
         false => format!("{} `{name}`", count(*number)),
     });
-    // If there are many different programs, a few names say nothing.
+    // If there are many different programs, naming a few of them says nothing.
     match named * 2 >= all && all > 0 {
         true => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
         false => String::new(),
@@ -204,12 +205,14 @@ fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
 }
 
 /// The part of a copy's computing that must be done in any case. A copy starts with cold caches and without
-/// its parent's page tables: one process took 0.45 and 0.75 of that time for the same work, on two hosts.
+/// its parent's page tables: for the same work, a single process took 0.45 and 0.75 of the copies' time on
+/// two hosts.
 const WORK_OF_A_COPY: f64 = 0.5;
 
-/// Returns the cost of forking copies that run no program of their own: their activity, and the kernel's work
-/// on processes, most of which is for the parent's page tables, which are copied, and released at the end. A
-/// copy's computing must be done in any case; a shell's copy computes what a command needs.
+/// Returns the cost of forking copies that run no program of their own. It consists of their activity and of
+/// the kernel's work on processes, most of which is for the parent's page tables, which are copied and
+/// released at the end. A part of a copy's computing must be done in any case; a shell's copy computes what a
+/// command needs.
 fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let threads = short.iter().flat_map(|child| analysis.threads_of(child.0));
     let (mut faults, mut goes, mut stays) = (0.0, 0.0, 0.0);
@@ -226,7 +229,7 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     }
     let lives = analysis.untraced(covered_ns(short) as f64) - analysis.untraced(stays);
     let own = analysis.untraced(faults + goes);
-    // If the kernel's parts are unknown, its work for copies is mostly page faults.
+    // If the kernel's time isn't split, its work for copies is assumed to be mostly page faults.
     let faults = analysis.fault_cost();
     let kernels = match faults.measured {
         true => analysis.spent_ns(TimeCategory::KernelProcesses),
@@ -238,7 +241,7 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
 }
 
 /// Returns the largest group of these processes that one parent created to run one program. Processes with
-/// children don't count: a compiler's driver is short, but its work is not.
+/// children don't count: the driver of a compiler is short, but its work is not.
 fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
@@ -248,7 +251,7 @@ fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32>
         .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
     let mut made: HashMap<(Option<u32>, &str), HashSet<u32>> = HashMap::new();
     for process in leaves {
-        // A shell's copy runs no program: a loop isn't about it.
+        // A shell's copy runs no program, so a loop isn't about it.
         if let Some(exec) = process.execs.last() {
             let same = made.entry((process.parent, &exec.path)).or_default();
             same.insert(process.pid);
@@ -326,7 +329,7 @@ mod tests {
 
     #[test]
     fn starts_of_one_interpreter_are_reported_with_their_number() {
-        // Some are above the limit of a short child, some below.
+        // Some of them live longer than the limit for a short child, and some less.
         let found = interpreters(|i| 14 + i % 5).findings();
         assert_eq!(found[0].id, FindingId::ProcessSpawning);
         assert_eq!(found.len(), 1);
@@ -335,7 +338,7 @@ mod tests {
             statement.starts_with("`python3` was started 25 times"),
             "{statement}"
         );
-        // Work differs from item to item; startup doesn't.
+        // Work differs from item to item, but startup doesn't.
         assert_eq!(
             interpreters(|i| 16 + i * 2 / 3 * 2).ids(),
             ["waiting-for-child"]

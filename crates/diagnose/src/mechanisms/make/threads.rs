@@ -1,4 +1,4 @@
-//! A thread is created for each small piece of work.
+//! Detects that a thread is created for each small piece of work.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -10,8 +10,8 @@ use crate::runtimes::Topic;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Finds threads that contain a whole engine each, which is slow to start. If many of them live for only a
-/// part of their process's life, and few at once, each does one piece of work.
+/// Finds threads each of which contains a whole engine, which is slow to start. If many of them live for only
+/// a part of their process's life, and only a few at once, each of them does one piece of work.
 pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_short = |times: &&ThreadTimes| {
         let process = analysis.thread(times.pid);
@@ -31,7 +31,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     if at_once > workers.len() as f64 / 4.0 {
         return None;
     }
-    // The fastest did next to nothing but start.
+    // The fastest thread did next to nothing except start.
     let quickest = workers.iter().map(|times| times.on_cpu_ns);
     let start = quickest.fold(most, f64::min);
     let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
@@ -63,7 +63,8 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     let traced = (analysis.trace.threads.len() as u64).saturating_sub(processes);
     let threads = (made.calls + 1).saturating_sub(processes).max(traced);
     let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
-    // A thread takes 10 to 20 calls: its stack, its masks, its end. More calls mean other work in the kernel.
+    // A thread takes 10 to 20 calls, for its stack, its masks and its end. More calls mean other work in the
+    // kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
         return None;
     }
@@ -94,7 +95,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
 }
 
 /// Returns the kernel's part. Samples don't show who ended a wait, so the threads' activity is hidden in the
-/// waits for them: then it is the kernel time of all of them, as far as there is room for it.
+/// waits for them. In that case this is the kernel time of all threads, as far as there is room for it.
 fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
     let on_path = analysis.in_kernel_ns();
     if !analysis.only_samples() {
@@ -107,8 +108,8 @@ fn in_kernel_ns(analysis: &Analysis<'_>) -> f64 {
         .max(on_path)
 }
 
-/// Returns how long one thread waits for others of its process, if it waits for nearly each thread that is
-/// created; in Python, the creator waits until the thread has started.
+/// Returns how long one thread waits for others of its process, if it waits for nearly every thread that is
+/// created. In Python, the creator waits until the thread has started.
 fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
     let ends = analysis.ends_of_waits(calls::is_lock);
     let most = ends.iter().max_by_key(|(_, ends)| ends.own.count);
@@ -120,8 +121,8 @@ fn waited_for_each_ns(analysis: &Analysis<'_>, threads: u64) -> f64 {
 }
 
 /// Returns the time that would disappear without the threads: the kernel's part, the waits of one for
-/// another, and the library code that creates them. Their actual work must be done in any case, in the worst
-/// case sequentially.
+/// another, and the library code that creates them. Their actual work must be done in any case, at worst
+/// sequentially.
 fn all_but_the_work(analysis: &Analysis<'_>, pid: Option<u32>, threads: u64) -> f64 {
     let with_them = analysis.spent_on(&[
         TimeCategory::Locks,
@@ -176,7 +177,7 @@ mod tests {
             fake.ids().contains(&"thread-spawning")
         };
         assert!(reported(1_000));
-        // A few joins, and none.
+        // There are only a few joins, or none.
         assert!(!reported(20) && !reported(1));
     }
 
@@ -199,14 +200,15 @@ mod tests {
             "engines",
             &reported(40, crate::Language::Node, 25).expect("a finding"),
         );
-        // A pool, a few threads, and threads of another language.
+        // These are a pool, a few threads, and threads of another language.
         assert!(reported(40, crate::Language::Node, 900).is_none());
         assert!(reported(12, crate::Language::Node, 390).is_none());
         assert!(reported(4, crate::Language::Node, 25).is_none());
         assert!(reported(40, crate::Language::C, 25).is_none());
     }
 
-    /// Returns the saving for a second in which the kernel takes 600 ms and the threads' own code the rest.
+    /// Returns the saving for a second of which the kernel takes 600 ms and the threads' own code takes the
+    /// rest.
     fn could_win_ms(language: crate::Language) -> f64 {
         let mut fake = Fake::new(1000);
         fake.language = Some(language);
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn what_they_were_made_for_stays() {
         let c = could_win_ms(crate::Language::C);
-        // At most 6 us around each of 20,000.
+        // The work around each of 20,000 threads takes at most 6 µs.
         assert!((c - 720.0).abs() < 10.0, "{c}");
         let rust = could_win_ms(crate::Language::Rust);
         assert!((rust - 760.0).abs() < 10.0, "{rust}");

@@ -1,4 +1,5 @@
-//! The program was compiled without optimization: each statement pays for its loads and stores.
+//! Detects programs that were compiled without optimization, in which each statement pays for its loads and
+//! stores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +13,7 @@ use crate::numbers::time;
 use crate::runtimes::Use;
 use crate::thresholds as t;
 
-/// Code of one kind within the own code on the critical path.
+/// Unoptimized code of one kind within the own code on the critical path.
 struct Unoptimised {
     ns: f64,
     /// The function that contains most of it.
@@ -37,9 +38,9 @@ impl Compiler {
         }
     }
 
-    /// Returns the part of the time that remains with an optimizing compiler: 36 % for a histogram in C, 34 %
-    /// for a sieve in C++, 14 % for a word count in Rust, whose library consists of functions that are
-    /// inlined.
+    /// Returns the part of the time that remains with an optimizing compiler. It is 36 % for a histogram in
+    /// C, 34 % for a sieve in C++, and 14 % for a word count in Rust, whose library consists of functions
+    /// that are inlined.
     fn leaves(self) -> f64 {
         match self {
             Self::Rust => 0.15,
@@ -96,12 +97,12 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
 struct Sample {
     row: FunctionRow,
     compiler: Compiler,
-    /// The time on the critical path that they represent.
+    /// The time on the critical path that the samples represent, in ns.
     ns: f64,
     is_noted: bool,
 }
 
-/// Returns the samples of all runs, if stacks were sampled: one short run has few.
+/// Returns the samples of all runs, if stacks were sampled; a single short run has only few.
 fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     let Some(stacks) = &analysis.trace.stacks else {
         let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
@@ -118,7 +119,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
         .iter()
         .filter(|row| row.activity == Activity::OwnCode);
     let sample = |row: &StackRow| {
-        // An inlined function no longer exists as a function of the program.
+        // An inlined function no longer exists as a separate function in the program.
         let frame = stacks.tree.path(row.node?).find(|frame| !frame.inlined)?;
         Some(Sample {
             compiler: Compiler::of(
@@ -140,7 +141,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     own.filter_map(sample).collect()
 }
 
-/// Sums these samples, with the function that has most of them.
+/// Sums these samples, and determines the function that has most of them.
 fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
     let mut functions: BTreeMap<(&str, &str, Compiler), f64> = BTreeMap::new();
     let mut count = 0;
@@ -160,13 +161,13 @@ fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
     })
 }
 
-/// Detects it by the compiler's notes.
+/// Detects unoptimized code by the compiler's notes.
 fn by_notes(samples: &[Sample]) -> Option<Unoptimised> {
     sum(samples.iter().filter(|one| one.is_noted))
 }
 
-/// Detects it by library functions that an optimizing compiler always inlines: if they take a good part of a
-/// program's own code, all of that code was compiled without optimization.
+/// Detects unoptimized code by library functions that an optimizing compiler always inlines. If they take a
+/// good part of a program's own code, all of that code was compiled without optimization.
 fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
     let small = samples
         .iter()
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT, hold_words};
 
-    /// A second of own code, this much of it in unoptimized code.
+    /// Returns a second of own code, of which `ms` are in unoptimized code.
     fn noted(ms: u64, source: &str) -> Fake {
         let mut fake = Fake::new(1000);
         for (name, unoptimised, samples) in [("count", true, ms), ("memchr", false, 1000 - ms)] {

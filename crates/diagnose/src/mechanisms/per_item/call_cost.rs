@@ -17,7 +17,7 @@ pub(crate) struct CallCost {
     pub in_kernel_ns: f64,
     /// The modelled user code around the calls.
     pub library_ns: f64,
-    /// The calls; kernel time that they don't cover is in no known call.
+    /// The calls. Kernel time that they don't cover isn't in any known call.
     pub calls: Vec<Piece>,
 }
 
@@ -26,7 +26,7 @@ impl CallCost {
         Self::with(&analysis.tally(&fits), analysis, fits)
     }
 
-    /// The same for matching calls that have already been added up.
+    /// Returns the cost for matching calls that have already been added up.
     pub(crate) fn with(
         tally: &Tally,
         analysis: &Analysis<'_>,
@@ -58,7 +58,7 @@ impl CallCost {
         }
     }
 
-    /// The same without queries for missing paths, which are a search.
+    /// Returns the cost without queries for missing paths, because those are a search.
     pub(crate) fn without_misses(
         analysis: &Analysis<'_>,
         fits: impl Fn(&SyscallRow) -> bool,
@@ -89,7 +89,7 @@ impl CallCost {
         each.fold(Self::default(), Self::plus)
     }
 
-    /// Returns time that is in no call.
+    /// Returns the cost for time that is in no call.
     pub(crate) fn of_part(part: TimeCategory, ns: f64) -> Self {
         Self {
             in_kernel_ns: ns,
@@ -120,7 +120,7 @@ impl CallCost {
         }
     }
 
-    /// Returns a part of it, 0 to 1.
+    /// Returns the part `of_it` of the cost, 0 to 1.
     pub(crate) fn part(mut self, of_it: f64) -> Self {
         for piece in &mut self.calls {
             if let Atoms::Rows { part, .. } = &mut piece.of {
@@ -144,15 +144,15 @@ impl CallCost {
         analysis.within_cpu(self.in_kernel_ns + self.library_ns)
     }
 
-    /// Returns the time that decides whether they are reported: the kernel's part, or half of both if that is
-    /// more and the kernel's part isn't negligible. For cheap calls, the modelled library part dominates the
-    /// sum.
+    /// Returns the time that decides whether the calls are reported. This is the kernel's part, or half of
+    /// both parts if that is more and the kernel's part isn't negligible. For cheap calls, the modelled
+    /// library part dominates the sum.
     pub(crate) fn weight_ns(&self, analysis: &Analysis<'_>) -> f64 {
         let both = self.ns(analysis) / 2.0;
         self.in_kernel_ns.max(both.min(2.0 * self.in_kernel_ns))
     }
 
-    /// Describes the library's time, if it changes the displayed sum. `calls`: the name of the calls in the
+    /// Describes the library's time, if it changes the displayed sum. `calls` is the name of the calls in the
     /// sentence.
     pub(crate) fn library_in_words(&self, calls: &str) -> Option<String> {
         let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
@@ -176,7 +176,7 @@ impl CallCost {
         }
     }
 
-    /// Builds a finding about the calls and the work around them. `statement`: the text before the cost.
+    /// Builds a finding about the calls and the work around them. `statement` is the text before the cost.
     pub(crate) fn finding(&self, id: FindingId, analysis: &Analysis<'_>, statement: &str) -> Claim {
         let statement = format!("{statement} {}", self.in_words(analysis));
         let finding = Claim::new(id, analysis, self.ns(analysis), statement);
@@ -188,7 +188,7 @@ impl CallCost {
             .takes_here("the cheapest call", least)
     }
 
-    /// Adds the work around the calls, and the own-code work on their data, as evidence.
+    /// Adds evidence: the work around the calls, and the own code's work on their data.
     pub(crate) fn evidence(&self, finding: Claim, work_ns: f64) -> Claim {
         let mut pieces = self.calls.clone();
         pieces.push(Piece {
@@ -207,7 +207,7 @@ impl CallCost {
     }
 }
 
-/// Returns the part `of` is of all, 0 to 1.
+/// Returns the ratio of `of` to `all`, 0 to 1.
 pub(crate) fn part_of(of: u64, all: u64) -> f64 {
     (of as f64 / all.max(1) as f64).min(1.0)
 }

@@ -1,4 +1,5 @@
-//! Each access or call is checked: a build for finding errors, not for measuring.
+//! Detects builds in which each access or call is checked; they are meant for finding errors, not for
+//! measuring.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::FunctionRow;
@@ -11,13 +12,13 @@ use crate::numbers::time;
 /// Checks that a compiler or a library adds on request.
 struct Checks {
     name: &'static str,
-    /// A part of the file name of the library they need.
+    /// A part of the file name of the library that the checks need.
     library: &'static str,
-    /// Prefixes of its function names.
+    /// The prefixes of the names of the checks' functions.
     functions: &'static [&'static str],
     option: &'static str,
-    /// The part of own code that remains without them: the slowdown that their authors state (2x, 5 to 15x,
-    /// 3x, 1.2x; the library's containers 3x).
+    /// The part of own code that remains without the checks. It is based on the slowdown that their authors
+    /// state (2x, 5 to 15x, 3x, 1.2x; the library's containers 3x).
     left_without: f64,
 }
 
@@ -59,7 +60,8 @@ const ALL: [Checks; 5] = [
     },
 ];
 
-/// The name of a C++ template function begins with its return type.
+/// Reports whether a function belongs to these checks. The name of a C++ template function begins with its
+/// return type.
 fn is_of(checks: &Checks, row: &FunctionRow) -> bool {
     let name = row.function.as_deref().unwrap_or_default();
     let words = || name.split([' ', '<', ',']);
@@ -67,8 +69,8 @@ fn is_of(checks: &Checks, row: &FunctionRow) -> bool {
     checks.functions.iter().any(begins)
 }
 
-/// Returns the process in which these checks run: the one that loaded their library, otherwise the one whose
-/// code is in their functions.
+/// Returns the process in which these checks run: the one that loaded their library, or otherwise the one
+/// that spends time in their functions.
 fn process(analysis: &Analysis<'_>, checks: &Checks) -> Option<u32> {
     let loads = |name: String| {
         let file = file_name(&name).to_owned();

@@ -1,4 +1,4 @@
-//! The time is queried, with or without calls.
+//! Detects frequent queries of the time, with or without calls.
 
 use fathom_model::FindingId;
 use fathom_trace::SyscallRow;
@@ -39,8 +39,8 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time in reading clocks", cost, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
             .pid(first.pid)
-            // The counter is read only when earlier instructions have finished, so it includes some of the
-            // work.
+            // The counter is read only after earlier instructions have finished, so the time includes some of
+            // the work.
             .likely(),
     )
 }

@@ -1,4 +1,4 @@
-//! The kernel's time, if no more specific finding applies.
+//! Detects time in the kernel to which no more specific finding applies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::numbers::count;
 use crate::runtimes::Habit;
 use crate::thresholds as t;
 
-/// Queries about a path count as one kind, whichever call makes them.
+/// The name under which all calls that query a path count as one kind.
 const PATH_QUESTIONS: &str = "stat and access";
 
 /// Reports whether a call is of the kind with this name.
@@ -21,8 +21,8 @@ fn is_one(kind: &str, row: &SyscallRow) -> bool {
     row.name == kind || kind == PATH_QUESTIONS && asks_about_path(&row.name)
 }
 
-/// Reports whether a call is a shell's signal masking around each command: only fewer commands reduce it, and
-/// a well-behaved loop spends 15 to 20 % on it.
+/// Reports whether a call is part of the signal masking that a shell does around each command. Only fewer
+/// commands reduce it, and a well-behaved loop spends 15 to 20 % of its time on it.
 fn is_of_the_shell(analysis: &Analysis<'_>, row: &SyscallRow) -> bool {
     row.name == "rt_sigprocmask" && analysis.runtime(Some(row.pid)).has(Habit::RunsCommands)
 }
@@ -32,7 +32,7 @@ fn scans_many(analysis: &Analysis<'_>, name: &str) -> bool {
     analysis.tally_calls(|call| call == name).each_ns() >= t::LONG_SCAN_NS
 }
 
-/// Reports whether most of these calls closed no descriptor: a loop over all possible numbers.
+/// Reports whether most of these calls closed no descriptor, as in a loop over all possible numbers.
 fn closes_nothing(row: &SyscallRow) -> bool {
     row.name == "close" && row.errors * 2 > row.calls
 }
@@ -45,10 +45,10 @@ fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Opti
     Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
 }
 
-/// Finds one kind of call that takes much of the time.
+/// Finds a single kind of call that takes much of the time.
 pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Walking folders and moving large blocks is normal kernel work. A walk queries each of the 5 to 30
-    // entries of a folder once.
+    // Walking folders and moving large blocks is normal kernel work. A walk queries each of a folder's 5 to
+    // 30 entries once.
     let folders = analysis.tally_calls(calls::lists_folder).calls;
     let asks = analysis.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
     let rows = analysis.trace.syscalls.iter();
@@ -61,13 +61,13 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         TimeCategory::KernelFiles if asks_about_path(name) => !asks,
         TimeCategory::KernelFiles => !calls::is_setting(name),
         TimeCategory::KernelProcesses => true,
-        // A thread that yields its CPU has nothing to do: it is in a polling loop.
+        // A thread that yields its CPU has nothing to do, so it is in a polling loop.
         _ => calls::is_poll(name) && !long_scans.contains(&name) || name == "sched_yield",
     };
     let mut names: BTreeMap<&str, Tally> = BTreeMap::new();
     let by_file = read_one_by_one(analysis);
     let is_of_a_file = |row: &SyscallRow| calls::is_read(&row.name) && by_file.contains(&row.pid);
-    // Calls that find nothing are a polling loop: there is nothing more to be done with each.
+    // Calls that find nothing form a polling loop; doing more with each call isn't possible.
     let empty = |row: &SyscallRow| row.would_block * 2 > row.calls;
     let counts = |row: &SyscallRow| {
         let plain = is_plain(&row.name) || is_of_the_shell(analysis, row);
@@ -83,7 +83,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         }
     }
     // Kernel work for the program itself, such as generating random numbers, may be requested in large pieces
-    // and still dominate the time.
+    // and still take most of the time.
     let rules = |name: &str, tally: &Tally| {
         (calls::on_cpu(name) == TimeCategory::KernelOther || calls::scans_descriptors(name))
             && analysis.share(tally.cost_ns) >= t::SHARE_OF_ONE_CALL
@@ -204,7 +204,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.calls("read", Some(3), 20_000, 65_536, 40_000);
         assert!(fake.ids().is_empty());
-        // The C library's blocks, the last of which is shorter.
+        // The calls have the sizes of the C library's blocks, the last of which is shorter.
         let mut fake = Fake::new(1000);
         fake.calls("write", Some(1), 100_000, 4_095, 5_000);
         assert!(fake.ids().is_empty());

@@ -1,4 +1,4 @@
-//! Many missing paths are looked up.
+//! Detects that many missing paths are looked up.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,8 +15,8 @@ use crate::thresholds as t;
 
 const ENOTDIR: i32 = 20;
 
-/// Returns the misses whose paths were dropped because the path table was full: of these calls' errors
-/// without a path, the same part as misses have among those with a path.
+/// Returns the misses whose paths were dropped because the path table was full. Of these calls' errors
+/// without a path, the same part is assumed to be misses as of those with a path.
 fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) -> u64 {
     let failed = analysis.trace.failed_lookups.iter();
     let failed = failed.filter(|row| calls.contains(row.call.as_str()));
@@ -26,14 +26,14 @@ fn without_names(analysis: &Analysis<'_>, calls: &BTreeSet<&str>, named: u64) ->
     (unknown as f64 * named as f64 / known.max(1) as f64) as u64
 }
 
-/// More lookups than this for each created file are a search, wherever they look.
+/// The maximum number of lookups for each created file; more than that are a search, wherever they look.
 const LOOKUPS_FOR_EACH_FILE: usize = 8;
 
 /// Files that the run creates, and their folders.
 struct Places<'a> {
     files: HashSet<&'a str>,
     folders: HashSet<&'a str>,
-    /// Whether misses in those folders are lookups before creating files there.
+    /// Whether misses in those folders are lookups that precede the creation of files there.
     are_filled: bool,
 }
 
@@ -53,7 +53,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Reports whether it isn't a search: a check before a file or its folder is created, or a removal.
+    /// Reports whether a lookup is not part of a search, because it is a check before a file or its folder is
+    /// created, or a removal.
     fn are_made(&self, row: &LookupRow) -> bool {
         let path = row.path.as_str();
         let is_later_there = self.files.contains(path) || self.folders.contains(path);
@@ -74,7 +75,7 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
 pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
     let absent = |errno| errno == ENOENT || errno == ENOTDIR;
     let places = Places::new(analysis);
-    // Polling for a file to appear is not a search.
+    // Polling until a file appears is not a search.
     let awaited = awaited(analysis);
     let awaited: HashSet<&str> = awaited.values().flat_map(|it| &it.paths).copied().collect();
     let is_search = |row: &LookupRow| {
@@ -91,13 +92,13 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
     let misses = analysis.shown_calls(examined as f64 * stretch);
     let asks =
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
-    // A miss costs about as much as a hit: the path walk is the same.
+    // A miss costs about as much as a hit, because the path walk is the same.
     let asked = analysis.tally(asks);
     let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
     let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
-    // If nearly nothing was found, it isn't a search that has misses by nature: the library's part is wasted
-    // as well.
+    // If nearly nothing was found, this isn't a search that naturally has misses, so the library's part is
+    // wasted as well.
     let (vain, least) = match is_futile {
         true => (
             cost.ns(analysis).min(2.0 * cost.in_kernel_ns),
@@ -203,7 +204,7 @@ mod tests {
         };
         assert!(!reported(2_000));
         assert!(reported(0));
-        // One file is written where a thousand are searched for.
+        // One file is written, while a thousand are searched for.
         assert!(reported(1));
     }
 
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn misses_whose_paths_are_not_kept_count_too() {
-        // All paths are different: the table held 10,000 of 90,000.
+        // All paths are different; the table held 10,000 of 90,000.
         let reported = |lost| {
             let mut fake = Fake::new(1000);
             fake.calls("stat", None, 100_000, 0, 3_000);

@@ -1,4 +1,4 @@
-//! Memory is repeatedly allocated from the system and released.
+//! Detects memory that is repeatedly allocated from the system and released.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -19,11 +19,11 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
         Some(_) => t::MANY_MEMORY_CALLS_TOUCHED_AGAIN,
         None => t::MANY_MEMORY_CALLS,
     };
-    // A starting program maps its libraries and unmaps little.
+    // A program that starts maps its libraries and unmaps little.
     if all.calls < least || given_back.calls * 5 < all.calls {
         return None;
     }
-    // Released memory faults again on its next first access.
+    // Released memory causes a fault again at its next first access.
     let faults = analysis.fault_cost().ns;
     let again = match touched_again {
         Some(part) => faults * part,
@@ -62,21 +62,23 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Most of the calls may be advice to read a mapped file ahead: released pages don't wait for a disk when
-/// they are accessed again. (The advice itself is not traced.)
+/// Reports whether most of the calls may be advice to read a mapped file ahead. Released pages don't wait for
+/// a disk when they are accessed again. (The advice itself is not traced.)
 fn reads_ahead(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let advice = analysis.tally_calls(|name| name == "madvise");
     2 * advice.calls > given_back && analysis.account.share(TimeCategory::Disk) >= t::LEAST_SHARE
 }
 
-/// Reports whether files are mapped and unmapped in turn, as git does with loose objects: that is reading.
+/// Reports whether files are mapped and unmapped one after another, as git does with loose objects; that
+/// counts as reading.
 fn maps_files(analysis: &Analysis<'_>, given_back: u64) -> bool {
     let opens = analysis.tally_calls(calls::opens_file);
     2 * (opens.calls - opens.errors.min(opens.calls)) > given_back
 }
 
-/// Returns the part of a process's page first accesses that was for memory it had before and released: it
-/// never had nearly as many pages at once. `None` if that isn't the case.
+/// Returns the part of a process's first accesses to pages that was for memory it had before and released.
+/// This is inferred from the fact that it never had nearly as many pages at once. Returns `None` if that
+/// isn't the case.
 fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> Option<f64> {
     let threads = analysis
         .trace
@@ -86,7 +88,7 @@ fn touched_again(analysis: &Analysis<'_>, pid: Option<u32>, given_back: u64) -> 
     let faults: u64 = threads.filter_map(|thread| thread.minor_faults).sum();
     let peaks = analysis.timed.iter().map(|run| run.peak_memory_bytes);
     let had = peaks.max()? / PAGE_BYTES;
-    // A program that maps files in turn never has all of them either.
+    // A program that maps files one after another never has all of them mapped at once either.
     let opened = analysis.tally_calls(calls::opens_file);
     let is_so = had > 0 && faults >= had * t::TOUCHED_AGAIN && given_back >= 2 * opened.calls;
     is_so.then(|| 1.0 - had as f64 / faults as f64)
@@ -116,7 +118,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_touched_again_and_again_is_reported_with_few_calls() {
-        // 100 ms of first accesses; no more than `peak` bytes at once.
+        // 100 ms of first accesses, with no more than `peak` bytes at once.
         let reported = |peak: u64| {
             let mut fake = Fake::new(300);
             fake.calls("brk", None, 7_500, 0, 6_000);

@@ -1,4 +1,4 @@
-//! A cost is paid for each item that a batch would share.
+//! Detects costs that are paid for each item, although a batch could share them.
 
 mod builds;
 mod call_cost;

@@ -1,4 +1,4 @@
-//! Frequent signals interrupt what the program does.
+//! Detects frequent signals that interrupt what the program does.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
@@ -12,11 +12,12 @@ use crate::thresholds as t;
 /// The call by which a handler returns.
 const RETURN: &str = "rt_sigreturn";
 
-/// The maximum kernel time for one signal, ns: interrupting the program, setting up its handler, and arming
-/// the timer again. 12 us in a virtual machine.
+/// The maximum kernel time for one signal, in ns: interrupting the program, setting up its handler, and
+/// arming the timer again. It was 12 µs in a virtual machine.
 const MOST_OF_A_SIGNAL_NS: f64 = 30e3;
 
-/// Finds handlers that are called so often that delivering their signals takes the time.
+/// Finds handlers that are called so often that delivering their signals takes a significant part of the
+/// time.
 pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
     let returns = |row: &SyscallRow| row.name == RETURN;
     let handled = analysis.tally(returns);
@@ -50,7 +51,7 @@ mod tests {
 
     use crate::fake::{Fake, MS, ROOT, hold_words};
 
-    /// A second, of which samples saw this many ms in own code.
+    /// Returns a second, of which samples saw `sampled_ms` in own code.
     fn handled(signals: u64, sampled_ms: u64) -> Fake {
         let mut fake = Fake::new(1000);
         fake.calls("rt_sigreturn", None, signals, 0, 700);

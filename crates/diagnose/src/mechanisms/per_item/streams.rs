@@ -1,4 +1,4 @@
-//! A stream or a file is read or written in small pieces, each with a separate call.
+//! Detects streams and files that are read or written in small pieces, each with a separate call.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice(advice))
 }
 
-/// Finds writes of less than a line.
+/// Finds writes of less than a line each.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let small = most(analysis, |small| {
         is_output(analysis, small) && is_of_pieces(analysis, small)
@@ -78,7 +78,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
         is_output(analysis, small) && !is_of_pieces(analysis, small) && !watched(small)
     })?;
     let tally = &small.tally;
-    // If the written bytes weren't checked, lines are assumed for standard output.
+    // If the written bytes weren't checked, standard output is assumed to consist of lines.
     let checked = small.lines(analysis).is_some();
     let lines = checked || analysis.descriptors.is_output(small.pid, small.fd);
     let each = tally.bytes_per_call();
@@ -98,7 +98,7 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
     })
 }
 
-/// A file is accessed at random, one record per call, or opened for each.
+/// Finds a file that is accessed at random, one record per call, or that is opened for each record.
 pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_file = read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
@@ -118,7 +118,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
         n => format!(", with {} calls to open and close around them", count(n)),
     };
     let runtime = analysis.runtime(Some(small.pid));
-    // A shell goes back after each line; a file that is opened for each record must first be kept open.
+    // A shell seeks back after each line. A file that is opened for each record must first be kept open.
     let is_scattered = !small.writes
         && around.calls == 0
         && !runtime.has(Habit::GoesBack)
@@ -143,7 +143,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice(advice))
 }
 
-/// The advice if each record is read from a different position.
+/// The advice to give if each record is read from a different position.
 const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or read the \
      records in file order, through a buffer. If a database reads them: one transaction for many queries.";
 
@@ -179,7 +179,7 @@ fn of_file(small: &Small, reopened: bool) -> Topic {
     }
 }
 
-/// Adds their number, size and location.
+/// Adds the number, size and location of the calls as evidence.
 fn evidence(
     finding: Claim,
     analysis: &Analysis<'_>,
@@ -207,15 +207,15 @@ fn output_name(analysis: &Analysis<'_>, small: &Small) -> String {
     }
 }
 
-/// Reports whether it is written like standard output.
+/// Reports whether the stream is written like standard output.
 fn is_output(analysis: &Analysis<'_>, small: &Small) -> bool {
     let is_stream = || small.writes && small.is_stream_of_file(analysis);
     small.of == PiecesOf::Output || is_stream()
 }
 
-/// Reports whether the writes are less than a line, or not lines at all: the blocks of a copy. If it wasn't
-/// sampled whether writes end lines, short ones count as pieces; so do short ones to a line-buffered standard
-/// output, where each printed piece ends with a line end.
+/// Reports whether the writes are less than a line each, or aren't lines at all but the blocks of a copy. If
+/// it wasn't sampled whether writes end lines, short writes count as pieces. So do short writes to a
+/// line-buffered standard output if each printed piece ends with a line end.
 fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     let are_short = small.tally.bytes_per_call() < t::PIECE_BYTES;
     let of_lines = analysis.runtime(Some(small.pid)).has(Habit::CollectsLines);
@@ -226,8 +226,8 @@ fn is_of_pieces(analysis: &Analysis<'_>, small: &Small) -> bool {
     are_pieces || small.is_copied_in_blocks(analysis)
 }
 
-/// Returns their cost, including the queries that accompany each of them: creating a stream for each piece
-/// queries its position and type.
+/// Returns the cost of the calls, including the queries that accompany each of them: creating a stream for
+/// each piece queries the position and the type of the file.
 fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     let own = CallCost::with(&small.tally, analysis, |row| small.holds(row));
     let each = small.tally.calls;
@@ -249,8 +249,8 @@ fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     })
 }
 
-/// Returns the cost of the calls and, unless it is a file, of those of a reader in the tree, which gets
-/// pieces as small as those written.
+/// Returns the cost of the calls. Unless they write to a file, this includes the calls of a reader in the
+/// tree, which gets pieces as small as those written.
 fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     let own = cost(analysis, small);
     if !analysis.descriptors.is_output(small.pid, small.fd) {
@@ -264,7 +264,7 @@ fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
             *read.entry(row.pid).or_default() += row.bytes;
         }
     }
-    // The two ends of a pipe have no common name; equal totals identify them.
+    // The two ends of a pipe have no common name, so they are identified by equal totals.
     let same = |bytes: u64| bytes.abs_diff(small.tally.bytes) * 100 <= small.tally.bytes;
     let mut read = read.into_iter();
     let reader = read.find(|(_, bytes)| *bytes > 0 && same(*bytes));
@@ -276,8 +276,8 @@ fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     own.plus(theirs.unwrap_or_default())
 }
 
-/// Reports whether the reads are repeatedly hidden behind waits for the writer: then the command would end no
-/// sooner without them. A single long wait is the writer's startup.
+/// Reports whether the reads are repeatedly hidden behind waits for the writer, so that the command would end
+/// no sooner without them. A single long wait is the writer's startup.
 fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
     let waits = |row: &&OffCpuRow| {
         let reads = row.call.as_deref().is_some_and(calls::is_read);
@@ -302,8 +302,8 @@ struct Opening {
     cost: CallCost,
 }
 
-/// If a file is opened for each small call, the opening costs too, but not lookups of it in places where it
-/// isn't.
+/// Returns the cost of opening, if a file is opened for each small call. Lookups of the file in places where
+/// it isn't are not included.
 fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
     let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
     let all = analysis.tally(opens);

@@ -79,7 +79,7 @@ fn bytes_of_a_pipe_that_the_program_made_are_reported_with_its_descriptor() {
         found[0].statement
     );
     assert!(found[0].advice.contains("64 KiB"), "{}", found[0].advice);
-    // The writer writes such pieces: the reader sleeps before each of them.
+    // The writer writes pieces of this size, because the reader sleeps before each of them.
     assert!(
         reported(400_000)
             .iter()
@@ -115,7 +115,7 @@ fn blocks_of_a_copy_are_no_lines() {
         fake.ids().remove(0)
     };
     assert_eq!(reported(600_000, 32), "unbuffered-output");
-    // Lines: either taken out of blocks, or of lengths that aren't those of blocks.
+    // These are lines: either they are taken out of blocks, or their lengths aren't those of blocks.
     assert_eq!(reported(600, 32), "line-buffered-output");
     assert_eq!(reported(600_000, 31), "line-buffered-output");
 }
@@ -239,7 +239,7 @@ fn records_that_are_read_here_and_there_are_reported_with_the_file() {
     assert_eq!(found.id, FindingId::SmallFileIo);
     assert_eq!(found.place.path.as_deref(), Some("/tmp/records"));
     assert!(found.advice.contains("mmap"));
-    // Sequential reads need only a buffer.
+    // For sequential reads, a buffer is enough.
     assert_eq!(reported(499_990).id, FindingId::UnbufferedInput);
 }
 
@@ -308,6 +308,6 @@ fn questions_that_go_with_each_write_go_with_them() {
     };
     let alone = saving_ms(0);
     assert!(saving_ms(200_001) > alone + 50, "{alone}");
-    // A program that queries half as often has another reason.
+    // A program that queries half as often does so for another reason.
     assert_eq!(saving_ms(100_000), alone);
 }

@@ -1,4 +1,4 @@
-//! Thousands of very small files are opened for a few bytes each.
+//! Detects that thousands of very small files are opened for a few bytes each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,7 +19,8 @@ use crate::thresholds as t;
 struct Files<'a>(Vec<&'a FileRow>);
 
 impl Files<'_> {
-    /// Returns the files of this kind that have a path, by process; the process with the most first.
+    /// Returns the files of this kind that have a path, by process; the process with the most files comes
+    /// first.
     fn by_process<'a>(
         analysis: &Analysis<'a>,
         is: impl Fn(&FileRow) -> bool,
@@ -51,10 +52,11 @@ impl Files<'_> {
     }
 }
 
-/// The calls made for each of many files: its data, and its end.
+/// The number of calls made for each of many files, for its data and its end.
 const CALLS_FOR_EACH_FILE: u64 = 3;
 
-/// Returns processes that read many files in turn, each of them once: no buffer reduces those calls.
+/// Returns processes that read many files one after another, each of them once; no buffer reduces those
+/// calls.
 pub(crate) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
     let mut calls: HashMap<u32, u64> = HashMap::new();
     let rows = analysis.trace.syscalls.iter();
@@ -79,8 +81,8 @@ struct Words {
     advice: &'static str,
 }
 
-/// Finds files that are read or written, most of them in the same way; or copied, where each one read becomes
-/// one written.
+/// Finds files most of which are read, or most of which are written; or files that are copied, so that each
+/// one read becomes one written.
 pub(crate) fn moved_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_moved = |file: &FileRow| file.reads + file.writes > 0 && is_real(file);
     let Files(mut files) = Files::by_process(analysis, is_moved).next()?;
@@ -139,7 +141,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
         let rows = analysis.rows_of_process(pid).filter(|row| row.name == name);
         rows.map(|row| row.calls).sum::<u64>()
     });
-    // Files that are opened but neither read nor mapped are checked, or locked.
+    // Files that are opened but neither read nor mapped are only checked or locked.
     if calls.iter().any(|calls| calls * 10 < opens * 9) {
         return None;
     }
@@ -150,7 +152,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
         advice: "Keep small items together in one file, map that once, and keep the mapping.",
     };
     let part = |name| part_of_calls(analysis, pid, opens, |row| row.name == name);
-    // The first access to each is one of the page faults.
+    // The first access to each file is one of the page faults.
     let faults = analysis.fault_cost();
     let stretch = analysis.stretch(|row| row.pid == pid && calls::opens_file(&row.name));
     let touches = (opens as f64 * stretch).min(faults.count as f64) * faults.each_ns;
@@ -164,7 +166,7 @@ fn is_real(file: &FileRow) -> bool {
     !is_of_system(&file.name.text())
 }
 
-/// Returns the part of such calls that is for these files, as far as it was traced; the process's other calls
+/// Returns the part of such calls that is for these files, as far as it was traced. The process's other calls
 /// don't count.
 fn part_of_calls(
     analysis: &Analysis<'_>,
@@ -177,8 +179,8 @@ fn part_of_calls(
     CallCost::of(analysis, |row| row.pid == pid && is(row)).part(part_of(done, all))
 }
 
-/// Builds a claim about this many files, of this many bytes in total, with the cost of the calls for their
-/// data.
+/// Builds a claim about these files, given their number and total size in bytes, with the cost of the calls
+/// for their data.
 fn claim(
     analysis: &Analysis<'_>,
     files: &Files<'_>,
@@ -232,7 +234,7 @@ fn claim(
     Some(finding.advice(words.advice).pid(first.pid).on(None, path))
 }
 
-/// Returns the disk waits: each of the files is in a different place on the disk, and so is its folder entry.
+/// Returns the disk waits: each of the files is at a different place on the disk, and so is its folder entry.
 fn waits(analysis: &Analysis<'_>, files: &Files<'_>) -> CallCost {
     let (reads, writes) = (files.sum(|file| file.reads), files.sum(|file| file.writes));
     let (waited, _) = analysis.off(|row| {
@@ -269,7 +271,7 @@ mod tests {
         let found = reads(10_000, 46).findings();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].id, FindingId::SmallFileIo);
-        // 7.5 us for each, and the cost of calls outside their timed part.
+        // 7.5 µs for each file, plus the cost of calls outside of their timed part.
         assert!((75..79).contains(&(found[0].could_win_ns / 1_000_000)));
         let begin = "10,000 files of 46 bytes each on average were opened, read and closed";
         assert!(

@@ -1,4 +1,4 @@
-//! A loop polls instead of waiting.
+//! Detects loops that poll instead of waiting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::numbers::count;
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Returns the calls of this row that returned at once with nothing. `children`: the number of its process's
-/// children.
+/// Returns the number of calls of this row that returned at once with nothing. `children` is the number of
+/// children of the process.
 fn empty_turns(
     analysis: &Analysis<'_>,
     lookups: Option<&Awaited<'_>>,
@@ -35,15 +35,15 @@ fn empty_turns(
         // Each child ends once: the other calls had nothing to report (WNOHANG).
         awake(analysis, row).saturating_sub(row.errors + children)
     } else if calls::is_lock(name) {
-        // The lock had just been released: the thread that wanted it goes on.
+        // The lock had just been released, so the thread that wanted it continues.
         0
     } else {
         row.would_block
     }
 }
 
-/// Returns the calls that returned without sleeping. If waits aren't counted: all of them, if hardly any of
-/// the time was asleep.
+/// Returns the number of calls that returned without sleeping. If waits aren't counted, this is all of them
+/// if hardly any of the time was spent asleep.
 fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     let asleep = row.blocked_ns.unwrap_or(0) as f64;
     if asleep < 0.2 * row.total_ns as f64 {
@@ -56,9 +56,9 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
     }
 }
 
-/// Returns threads that made calls, with the thread number in the calls, and their times. Calls traced in
-/// another run have that run's numbers: within a process, the thread with the most calls is assumed to be the
-/// busiest, and so on.
+/// Returns threads that made calls, with their thread number in the list of calls, and their times. Calls
+/// that were traced in another run have that run's numbers. In this case, the thread of a process with the
+/// most calls is assumed to be the busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
     let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for row in &analysis.trace.syscalls {
@@ -95,14 +95,14 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
 /// A thread that polls in a loop.
 struct Loop<'a> {
     times: &'a ThreadTimes,
-    /// The number of calls that had nothing to report.
+    /// The number of iterations, that is, calls that had nothing to report.
     turns: u64,
-    /// The CPU time in these calls, and that of the whole loop, in the traced run.
+    /// The CPU time in these calls (`polls_ns`) and in the whole loop (`own_ns`), in the traced run.
     polls_ns: f64,
     own_ns: f64,
-    /// The row with the most of these calls.
+    /// The row that has the most of these calls.
     row: &'a SyscallRow,
-    /// Whether it is on the critical path for most of the time.
+    /// Whether the thread is on the critical path for most of the time.
     rules: bool,
 }
 
@@ -115,8 +115,8 @@ fn loops<'a>(
     let found = callers.into_iter().filter_map(|(tid, times)| {
         let rows = || analysis.rows_of(tid);
         let children = analysis.children_of(times.pid).count() as u64;
-        // If only the stops tier traced a thread, it is unknown which of its sleeps and polls were short:
-        // threads of a runtime search for work in such calls.
+        // If a thread was traced only by the stops tier, it is unknown which of its sleeps and polls were
+        // short; threads of a runtime search for work in such calls.
         let known_by_call = |row: &SyscallRow| {
             let waits = calls::is_sleep(&row.name) || calls::is_poll(&row.name);
             // A runtime may nap for microseconds while it waits for its own lock or searches for work.
@@ -129,12 +129,13 @@ fn loops<'a>(
             false => 0,
         };
         let turns: u64 = rows().map(empty_turns).sum();
-        // A busy server polls and then reads: its turns are not empty.
+        // A busy server polls and then reads, so its iterations aren't empty.
         let moved: u64 = rows()
             .filter(|row| row.bytes > 0)
             .map(|row| row.calls - row.would_block.min(row.calls))
             .sum();
-        // The stops tier sees as many calls as its time budget allows; a loop that only polls uses it up.
+        // The stops tier sees as many calls as its time budget allows, and a loop that only polls uses up the
+        // budget.
         let least = match analysis.by_stops() {
             true => t::MANY_POLLS / 6,
             false => t::MANY_POLLS,
@@ -142,15 +143,15 @@ fn loops<'a>(
         if turns < least || turns < 5 * moved {
             return None;
         }
-        // The loop also burns the time between its calls: the thread's whole time on a CPU, multiplied by the
-        // turns' part of its calls.
+        // The loop also burns the time between its calls. This is the thread's whole time on a CPU,
+        // multiplied by the part of its calls that are iterations of the loop.
         let calls: u64 = rows().map(|row| row.calls).sum();
         let polls_ns: f64 = rows()
             .filter(|row| empty_turns(row) > 0)
             .map(|row| cpu_in_calls(row, analysis.entry_exit.call_ns))
             .sum();
         let own_ns = times.on_cpu_ns * turns as f64 / calls.max(1) as f64;
-        // A thread that computes for long and polls in between doesn't waste its computing.
+        // A thread that computes for long and polls in between doesn't waste the time in which it computes.
         let own_ns = match analysis.by_stops() {
             true => own_ns,
             false => own_ns.min(polls_ns * t::LOOP_PER_CALL),
@@ -189,8 +190,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         each.sum::<f64>()
     };
     let burnt = sum(|other| other.own_ns);
-    // A thread that only yields leaves the CPU to others with work, and burns little of it. For calls that
-    // were stopped at, their cost is unknown.
+    // A thread that only yields leaves the CPU to others that have work, and burns little of it. If the run
+    // was stopped at its calls, their cost is unknown.
     let calls_are_dear = analysis.by_stops() || analysis.share(sum(|other| other.polls_ns)) >= 0.03;
     if !(calls_are_dear || first.rules) {
         return None;
@@ -311,7 +312,7 @@ mod tests {
         let begin =
             "2 threads polled 1,000,000 times with `read` and got nothing; their loops took 1.2";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
-        // How long the third thread was ready without a CPU.
+        // This is how long the third thread was ready without a CPU.
         assert_eq!(found.could_win_ns / 1_000_000, 700);
     }
 

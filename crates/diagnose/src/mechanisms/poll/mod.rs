@@ -1,4 +1,4 @@
-//! Something is queried repeatedly.
+//! Detects things that are queried repeatedly.
 
 pub(crate) mod calls;
 pub(crate) mod paths;
@@ -11,8 +11,8 @@ use crate::claim::{Claim, Least};
 use crate::numbers::time;
 use crate::thread_times::ThreadTimes;
 
-/// Builds a finding about CPU time that these threads burn. `who_burns`: the text before the amount;
-/// `else_none`: the text if no other thread lacked it.
+/// Builds a finding about CPU time that these threads burn. `who_burns` is the text before the amount, and
+/// `else_none` is the text to use if no other thread lacked the CPU.
 fn burning(
     id: FindingId,
     analysis: &Analysis<'_>,
@@ -32,9 +32,9 @@ fn burning(
     Claim::new(id, analysis, burnt, statement).of_cpu_time(wall)
 }
 
-/// Returns the wall time that these loops take from other threads: the longest time one of those was ready
-/// without a CPU while the loops ran. Without them, the run takes as long as the busiest other thread
-/// computes.
+/// Returns the wall time that these loops take from other threads. This is the longest time for which one of
+/// those was ready without a CPU while the loops ran. Without the loops, the run would take as long as the
+/// busiest other thread computes.
 fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
     let others = analysis.threads.iter();
     let others: Vec<&ThreadTimes> = others

@@ -11,10 +11,10 @@ use crate::thresholds as t;
 /// The path doesn't exist.
 pub(crate) const ENOENT: i32 = 2;
 
-/// Lookups with one kind of call, of paths that a process of the tree later opened or created.
+/// Lookups, all with the same kind of call, of paths that a process of the tree later opened or created.
 #[derive(Debug, Default)]
 pub(crate) struct Awaited<'a> {
-    /// The number of lookups that found nothing.
+    /// The number of lookups that didn't find the path.
     pub calls: u64,
     /// The paths.
     pub paths: Vec<&'a str>,
@@ -23,13 +23,13 @@ pub(crate) struct Awaited<'a> {
 }
 
 impl Awaited<'_> {
-    /// Returns how long at least one of the paths was being checked, in ns of the traced run.
+    /// Returns how long at least one of the paths was being checked for, in ns of the traced run.
     pub(crate) fn ns(&self) -> u64 {
         covered_ns(&self.spans)
     }
 }
 
-/// Returns the paths that threads do nothing but poll for, by thread and call.
+/// Returns the paths for which threads do nothing but poll, by thread and call.
 pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), Awaited<'a>> {
     let lookups = analysis.trace.failed_lookups.iter();
     let often = |row: &&LookupRow| row.errno == ENOENT && row.calls >= t::LOOKUPS_OF_A_WAIT;
@@ -62,8 +62,8 @@ pub(crate) fn awaited<'a>(analysis: &Analysis<'a>) -> BTreeMap<(u32, &'a str), A
     found.collect()
 }
 
-/// Returns the thread that does hardly anything but make this many unsuccessful calls of this kind: the trace
-/// doesn't say which thread made the lookups.
+/// Returns the thread that does hardly anything except make `lookups` unsuccessful calls of this kind. It
+/// must be inferred, because the trace doesn't say which thread made the lookups.
 fn who_asks(analysis: &Analysis<'_>, call: &str, lookups: u64) -> Option<u32> {
     if lookups < t::MANY_POLLS {
         return None;
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT};
 
-    /// A thread that checks for `/spool/done` this often, with files of that name opened at these times, in
-    /// ms.
+    /// Returns the result for a thread that checks for `/spool/done` `misses` times, while files of that name
+    /// are opened at these times, in ms.
     fn asked(misses: u64, others: u64, opened: &[u64]) -> Vec<(u32, u64, u64)> {
         let mut fake = Fake::new(1000);
         fake.calls("access", None, misses + 1, 0, 2_000).errors = misses;

@@ -1,4 +1,4 @@
-//! A thread spins on memory until another changes it, without any call.
+//! Detects threads that spin on memory until another thread changes it, without any call.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, spinners(functions(analysis), What::Memory))
 }
 
-/// Finds threads that spin until a channel has something.
+/// Finds threads that spin until a channel has a value.
 pub(crate) fn on_channels(analysis: &Analysis<'_>) -> Option<Claim> {
     claim(analysis, askers(functions(analysis)))
 }
@@ -43,7 +43,7 @@ enum What {
 /// Threads that spin.
 struct Spinning<'a> {
     what: What,
-    /// The samples that found them spinning, by thread.
+    /// The number of samples that found them spinning, by thread.
     samples: BTreeMap<u32, u64>,
     /// The function with the most such samples.
     first: &'a FunctionRow,
@@ -79,8 +79,9 @@ fn is_spinlock(row: &FunctionRow) -> bool {
     row.function.as_deref() == Some("pthread_spin_lock")
 }
 
-/// Reports whether threads spend so much of their time in it that most of it is waiting, though not in its
-/// loop: a free lock takes 10 ns, and a contended one mostly delays the instruction that requests it.
+/// Reports whether threads spend so much of their time in the spin lock that most of that time must be
+/// waiting, although samples aren't in its loop. A free lock takes 10 ns, and a contended one mostly delays
+/// the instruction that requests it.
 fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
     let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for row in functions {
@@ -149,7 +150,7 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
         .values()
         .map(|samples| analysis.untraced(*samples as f64 * period))
         .sum();
-    // Each of many threads may spin for a moment: a part of what all of them compute.
+    // Each of many threads may spin for a moment, so the time is compared with what all of them compute.
     if burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
     }
@@ -264,7 +265,7 @@ mod tests {
         let mut fake = Fake::new(1000);
         fake.in_function(ROOT, "/bin/program", "runtime.selectnbrecv", 150);
         fake.in_function(ROOT, "/bin/program", "main.work", 800);
-        // Others block on channels properly.
+        // Other threads properly block on channels.
         fake.thread(ROOT, 101, 0, 1000, 500);
         fake.in_function(101, "/bin/program", "runtime.chanrecv", 400);
         assert!(fake.ids().is_empty());

@@ -1,4 +1,4 @@
-//! Child processes that could run in parallel run one after another.
+//! Detects child processes that run one after another although they could run in parallel.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use crate::thresholds as t;
 struct InTurn {
     pid: u32,
     children: usize,
-    /// The sum of their lives.
+    /// The sum of their lifetimes, in ns.
     total_ns: f64,
     saving_ns: f64,
-    /// The single command that all of them ran.
+    /// The single command that all of them ran, if they ran the same.
     repeated: Option<Repeated>,
 }
 
@@ -78,17 +78,17 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     let waits = |times: &ThreadTimes| {
         times.sums.get(TimeCategory::WaitingForChild) + times.sums.get(TimeCategory::WaitingForPipe)
     };
-    // Any of its threads may be the one that waits: Go moves work between them.
+    // Any of the parent's threads may be the one that waits, because Go moves work between them.
     let threads = analysis.threads_of(parent);
     let on_path = |times: &ThreadTimes| waits(times) * analysis.weight(times.tid);
     let waiter = threads.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
     let end = analysis.trace.duration_ns;
     let children: Vec<(u32, u64, u64)> = analysis
         .children_of(parent)
-        // Processes that a shim or wrapper runs before it becomes the program are needed for that.
+        // Processes that a shim or wrapper runs before it becomes the program are needed for that step.
         .filter(|p| became(analysis, parent).is_none_or(|at| p.started_ns >= at))
         .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
-        // Short ones belong to process-spawning.
+        // Short children are covered by the finding process-spawning.
         .filter(|c| {
             span_ns(c) > t::SHORT_CHILD_CPU_NS && analysis.tree_cpu(c.0) > t::SHORT_CHILD_CPU_NS
         })
@@ -113,8 +113,8 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         let longest = children.iter().map(span_ns).fold(0.0, f64::max);
         let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
         let repeated = repeated(analysis, &pids).filter(|it| it.times == children.len());
-        // In parallel they take as long as the longest, or as the CPUs permit; a repeated command that is run
-        // once takes as long as one run.
+        // In parallel, the children take as long as the longest of them, or as long as the CPUs permit. A
+        // repeated command that is run only once takes as long as one run.
         let least = match repeated {
             Some(_) => total / children.len() as f64,
             None => longest.max(total / analysis.observation.cpus.max(1) as f64),
@@ -134,8 +134,8 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
 }
 
-/// Returns the part of these processes' and their descendants' CPU time on the critical path: the process
-/// that waits for them may have too little CPU time to tell (`xargs` in a pipeline).
+/// Returns the part of the CPU time of these processes and their descendants that is on the critical path.
+/// The process that waits for them may have too little CPU time to tell (`xargs` in a pipeline).
 fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| analysis.tree(child.0));
     let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();

@@ -1,4 +1,4 @@
-//! Work runs sequentially, or on one of several CPUs.
+//! Detects work that runs sequentially, or on only one of several CPUs.
 
 pub(crate) mod children;
 pub(crate) mod processes;
@@ -10,8 +10,8 @@ use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::numbers::time;
 
-/// Builds a claim about the saving if the work were shared equally. `who_works`: who works, and on how many
-/// CPUs.
+/// Builds a claim about the saving if the work were shared equally. `who_works` says who does the work, and
+/// on how many CPUs.
 fn evenly(analysis: &Analysis<'_>, saving: f64, who_works: &str) -> Claim {
     let statement = format!(
         "{who_works}; spread evenly, the run would be {} shorter, {} of the wall time.",

@@ -1,4 +1,4 @@
-//! One of several processes created to share work does it all while CPUs are free.
+//! Detects that one of several processes created to share work does all of it while CPUs are free.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ struct Worker {
     pid: u32,
     from_ns: u64,
     to_ns: u64,
-    /// The time on a CPU or ready, over all threads.
+    /// The total time that its threads were on a CPU or ready.
     busy_ns: f64,
     cpu_ns: f64,
     on_path: f64,
@@ -36,7 +36,7 @@ fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
     })
 }
 
-/// Returns what processes that share work have in common: nothing if they are copies of their parent,
+/// Returns what processes that share work have in common: nothing if they are copies of their parent, and
 /// otherwise the program and its arguments without numbers.
 fn kind(process: &Process) -> String {
     let Some(exec) = process.execs.last() else {
@@ -48,7 +48,7 @@ fn kind(process: &Process) -> String {
     plain.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns groups of processes of one parent and one kind that exist at the same time.
+/// Returns groups of processes that have the same parent and kind and exist at the same time.
 fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
     let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
     for process in &analysis.trace.processes {
@@ -65,7 +65,7 @@ fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
         .collect()
 }
 
-/// Returns the busiest process of a pool and the saving from an even spread, if it does all the work.
+/// Returns the busiest process of a pool if it does all the work, and the saving from an even distribution.
 fn alone<'a>(
     analysis: &Analysis<'_>,
     copies: bool,
@@ -73,7 +73,7 @@ fn alone<'a>(
 ) -> Option<(&'a Worker, usize, f64)> {
     let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
     let span = busiest.to_ns.saturating_sub(busiest.from_ns);
-    // Copies that got no work may end at once; other short programs have done their work.
+    // Copies that got no work may end at once; other programs that are short have done their work.
     let shares = |other: &&Worker| {
         let overlap = other
             .to_ns
@@ -95,8 +95,8 @@ fn alone<'a>(
     Some((busiest, pool.len(), saving))
 }
 
-/// Reports whether the command waits that long for one of its own processes, if it is unknown who ended the
-/// waits: when sampling from outside, a pool's results may come from any of its processes.
+/// Reports whether the command waits for `span` for one of its own processes. It is used if it is unknown who
+/// ended the waits: when sampling from outside, a pool's results may come from any of its processes.
 fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     let waited = analysis.spent_on(&[
         TimeCategory::WaitingForChild,
@@ -107,8 +107,8 @@ fn is_waited_for(analysis: &Analysis<'_>, span: f64) -> bool {
     analysis.only_samples() && waited >= t::BUSY_THREAD * analysis.untraced(span)
 }
 
-/// Processes of one pool are created within this time of each other; an interpreter takes some ms to create
-/// one.
+/// The time, in nanoseconds, within which the processes of one pool are created; an interpreter takes some
+/// milliseconds to create one.
 const MADE_TOGETHER_NS: u64 = 50_000_000;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -139,7 +139,8 @@ mod tests {
 
     use crate::fake::Fake;
 
-    /// A pool of four for which the command waits; each process lives this long and has this much CPU time.
+    /// Returns a pool of four processes for which the command waits. For each process, `of` gives how long it
+    /// lives and how much CPU time it uses.
     fn pool(copies: bool, of: [(u64, u64); 4]) -> Fake {
         let mut fake = Fake::new(1000);
         fake.waits(Some("wait4"), None, Cause::Asleep, 1, 990_000);

@@ -1,4 +1,4 @@
-//! A program with several threads uses one CPU.
+//! Detects programs with several threads that use only one CPU.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ use crate::runtimes::{Habit, ThreadNames};
 use crate::thread_times::ThreadTimes;
 use crate::thresholds as t;
 
-/// Threads that are created together start within this time.
+/// The time, in nanoseconds, within which threads that are created together start.
 const TOGETHER_NS: u64 = 5_000_000;
 
-/// Returns threads of one process that were created to share work: with the same name, alive together, each
-/// with a part of the CPU time; or one that has it all, with those that were created with it and ended at
-/// once.
+/// Returns threads of one process that were created to share work. They have the same name, are alive at the
+/// same time, and each have a part of the CPU time; or one thread has all of it, and the others were created
+/// with it and ended at once.
 fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
     let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
     for (thread, times) in analysis.trace.threads.iter().zip(&analysis.threads) {
@@ -44,14 +44,14 @@ fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a Thread
     most
 }
 
-/// Returns the name that threads of one kind share, without the numbers that pools and runtimes add.
+/// Returns the name that threads of one kind share, without the numbers that pools and runtimes append.
 fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
 }
 
-/// Reports whether a thread computes for half of its time on a CPU: one that reads or writes for the others
-/// doesn't share their work, though often their name. If calls aren't timed, samples of its own code decide,
-/// if there are any.
+/// Reports whether a thread computes for at least half of its time on a CPU. A thread that reads or writes
+/// for the others doesn't share their work, though it often has the same name. If calls aren't timed, samples
+/// of its own code decide, if there are any.
 fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     if analysis.trace.tier != Some(Tier::Kernel) {
         let own = analysis.in_own_code_ns(times.tid);
@@ -86,8 +86,8 @@ fn are_made_together(analysis: &Analysis<'_>, one: &ThreadTimes, other: &ThreadT
     (to - from).saturating_sub(ready) <= TOGETHER_NS
 }
 
-/// Returns threads like this one that were created with it and ended at once, because it had taken all the
-/// work.
+/// Returns threads like this one that were created with it and ended at once, because this one had taken all
+/// the work.
 fn left_without_work<'a>(
     analysis: &'a Analysis<'_>,
     busy: &'a ThreadTimes,
@@ -109,13 +109,14 @@ fn left_without_work<'a>(
         .map(|(_, times)| times)
 }
 
-/// Reports whether a thread waited for results of these threads more than once each: a single job can't be
-/// split from outside, but several can be distributed. Unknown without a timeline.
+/// Reports whether a thread waited more than once per worker for results of these threads. A single job can't
+/// be split from outside, but several jobs can be distributed. This is unknown without a timeline.
 fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let Some(pid) = workers.first().map(|worker| worker.pid) else {
         return false;
     };
-    // The thread that runs `main` has the process's name; those of the virtual machine have other names.
+    // The thread that runs `main` has the name of the process; the virtual machine's threads have other
+    // names.
     let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
     let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
@@ -128,8 +129,9 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     waits.count() >= t::LEAST_RESULTS * workers.len()
 }
 
-/// Reports whether threads wait for something outside more than for each other and a CPU: they exist to keep
-/// several requests in flight, and their computing is not work that needs to be distributed.
+/// Reports whether threads wait for something outside more than they wait for each other and for a CPU. Such
+/// threads exist to keep several requests in flight, and what they compute isn't work that needs to be
+/// distributed.
 fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     let sum = |kinds: &[TimeCategory]| -> f64 {
         let of = |times: &&ThreadTimes| times.sums.of_any(kinds);
@@ -146,9 +148,9 @@ fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
     outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
 }
 
-/// Reports whether all but the busiest wait for another one's response to their requests, turn by turn: a
-/// server and its clients don't share one job, so more threads wouldn't help. The busiest need not wait
-/// itself if they share a CPU: the next request arrives before it goes to sleep.
+/// Reports whether all but the busiest thread wait, again and again, for another one's response to their
+/// requests. A server and its clients don't share one job, so more threads wouldn't help. The busiest thread
+/// need not wait itself: if they share a CPU, the next request arrives before it goes to sleep.
 fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let is_worker = |tid: u32| workers.iter().any(|worker| worker.tid == tid);
     let ends = analysis.ends_of_waits_by(calls::is_lock, |_, by| is_worker(by));
@@ -166,7 +168,7 @@ fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool 
 }
 
 /// Returns threads of executors, recognized by their names (`pool-1-thread-1`). A thread that is alone in its
-/// pool and works nearly all the time was given all the work; several threads take turns if each result is
+/// pool and works nearly all the time was given all the work. Several threads alternate if each result is
 /// awaited before the next job is given.
 fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
@@ -185,7 +187,7 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec
     }
 }
 
-/// Among a program's unnamed threads, returns the one that has all the work, with those that ended at once.
+/// Returns the one of a program's unnamed threads that has all the work, and those that ended at once.
 fn one_of_several<'a>(
     analysis: &'a Analysis<'_>,
     pid: u32,
@@ -225,7 +227,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus;
     let found = analysis.trace.processes.iter().filter_map(|process| {
         let runtime = analysis.runtime(Some(process.pid));
-        // Its runtime's own threads share one name and work alongside the program's single one.
+        // The runtime's own threads share one name, and work alongside the program's single thread.
         if cpus < 2 || runtime.has(Habit::OneThread) {
             return None;
         }
@@ -245,13 +247,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         if serve_one_another(analysis, &workers) {
             return None;
         }
-        // The thread that distributes the work may do a part of it. A virtual machine's own threads compile
-        // and collect.
+        // The thread that distributes the work may do a part of it. In a virtual machine, other threads
+        // compile and collect garbage.
         if !names_pools && others_cpus(analysis, process.pid, &workers) >= t::OTHERS_CPUS {
             return None;
         }
-        // If work moves between many threads, only threads bound to their work get equal parts of it and
-        // still take turns.
+        // If work moves between many threads, only threads that are bound to their work have equal parts of
+        // it and still run one at a time.
         let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
         let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
         if moves_work && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
@@ -264,11 +266,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         let span = (to - from) as f64;
         let able: f64 = workers.iter().map(|l| able_ns(l)).sum();
         let used = able / span.max(1.0);
-        // One works while the rest wait, in turn or all the time.
+        // One thread works while the others wait, either alternately or all the time.
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
         let in_turn = workers.len() > cpus || !lopsided;
-        // CPU time that other programs took isn't idling.
+        // CPU time that other programs took doesn't count as idle.
         let own = span * analysis.quiet;
         let spread = own / cpus.min(workers.len().max(2)) as f64;
         let saving = analysis.untraced(own - spread.max(cpu / cpus as f64));

@@ -1,4 +1,4 @@
-//! Tells the opened files that are code loaded by the runtime from those that are data.
+//! Distinguishes opened files that are code loaded by the runtime from those that are data.
 
 use std::collections::HashSet;
 
@@ -7,19 +7,19 @@ use fathom_trace::FileRow;
 use crate::analysis::Analysis;
 use crate::runtimes::{Modules, Runtime, is_library_file};
 
-/// The most bytes a loader reads from a library: it reads the header and maps the rest. A program that copies
-/// or searches a library reads it to the end.
+/// The maximum number of bytes that a loader reads from a library: it reads the header and maps the rest. A
+/// program that copies or searches a library reads it to the end.
 const READ_BY_LOADER: u64 = 16 << 10;
 
 /// Separates the code that a process loads from the data that it works on.
 pub(super) struct CodeFiles {
     modules: Modules,
     /// Modules, without their source extension, for which no compiled form was found; or names that were
-    /// looked up before an extension was added.
+    /// looked up before an extension was appended.
     missed: HashSet<String>,
-    /// Folders in which the runtime looked up the kind of their modules.
+    /// Folders in which the runtime looked up what kind of modules they contain.
     of_packages: HashSet<String>,
-    /// The operands of the command: the files and folders it works on.
+    /// The operands of the command, that is, the files and folders on which it works.
     operands: Vec<String>,
 }
 
@@ -63,7 +63,8 @@ impl CodeFiles {
         }
     }
 
-    /// Returns whether the file is code, and is source that was compiled while it was loaded.
+    /// Returns whether the file is code; if it is, also whether it is source that was compiled while it was
+    /// loaded.
     pub(super) fn is_source(&self, file: &FileRow) -> bool {
         match self.modules {
             Modules::Compiled { source, .. } => {
@@ -78,8 +79,9 @@ impl CodeFiles {
         stems.any(|stem| self.missed.contains(stem))
     }
 
-    /// A script is recognised if the runtime tried its name before adding an extension. The folder's
-    /// description is looked up for every script that is run, but not for scripts that are read as data.
+    /// Returns whether a file is a script, which is recognised if the runtime tried its name before appending
+    /// an extension. The folder's description is looked up for every script that is run, but not for scripts
+    /// that are read as data.
     fn is_package(&self, name: &str, ends: &[&str], description: &str) -> bool {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let is_script = ends.iter().any(|end| name.ends_with(end));
@@ -119,9 +121,9 @@ fn of_packages(analysis: &Analysis<'_>, pid: u32, description: &str) -> HashSet<
     folders.map(str::to_owned).collect()
 }
 
-/// Modules whose compiled form was looked up in the cache and not found. A process that writes compiled
-/// modules is filling the cache, as `compileall` does; one that reads a source without looking up its
-/// compiled form reads it as data.
+/// Returns the modules whose compiled form was looked up in the cache but not found. A process that writes
+/// compiled modules is filling the cache, as `compileall` does. A process that reads a source without looking
+/// up its compiled form reads it as data.
 fn uncompiled(analysis: &Analysis<'_>, pid: u32, compiled: &str, cache: &str) -> HashSet<String> {
     let mut files = analysis.files_of(pid);
     if files.any(|file| file.writes > 0 && file.name.text().contains(compiled)) {
@@ -139,15 +141,15 @@ fn module_of(path: &str, compiled: &str, cache: &str) -> Option<String> {
     Some(format!("{folder}{module}"))
 }
 
-/// The folders that these options name as code search paths.
+/// Returns the folders that these options give as code search paths.
 fn code_path<'a>(arguments: &'a [String], options: &'a [&str]) -> impl Iterator<Item = &'a str> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
     let values = pairs.filter(move |(option, _)| options.contains(&option.as_str()));
     values.flat_map(|(_, value)| value.split(':'))
 }
 
-/// Arguments that aren't options, except an interpreter's script (its first argument). A folder that is on
-/// the code search path counts as code, even if it is also an operand.
+/// Returns the arguments that aren't options, except an interpreter's script, which is its first argument. A
+/// folder that is on the code search path counts as code, even if it is also an operand.
 fn operands(analysis: &Analysis<'_>, pid: u32) -> Vec<String> {
     let exec = analysis
         .process(pid)

@@ -1,4 +1,4 @@
-//! Loading and binding shared libraries takes a considerable part of the time.
+//! Detects programs in which loading and binding shared libraries takes a considerable part of the time.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ struct Loaded {
     libraries: usize,
     from_ns: u64,
     to_ns: u64,
-    /// Loaded by `dlopen`, after the program started.
+    /// Whether they were loaded by `dlopen`, after the program had started.
     by_program: bool,
 }
 
-/// Reports many libraries, regardless of when they were opened: the loader's own computing to bind them, and
-/// its calls.
+/// Reports many libraries, regardless of when they were opened. The cost is the loader's own computing to
+/// bind them, and its calls.
 pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     let pid = analysis.main_function(is_loader)?.pid;
     let own = analysis.files_of(pid);
@@ -52,8 +52,8 @@ pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Returns the CPU time of a process's loader (0 without samples), and the kernel's time for `opens` opens of
-/// libraries.
+/// Returns the CPU time of a process's loader (0 without samples), and the kernel's time for opening
+/// libraries `opens` times.
 fn loading_ns(analysis: &Analysis<'_>, pid: u32, opens: u64) -> (f64, f64) {
     let loader = analysis.in_functions(|row| row.pid == pid && is_loader(row));
     let all_opens = calls_of(analysis, pid, calls::opens_file).calls;
@@ -119,8 +119,8 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
 
 pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     let mut found = all(analysis);
-    // If the first process opens libraries itself, only that process is reported: the others have another
-    // cause.
+    // If the first process opens libraries itself, only that process is reported, because the others have
+    // another cause.
     if let Some(first) = found.first()
         && first.by_program
     {
@@ -139,7 +139,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
         .sum::<u64>()
         .max(1) as f64;
     let on_path = found.iter().map(|it| on_path_ns(analysis, it)).sum::<f64>();
-    // For concurrent processes, count at most the time that they cover together.
+    // For concurrent processes, at most the time that they cover together is counted.
     let spent = analysis.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
     let many: usize = found.iter().map(|it| it.libraries).sum();
     let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
@@ -188,7 +188,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Processes that loaded many libraries, the command's first process first.
+/// Returns processes that loaded many libraries, with the command's first process first.
 fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
     let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
         return Vec::new();
@@ -207,8 +207,8 @@ fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
 }
 
 fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
-    // If the call-traced process can't be matched to one of this run: whatever a shell opened for the program
-    // it is about to become comes before everything that the loader opens.
+    // This is for the case that the process whose calls were traced can't be matched to one of this run.
+    // Whatever a shell opened before becoming the program comes before everything that the loader opens.
     let exec = analysis
         .process(pid)
         .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
@@ -224,7 +224,7 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
         .filter(|f| f.name != LIST_OF_LIBRARIES)
         .collect();
     let last = libraries.last()?;
-    // Libraries opened after the loader returned its list were requested by the program itself.
+    // Libraries that were opened after the loader released its list were requested by the program itself.
     let list_given_back = list_given_back_ns(analysis, pid);
     let begins = list_given_back.unwrap_or(u64::MAX);
     let linked = libraries.partition_point(|f| f.first_ns <= begins);
@@ -246,7 +246,7 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
     })
 }
 
-/// The time that a process spent loading libraries while the command waited for it.
+/// Returns the time that a process spent loading libraries while the command waited for it.
 fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
     let is_first = analysis
@@ -260,8 +260,8 @@ fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     }
 }
 
-/// When the loader finished: it binds symbols after opening the last library, and its last call unmaps its
-/// list of libraries; this is usually the process's first call of this kind.
+/// Returns when the loader finished. It binds symbols after opening the last library, and its last call
+/// unmaps its list of libraries; this is usually the process's first call of this kind.
 fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
     let has_list = analysis
         .files_of(pid)
@@ -294,7 +294,7 @@ mod tests {
         assert!(!reported(1, 400));
         // The library is already loaded; the other mappings are the program's memory.
         assert!(!reported(400, 10));
-        // Opens are a fifth of the unmappings: the program maps memory for itself.
+        // There is one open for every five unmappings, so the program maps memory for itself.
         assert!(!reported(80, 400));
     }
 

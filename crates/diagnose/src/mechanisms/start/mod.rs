@@ -1,4 +1,4 @@
-//! Time spent before the first useful work.
+//! Detects time spent before the first useful work.
 
 mod code_files;
 pub(crate) mod linking;

@@ -1,4 +1,4 @@
-//! The start takes longer than the work.
+//! Detects programs whose start takes longer than their work.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let last = loaded_ns(&mut opened, begun)?;
     let loading = last.saturating_sub(begun) - childrens_ns(analysis, root.pid, begun, last);
     let start = analysis.untraced(loading as f64);
-    // Times from another run are mapped to this run's clock by a model, which underestimates more often than
-    // it overestimates.
+    // Times from another run are mapped to this run's clock by a model that underestimates more often than it
+    // overestimates.
     let least = match analysis.trace.calls_from {
         Some(_) => t::START_SHARE_MODELLED,
         None => t::START_SHARE,
@@ -89,11 +89,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// Folders under which packages are installed.
 const INSTALLED: [&str; 3] = ["/site-packages/", "/dist-packages/", "/node_modules/"];
-/// The most packages that a sentence names, and the least share of the files that each must have.
+/// The maximum number of packages to name in a sentence, and the minimum share of the files that each must
+/// have.
 const NAMED: usize = 3;
 const PART_OF_FILES: f64 = 0.05;
 
-/// Returns the installed packages that most of these files belong to, with file counts.
+/// Returns the installed packages to which most of these files belong, with file counts.
 fn packages_in_words<'a>(files: impl Iterator<Item = Cow<'a, str>>) -> String {
     let mut packages: BTreeMap<String, u64> = BTreeMap::new();
     let mut all = 0;
@@ -124,8 +125,9 @@ fn packages_in_words<'a>(files: impl Iterator<Item = Cow<'a, str>>) -> String {
     }
 }
 
-/// When the program opened the first file of its own choice. Everything before is the runtime's own start
-/// (Node 60 ms, Java 40, Python 10 to 20), which remains no matter what the program loads. `None` if unknown.
+/// Returns when the program opened the first file of its own choice; `None` if unknown. Everything before
+/// that is the runtime's own start (60 ms for Node, 40 for Java, 10 to 20 for Python), which remains no
+/// matter what the program loads.
 fn first_of_program<'a>(
     analysis: &Analysis<'_>,
     root: &Process,
@@ -156,8 +158,9 @@ fn first_of_program<'a>(
     }
 }
 
-/// Part of the time from `from` to `to` in which children of the process ran. By then the process was already
-/// working, as a test that starts the program under test, and loads modules on demand.
+/// Returns how much of the time from `from` to `to` children of the process were running. During such time,
+/// the process was already working and loading modules on demand, as a test does that starts the program
+/// under test.
 fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     let threads = analysis.children_of(pid).map(|child| {
         let end = child.ended_ns.unwrap_or(to);
@@ -170,9 +173,9 @@ fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
     covered_ns(&threads.collect::<Vec<_>>())
 }
 
-/// The moment after which most of the files had been opened, and the number of files up to then. A pause
-/// between two files that is longer than everything before and after it is the work, during which more files
-/// are loaded now and then.
+/// Returns the moment by which most of the files had been opened, and the number of files up to then. A pause
+/// between two files that is longer than everything before it and everything after it is the work, during
+/// which more files are loaded now and then.
 fn loaded_ns(opened: &mut Vec<u64>, begun: u64) -> Option<u64> {
     let most = (opened.len() * 98 / 100).min(opened.len().checked_sub(1)?);
     let whole = opened[most] - begun;

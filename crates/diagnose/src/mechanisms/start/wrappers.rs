@@ -1,4 +1,4 @@
-//! Other programs run before the actual one: wrapper scripts, version managers.
+//! Detects programs that run before the actual one, such as wrapper scripts and version managers.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Handles the case that the command's own process finally executed the real program.
+/// Handles the case that the command's own process eventually executed the real program.
 fn by_exec(root: &Process) -> Option<Prelude<'_>> {
     let (first, last) = (root.execs.first()?, root.execs.last()?);
     // Everything in a shell line was chosen by the user.
@@ -71,7 +71,7 @@ fn by_exec(root: &Process) -> Option<Prelude<'_>> {
     (root.execs.len() > 1 && !is_line).then_some(prelude)
 }
 
-/// Handles a script that passes its own arguments to a child, waits for it and exits after it.
+/// Handles a script that passes its own arguments to a child, waits for the child and then exits.
 fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude<'a>> {
     let [only] = root.execs.as_slice() else {
         return None;
@@ -101,7 +101,7 @@ fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude
     })
 }
 
-/// The shell and the script precede the script's arguments.
+/// The number of arguments before the script's own arguments: the shell and the script.
 const ARGUMENTS_OF_SCRIPT: usize = 2;
 
 /// Returns whether a shell was given a line (`sh -c`) rather than a file.
@@ -152,7 +152,8 @@ mod tests {
         }
     }
 
-    /// A script that runs three helper programs, 40 ms each, and becomes the real program after `after_ms`.
+    /// Returns a script that runs three helper programs for 40 ms each, and becomes the real program after
+    /// `after_ms`.
     fn shim(first: &[&str], after_ms: u64) -> Fake {
         let mut fake = Fake::new(400);
         for index in 0..3 {

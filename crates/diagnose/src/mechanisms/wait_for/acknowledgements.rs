@@ -1,4 +1,4 @@
-//! Small writes wait for the peer's delayed acknowledgement.
+//! Detects small writes that wait for the peer's delayed acknowledgement.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::claim::{Claim, Piece};
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// The entry of `by_length` that counts a wait of this length.
+/// Returns the index of the entry of `by_length` that counts waits of this length.
 fn entry(ns: f64) -> usize {
     ((ns / 1024.0).log2().floor() as usize + 1).min(63)
 }
 
-/// The number of consecutive waits of the delay's length and their total time; `None` if the lengths are
-/// mixed.
+/// Returns the number of consecutive waits that are as long as the delay, and their total time; `None` if the
+/// lengths are mixed.
 fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     t::DELAYED_ACK_NS.iter().find_map(|&(least, most)| {
         let count = u64::from(*row.by_length.get(entry((least + most) / 2.0))?);
@@ -30,7 +30,7 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
         if count < t::LEAST_STALLS || longer * 4 > count {
             return None;
         }
-        // Subtract the most that shorter waits can have taken before computing the mean.
+        // Before the mean is computed, the most time that shorter waits can have taken is subtracted.
         let shorter: f64 = (0..entry(least))
             .map(|i| f64::from(row.by_length[i]) * 1024.0 * 2f64.powi(i as i32 - 1) * 1.4)
             .sum();
@@ -48,7 +48,7 @@ fn is_send(analysis: &Analysis<'_>, call: &SyscallRow) -> bool {
             .is_socket(call.pid, call.fd, &call.name)
 }
 
-/// Returns whether the target of most sends may hold back small writes.
+/// Returns whether the target of most sends is one on which small writes may be held back.
 fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
     for row in analysis
@@ -65,8 +65,8 @@ fn may_hold_back(analysis: &Analysis<'_>) -> bool {
     most.is_none_or(|((pid, fd), _)| analysis.descriptors.may_hold_back(pid, fd))
 }
 
-/// Returns whether a peer within the command took that long to answer, because it slept, or because it worked
-/// and the critical path therefore holds little of the waits (`stalled_ns`).
+/// Returns whether a peer within the command took that long to answer. It may have slept, or it may have
+/// worked, in which case the critical path holds little of the waits (`stalled_ns`).
 fn is_answered_late(
     analysis: &Analysis<'_>,
     row: &OffCpuRow,
@@ -97,9 +97,10 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
     let rows = analysis.trace.off_cpu.iter().filter(waits_on_peer);
     let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
-    // Two or more small sends for each stall, anywhere in the tree: header, then body.
+    // There must be two or more small sends for each stall, anywhere in the tree: first the header, then the
+    // body.
     let sends = analysis.tally(|call| is_send(analysis, call));
-    // If only the first calls were traced: two or more sends for each answer among them.
+    // If only the first calls were traced, there must be two or more sends for each answer among them.
     let answers = match analysis.by_stops() {
         true => {
             let moves = |call: &SyscallRow| calls::is_read(&call.name) && call.bytes > 0;

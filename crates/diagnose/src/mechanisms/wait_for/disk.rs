@@ -1,4 +1,4 @@
-//! Calls, or faults in mapped files and programs, wait for the storage device.
+//! Detects calls, or faults in mapped files and programs, that wait for the storage device.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,14 @@ use crate::classify;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// The amount that a program and its libraries read from files at startup.
+/// The number of bytes that a program and its libraries read from files at startup.
 const READ_AT_START: u64 = 64 << 10;
 
-/// Returns whether a process has no choice but to wait for folders and the journal. A process that writes
-/// files like `cp` or an archiver (at least half of what it reads, and each file once) waits for the previous
-/// run, which made the same files a moment ago: `cp -r` of 1,500 files over themselves waited for 53 % of its
-/// time, to a new place not at all. So does a process that only removes files, like `rm -r`.
+/// Returns whether a process has no choice but to wait for folders and the journal. This is true of a process
+/// that writes files like `cp` or an archiver, that is, at least half of what it reads, and each file once.
+/// Such a process waits for its previous run, which created the same files a moment ago: `cp -r` of 1,500
+/// files over themselves waited for 53 % of its time, but not at all when copying to a new place. It is also
+/// true of a process that only removes files, like `rm -r`.
 fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
     let bytes = |is: fn(&str) -> bool| {
         let rows = analysis.rows_of_process(pid);
@@ -60,7 +61,7 @@ fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     }
 }
 
-/// The call that waited for the disk; empty for a fault or a program that is being loaded.
+/// Returns the call that waited for the disk; empty for a fault or a program that is being loaded.
 fn call_of<'a>(analysis: &Analysis<'_>, row: &'a OffCpuRow) -> Option<&'a str> {
     let call = row.call.as_deref();
     let is_disk = classify::from_disk(analysis.trace, row.cause, call);
@@ -69,7 +70,7 @@ fn call_of<'a>(analysis: &Analysis<'_>, row: &'a OffCpuRow) -> Option<&'a str> {
 }
 
 pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
-    // Waits for a sync are intended by the program.
+    // The program intends waits for a sync.
     let synced = Synced::of(analysis);
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
     let bound: BTreeSet<u32> = pids
@@ -142,7 +143,7 @@ pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(finding.advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs."))
 }
 
-/// A claim about a wait, including the CPU time for fetching the data.
+/// Builds a claim about a wait, including the CPU time for fetching the data.
 fn finding(
     id: FindingId,
     analysis: &Analysis<'_>,
@@ -185,7 +186,7 @@ mod tests {
             fake.ids()
         };
         assert!(reported(1, 8_000).is_empty());
-        // One file that is created again and again, and many that are only read.
+        // One file is created again and again, and many others are only read.
         assert_eq!(reported(1_500, 8_000), ["waiting-for-disk"]);
         assert_eq!(reported(1, 10), ["waiting-for-disk"]);
     }
@@ -236,7 +237,7 @@ mod tests {
         for (wall_ms, waits, reported) in [(200, 35, true), (400, 35, false), (90, 15, false)] {
             let mut fake = Fake::new(wall_ms);
             fake.trace.accounts.major_faults = waits;
-            // 2 ms each.
+            // The waits take 2 ms each.
             fake.waits(None, None, Cause::Disk, waits, 2_000);
             assert_eq!(fake.ids().contains(&"cold-files"), reported, "{wall_ms}");
         }

@@ -1,4 +1,4 @@
-//! The process at the other end of one of the command's streams is slower.
+//! Detects that the process at the other end of one of the command's streams is slower.
 
 use fathom_model::{FindingId, TimeCategory};
 
@@ -6,7 +6,7 @@ use super::peer::Peer;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 
-/// The process that writes the command's input.
+/// Finds a slow process that writes the command's input.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let spent = TimeCategory::WaitingForInput;
     let end = Peer::find(analysis, spent, 0);
@@ -22,7 +22,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
-/// The process that reads the command's output.
+/// Finds a slow process that reads the command's output.
 pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let spent = TimeCategory::WaitingForOutput;
     let end = Peer::find(analysis, spent, 1);
@@ -44,7 +44,7 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(of(analysis, spent, end, claim.advice(advice)))
 }
 
-/// How long the command waits for the other end, without that process's own start.
+/// Returns how long the command waits for the other end, excluding that process's own start.
 fn wait_ns(analysis: &Analysis<'_>, spent: TimeCategory, end: &Peer) -> f64 {
     (analysis.spent_ns(spent) - analysis.partners_start_ns(end.fd)).max(0.0)
 }
@@ -144,7 +144,7 @@ mod tests {
             let mut fake = Fake::new(1000);
             fake.descriptor(3, peer);
             fake.calls("write", Some(3), 160, 32_768, 2_000).would_block = 22;
-            // The descriptor number belonged to a file before.
+            // The descriptor number belonged to a file earlier.
             fake.calls("read", Some(3), 9, 700, 2_000);
             fake.file(peer, 1, 0, 0, 0);
             let socket = fake.trace.files.last_mut().expect("just made");

@@ -1,9 +1,9 @@
-//! The CPU cost of fetching data from a disk.
+//! Computes the CPU cost of fetching data from a disk.
 //!
 //! A process that waits for a disk also works for it: it makes room in memory, issues the request and is
-//! woken. In a virtual machine, where each request leaves the machine, that takes as long as the wait (80 to
-//! 270 ms compared with waits of 110 to 250 ms in the ten programs of the corpus). It goes away with the
-//! wait.
+//! woken. In a virtual machine, where each request leaves the machine, that takes as long as the wait: 80 to
+//! 270 ms compared with waits of 110 to 250 ms in the ten programs of the corpus. This cost disappears with
+//! the wait.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,8 @@ use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::thresholds as t;
 
-/// CPU time of file-backed faults on the critical path, beyond what they take when the files are in memory.
+/// Returns the CPU time of file-backed faults on the critical path, beyond what they take when the files are
+/// in memory.
 pub(super) fn by_faults(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let all = analysis.fault_cost();
     if all.measured {
@@ -23,7 +24,7 @@ pub(super) fn by_faults(analysis: &Analysis<'_>, wait: f64) -> f64 {
     guessed(analysis, wait)
 }
 
-/// The same for the [`reads`] that waited.
+/// Like [`by_faults`], for the [`reads`] that waited.
 pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64 {
     if analysis.by_stops() {
         return guessed(analysis, wait);
@@ -32,7 +33,7 @@ pub(super) fn by_reads(analysis: &Analysis<'_>, wait: f64, reads: &Tally) -> f64
     (reads.cost_ns - warm).max(0.0)
 }
 
-/// The read calls among those that waited.
+/// Returns the read calls among the calls that waited.
 pub(super) fn reads(analysis: &Analysis<'_>, waited: impl Fn(&OffCpuRow) -> bool) -> Tally {
     let rows = analysis.trace.off_cpu.iter().filter(|row| waited(row));
     let calls: HashSet<_> = rows
@@ -42,8 +43,8 @@ pub(super) fn reads(analysis: &Analysis<'_>, waited: impl Fn(&OffCpuRow) -> bool
     analysis.tally(|row| calls.contains(&(row.tid, row.fd, row.name.as_str())))
 }
 
-/// An estimate if calls and faults were not timed: the kernel time that neither the known calls nor in-memory
-/// faults explain.
+/// Returns an estimate to use if calls and faults were not timed: the kernel time that neither the known
+/// calls nor in-memory faults explain.
 pub(super) fn guessed(analysis: &Analysis<'_>, wait: f64) -> f64 {
     let first_touches = analysis.trace.accounts.minor_faults as f64 * analysis.first_touch_ns();
     let left = analysis.outside_of_calls_ns().unwrap_or(0.0) - first_touches;

@@ -1,4 +1,4 @@
-//! A process did not end when it was signalled, and was killed after a while.
+//! Detects a process that did not end when it was signalled, and was killed after a while.
 
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Process, SignalRow};
@@ -9,7 +9,7 @@ use crate::critical_path::covered_ns;
 use crate::file_name::file_name;
 use crate::numbers::{count, time};
 
-/// Signals with which people and programs request termination.
+/// Signals with which people and programs request that a process ends.
 const ASKING: [(i32, &str); 4] = [
     (15, "SIGTERM"),
     (2, "SIGINT"),
@@ -18,7 +18,7 @@ const ASKING: [(i32, &str); 4] = [
 ];
 const SIGKILL: i32 = 9;
 
-/// A killed process ends within this time, even on a busy machine.
+/// The time, in nanoseconds, within which a killed process ends, even on a busy machine.
 const ENDS_AFTER_NS: u64 = 500_000_000;
 
 /// A process that did not heed a termination signal.
@@ -46,7 +46,8 @@ const WAITS: [TimeCategory; 7] = [
     TimeCategory::OtherWait,
 ];
 
-/// How long the command waited in vain for processes it had signalled to end, within an untraced run.
+/// Returns how long the command waited in vain for processes that it had signalled to end, scaled to an
+/// untraced run.
 pub(crate) fn grace_ns(analysis: &Analysis<'_>) -> f64 {
     let all = unheeded(analysis);
     let spans = all.iter();
@@ -86,7 +87,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// The processes that were killed after they had been signalled to end.
+/// Returns the processes that were killed after they had been signalled to end.
 fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
     let signals = &analysis.trace.signals;
     let asked = signals.iter().filter_map(|row| {
@@ -112,8 +113,8 @@ fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
     found
 }
 
-/// The process of the tree that survived the request to end until it was killed, either directly or together
-/// with an ancestor.
+/// Returns the process of the tree that survived the request to end until it was killed, either directly or
+/// together with an ancestor.
 fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> Option<&'a Process> {
     if kill.last_ns <= asked.first_ns {
         return None;
@@ -133,7 +134,8 @@ fn killed<'a>(analysis: &Analysis<'a>, asked: &SignalRow, kill: &SignalRow) -> O
     processes.find(|process| {
         let was_asked = match asked.target {
             Some(target) => target == process.pid,
-            // Signalled through a descriptor that the trace didn't see being opened: a child of the sender.
+            // The signal was sent through a descriptor whose opening isn't in the trace, so its target is a
+            // child of the sender.
             None => process.parent == Some(asked.pid) && asked.pid == kill.pid,
         };
         let was_meant = kill.target.is_none_or(|target| is_below(process, target));
@@ -177,7 +179,7 @@ mod tests {
         }
     }
 
-    /// A child that is signalled to end and is killed at `killed_ms`.
+    /// Returns a run with a child that is signalled to end and is then killed at `killed_ms`.
     fn asked(killed_ms: u64, end: i32) -> Fake {
         let mut fake = Fake::new(2000);
         fake.waits(Some("clock_nanosleep"), None, Cause::Asleep, 36, 50_000);

@@ -1,6 +1,6 @@
-//! Pauses between checks of whether a child has ended.
+//! Computes the time lost to pauses between checks of whether a child has ended.
 //!
-//! They last as long as the child does. The time lost is the remainder of the pause in which it ended.
+//! The pauses last as long as the child does. The time lost is the rest of the pause during which it ended.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,18 +11,19 @@ use super::tries::actor;
 use crate::analysis::Analysis;
 use crate::calls;
 
-/// This many consecutive pauses are a polling loop.
+/// The number of consecutive pauses that make a polling loop.
 const PAUSES: usize = 3;
-/// The longest that a check between two pauses takes, in ns: longer is work, and the next pause belongs to
-/// another loop.
+/// The maximum time that a check between two pauses takes, in ns. If it is longer, it is work, and the next
+/// pause belongs to another loop.
 const LOOK_NS: u64 = 2_000_000;
 
-/// How a command's pauses divide, relative to the ends of its children.
+/// How a command's pauses are divided, relative to the ends of its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Looks {
-    /// Fraction of all pause time in which the child that ended with the last pause still ran, 0 to 1.
+    /// The fraction of all pause time, 0 to 1, during which the child that had ended by the last pause was
+    /// still running.
     pub awaited: f64,
-    /// Fraction in which that child had already ended.
+    /// The fraction of all pause time during which that child had already ended.
     pub late: f64,
 }
 
@@ -77,8 +78,8 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     }
 }
 
-/// Returns whether a process that pauses has a child that ended, and never waited for one: if the pauses have
-/// no positions in the timeline, all of them may be for that child's end.
+/// Returns whether a process that pauses has a child that ended and for which it never waited. If the pauses
+/// have no positions in the timeline, all of them may be for that child's end.
 pub(super) fn may_be_for_children(analysis: &Analysis<'_>) -> bool {
     let trace = analysis.trace;
     if trace.timeline.is_some() {
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, ROOT};
 
-    /// Pauses of 10 ms, one after another, the first at 100 ms.
+    /// Adds pauses of 10 ms, one after another, starting at 100 ms.
     fn pause(fake: &mut Fake, times: u64) {
         for turn in 0..times {
             let from = 100 + turn * 10;
@@ -115,7 +116,8 @@ mod tests {
         }
     }
 
-    /// Pauses, the fourth of which ends at 140 ms, and a child that ends at `child_ends_ms`.
+    /// Returns the result for pauses, the fourth of which ends at 140 ms, and a child that ends at
+    /// `child_ends_ms`.
     fn looks(child_ends_ms: u64, more: u64) -> Looks {
         let mut fake = Fake::new(300);
         fake.child(200, 20, child_ends_ms, 100);

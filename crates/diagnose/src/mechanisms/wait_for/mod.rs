@@ -1,4 +1,4 @@
-//! Another process or device sets the pace.
+//! Detects that another process or a device sets the pace.
 
 mod acknowledgements;
 mod disk;

@@ -1,4 +1,4 @@
-//! The command waits for replies from a socket.
+//! Detects that the command waits for replies from a socket.
 
 use super::peer::waited_for;
 use crate::analysis::Analysis;
@@ -11,7 +11,7 @@ use crate::thresholds as t;
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::SyscallRow;
 
-/// Returns the peer that the command waits for, and whether there are others. Peers are ranked by the time
+/// Returns the peer for which the command waits, and whether there are others. Peers are ranked by the time
 /// asleep in calls on a connection and, for polls, by the reads that followed.
 fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     let peers = waited_for(
@@ -30,9 +30,9 @@ fn peer<'a>(analysis: &'a Analysis<'_>) -> Option<(&'a str, bool)> {
     Some((peer, several))
 }
 
-/// From this many requests on they count as a pattern.
+/// The minimum number of requests that counts as a pattern.
 const FEWEST_REQUESTS: u64 = 20;
-/// The most calls for one request, or for one answer.
+/// The maximum number of calls for one request or one answer.
 const PIECES: u64 = 4;
 
 /// Returns whether the peer is a name server, by the port of DNS.
@@ -47,7 +47,8 @@ fn in_words(peer: &str) -> String {
     }
 }
 
-/// `: 6,002 requests one after another, 0.12 ms each`: if that many were sent one at a time, and answered.
+/// Returns `: 6,002 requests one after another, 0.12 ms each` if enough requests were sent one at a time,
+/// each answered before the next.
 fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
     let to_peer = |row: &&SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
@@ -71,8 +72,9 @@ fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> 
     })
 }
 
-/// Samples don't show which thread ended a wait: another thread of the command that computes for as long, and
-/// hardly waits for the network itself, may have sent the answer.
+/// Returns whether the answers may come from the command itself. Samples don't show which thread ended a
+/// wait, so another thread of the command may have sent the answer if it computes for as long as the wait and
+/// hardly waits for the network itself.
 fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     let waited = |times: &ThreadTimes| times.sums.get(TimeCategory::Network);
     let on_path = |times: &ThreadTimes| {
@@ -92,11 +94,11 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
 
 pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let wait = analysis.spent_ns(TimeCategory::Network);
-    // Includes polls, whose socket is unknown.
+    // This includes polls, for which the socket is unknown.
     let waits = analysis.waits_for(TimeCategory::Network);
     let mut least = Least::OF_WAITING;
-    // Waking a peer on the same machine and being woken by it takes 50 to 200 us, so a few of these don't
-    // mean slow answers.
+    // Waking a peer on the same machine and being woken by it takes 50 to 200 µs, so a few such waits don't
+    // mean that answers are slow.
     if waits.is_some_and(|count| wait < count as f64 * t::WAKING_A_PEER_NS) {
         least.ns = t::LEAST_OF_SHORT_REPLIES_NS;
     }

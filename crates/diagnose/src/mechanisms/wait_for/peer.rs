@@ -1,4 +1,4 @@
-//! Finds the descriptor whose other end the command waits for.
+//! Finds the descriptor for whose other end the command waits.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
 
-/// Scores what is waited for by the time asleep in calls on each candidate, which decides first, and by the
-/// calls that transferred bytes, which show where polls wait.
+/// Scores what is waited for. The time asleep in calls on each candidate decides first, and then the number
+/// of calls that transferred bytes, which shows where polls wait.
 pub(crate) fn waited_for<K: Ord>(
     analysis: &Analysis<'_>,
     asleep_on: impl Fn(&OffCpuRow) -> Option<K>,
@@ -39,8 +39,9 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Finds the end that is waited for most: by the time asleep in calls on it and, for polls, by the calls
-    /// that transferred bytes. `standard` is the command's own stream, used if no other stands out.
+    /// Finds the other end for which the command waits most. The time asleep in calls on a descriptor decides
+    /// and, for polls, the calls that transferred bytes. `standard` is the command's own stream, which is
+    /// used if no other descriptor stands out.
     pub(crate) fn find(analysis: &Analysis<'_>, spent: TimeCategory, standard: i32) -> Peer {
         let reads = spent == TimeCategory::WaitingForInput;
         let is_end = |pid: u32, fd: i32, name: &str| {

@@ -1,4 +1,4 @@
-//! Many writes wait, one by one, until they are on the disk.
+//! Detects many writes that each wait until they are on the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::classify;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// What the disk costs its caller, in the kernel alone.
+/// What a disk costs its caller within the kernel.
 pub(crate) const ON_DISK: &[TimeCategory] = &[
     TimeCategory::Disk,
     TimeCategory::KernelIo,
@@ -22,14 +22,15 @@ pub(crate) const ON_DISK: &[TimeCategory] = &[
     TimeCategory::PageFaults,
 ];
 
-/// A commit's other calls count once per this many syncs at least: SQLite syncs its journal, its folder and
-/// its database, some of them twice.
+/// The maximum number of syncs per call at which a commit's other calls count. SQLite syncs its journal, its
+/// folder and its database, some of them twice.
 const SYNCS_OF_A_COMMIT: u64 = 8;
-/// The other calls are mentioned if they change the time as displayed.
+/// The factor by which the other calls must change the time to be mentioned; a smaller change isn't visible
+/// in the displayed time.
 const BESIDE_WORTH_REPORTING: f64 = 1.03;
 
 /// Files whose writes wait for the disk almost every time, as with O_SYNC and O_DSYNC. Other writes go to
-/// memory and wait only when too much of it is unwritten.
+/// memory, and wait only when too much of it has not been written back.
 pub(super) struct Synced(BTreeSet<(u32, i32)>);
 
 impl Synced {
@@ -60,8 +61,8 @@ impl Synced {
     }
 }
 
-/// The calls that a commit makes in addition to its syncs, by process: creating and removing a journal,
-/// replacing a file, taking and releasing locks.
+/// Returns the calls that a commit makes in addition to its syncs, by process: creating and removing a
+/// journal, replacing a file, taking and releasing locks.
 fn commits<'a>(analysis: &Analysis<'a>, synced: &Synced) -> BTreeSet<(u32, &'a str)> {
     let mut syncs: BTreeMap<u32, u64> = BTreeMap::new();
     let mut beside: BTreeMap<(u32, &str), u64> = BTreeMap::new();
@@ -112,12 +113,13 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let beside = Piece::of_calls(analysis, is_beside);
     let (waited_beside, _) = analysis.off(waits_beside);
-    // Calls traced by stopping have no times, so the CPU cost of putting data on the disk is an estimate.
+    // If the run was stopped at its calls, they have no times, so the CPU cost of putting data on the disk is
+    // an estimate.
     let cpu = match analysis.by_stops() {
         true => fetching::guessed(analysis, waits).max(tally.cost_ns),
         false => tally.cost_ns,
     };
-    // Waits are those of whole threads, and the estimate doesn't include them.
+    // Waits are counted for whole threads, and the estimate doesn't include them.
     let most = analysis.spent_on(ON_DISK) + analysis.spent_ns(TimeCategory::Kernel);
     let syncing = (cpu + waits).min(most);
     let total = (syncing + beside.ns + waited_beside).min(most);
@@ -207,7 +209,7 @@ mod tests {
             )
         };
         let (saved, words) = saved_ms(400);
-        // 400 ms of syncs, 80 of calls, and 100 of waits.
+        // 400 ms of syncs, 80 ms of calls, and 100 ms of waits.
         assert!((575..=581).contains(&saved), "{saved} ms");
         assert!(words.contains("`unlink` next to them took 1"), "{words}");
         // Fewer calls don't belong to the commits.

@@ -1,4 +1,4 @@
-//! The program sleeps deliberately.
+//! Detects programs that sleep deliberately.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ use crate::mechanisms::contend;
 use crate::numbers::{count, time};
 use crate::thresholds as t;
 
-/// The smallest share of the wall time that pauses for a child's end must waste: Python's grow to 50 ms, and
-/// a helper that ended within 8 ms of being signalled cost a tenth of 80 ms.
+/// The minimum share of the wall time that pauses for a child's end must waste. Python's pauses grow to 50
+/// ms, and a helper that ended within 8 ms of being signalled cost a tenth of 80 ms.
 const SHARE_OF_LOOKING: f64 = 0.3;
 
 pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
-    // The time after a sleep when the thread is ready but not running has its own row.
+    // The time after a sleep during which the thread is ready but not running has its own row.
     let naps = |fits: &dyn Fn(&OffCpuRow) -> bool| {
         analysis.off(|row| {
             let sleeps = row.call.as_deref().is_some_and(calls::is_sleep);
@@ -31,23 +31,24 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     // anybody's wish, unless these wait for a timer themselves.
     let of_runtime_ns = naps(&of_runtime).0 * (1.0 - beside_timers(analysis, &of_runtime));
     let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - of_runtime_ns).max(0.0);
-    // Threads that sleep in turn, each while holding the lock that the others want, are a lock problem.
+    // Threads that sleep one after another, each while it holds the lock that the others want, have a lock
+    // problem.
     let tasks = contend::tasks::queue(analysis).filter(|queue| queue.holder_waits);
     let threads = || contend::asleep::turns(analysis).map(|turns| turns.saving_ns);
     let lock_ns = tasks.map(|queue| queue.saving_ns).or_else(threads);
     if lock_ns.is_some_and(|ns| Least::OF_WORK.is_reached(analysis, ns)) {
         return None;
     }
-    // Time between attempts to take a lock is the lock's, and time spent on a process that doesn't end is
-    // reported as that.
+    // Time between attempts to take a lock is attributed to the lock, and time spent on a process that
+    // doesn't end is reported as such.
     let tries = tries::tries(analysis);
     if tries::of_a_lock(analysis).is_some() || 2.0 * grace::grace_ns(analysis) >= sleep {
         return None;
     }
     let (asleep, naps) = naps(&|row| !of_runtime(row) && analysis.weight(row.tid) > 0.0);
-    // Waits for locks with a timeout are sleeps, too; how many of them there were is unknown.
+    // Waits for locks with a timeout are also sleeps, and how many of them there were is unknown.
     let naps = naps.filter(|_| asleep >= 0.9 * sleep);
-    // A pause this short is a polling loop: its length is decided by what it polls for.
+    // A pause this short belongs to a polling loop: its length depends on what the loop polls for.
     let asks = naps.is_some_and(|n| n > 0 && asleep / n as f64 <= t::PAUSE_OF_AN_ASKER_NS);
     if asks && others_compute(analysis) {
         return None;

@@ -1,6 +1,6 @@
-//! A process tries something, fails, pauses, and tries again.
+//! Detects processes that try something, fail, pause, and try again.
 //!
-//! The pause takes the time; the thing that was tried is the reason.
+//! The pause takes the time; what was tried is the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +22,17 @@ const EEXIST: i32 = 17;
 const ETXTBSY: i32 = 26;
 const ECONNREFUSED: i32 = 111;
 
-/// A starting program looks up the same path a few times; this many attempts are a loop.
+/// The minimum number of attempts that count as a loop; a program that starts looks up the same path only a
+/// few times.
 const FEWEST_TRIES: u64 = 5;
-/// A second attempt to reach a server that refused can only be a retry.
+/// The minimum number of refusals: a second attempt to reach a server that refused can only be a retry.
 const FEWEST_REFUSALS: u64 = 2;
-/// Attempts per pause: at least one for two pauses, or they don't belong together.
+/// The minimum number of attempts per pause: one for every two pauses. With fewer, attempts and pauses don't
+/// belong together.
 const TRIES_FOR_A_PAUSE: f64 = 0.5;
-/// Many programs look up missing files for other reasons, and more often than they pause: SQLite looks for a
-/// journal at each step. A program that waits for a file looks once or twice per iteration.
+/// The maximum number of lookups per pause. A program that waits for a file looks once or twice per
+/// iteration. Many programs look up missing files for other reasons, and more often than they pause: SQLite
+/// looks for a journal at each step.
 const MOST_LOOKUPS_FOR_A_PAUSE: f64 = 2.0;
 
 /// Why an attempt failed.
@@ -37,9 +40,9 @@ const MOST_LOOKUPS_FOR_A_PAUSE: f64 = 2.0;
 enum Failure {
     /// Another process has locked the file.
     Locked,
-    /// The lock file or folder exists already: another process holds the lock.
+    /// The lock file or folder already exists, because another process holds the lock.
     Exists,
-    /// Another process uses it.
+    /// Another process is using the path.
     Busy,
     /// The path does not exist yet.
     Missing,
@@ -62,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Attempts at one thing, with the pauses between them.
+/// Attempts at the same thing, with the pauses between them.
 #[derive(Debug, Clone)]
 pub(super) struct Tries {
     failure: Failure,
@@ -100,7 +103,7 @@ impl Tries {
         }
     }
 
-    /// What to change if it is not a lock.
+    /// Returns what to change, if the target is not a lock.
     pub(super) fn advice(&self) -> &'static str {
         match self.failure {
             Failure::Refused => {
@@ -134,7 +137,7 @@ pub(super) fn actor(analysis: &Analysis<'_>, pid: u32) -> u32 {
     }
 }
 
-/// The pauses of each process: their number and total length.
+/// Returns the number and total length of the pauses of each process.
 fn pauses(analysis: &Analysis<'_>) -> BTreeMap<u32, (u64, u64)> {
     let mut pauses: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (at, row) in analysis.trace.off_cpu.iter().enumerate() {
@@ -160,7 +163,7 @@ pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
         .chain(refused(analysis, &pauses));
     let fits = |tries: &Tries| {
         let least = match tries.failure {
-            // The C library tries twice to reach a name cache, which has a socket of its own.
+            // The C library tries twice to reach a name cache, whose socket is in the file system.
             Failure::Refused if !tries.object.as_deref().is_some_and(is_path) => FEWEST_REFUSALS,
             _ => FEWEST_TRIES,
         };
@@ -186,7 +189,7 @@ fn pauses_of(pids: &BTreeSet<u32>, pauses: &BTreeMap<u32, (u64, u64)>) -> u64 {
     own.map(|(count, _)| count).sum()
 }
 
-/// Locks on files that could not be taken at once.
+/// Returns locks on files that could not be taken at once.
 fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let mut by_file: BTreeMap<Option<String>, Tries> = BTreeMap::new();
     let rows = analysis.trace.syscalls.iter();
@@ -216,8 +219,8 @@ fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> 
     with_pauses.collect()
 }
 
-/// Returns whether the path is missed at the starts of programs: at most of them, and not repeatedly by a
-/// long-running process.
+/// Returns whether the path is looked up in vain when programs start: at most of the starts, and not
+/// repeatedly by a long-running process.
 fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     let processes = || analysis.trace.processes.iter();
     let starts: usize = processes().map(|process| process.execs.len()).sum();
@@ -237,8 +240,8 @@ fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     is_at_most && staying.all(|process| errors(process.pid) < row.calls.min(FEWEST_TRIES))
 }
 
-/// Paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole tree: they
-/// are attributed to the processes that pause and whose calls of this kind fail as often.
+/// Returns paths that repeatedly existed, were missing, or were busy. The trace sums them over the whole
+/// tree, so they are attributed to the processes that pause and whose calls of this kind fail as often.
 fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.failed_lookups.iter();
     let is_meant = |row: &&LookupRow| row.errno != ENOENT || !is_missed_at_starts(analysis, row);
@@ -273,7 +276,7 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
     often.filter_map(of_row).collect()
 }
 
-/// Servers that weren't there, or whose accept queue was full.
+/// Returns servers that weren't there, or whose accept queue was full.
 fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
     let rows = analysis.trace.refused.iter();
     let meant = rows.filter(|row| [ECONNREFUSED, ENOENT, EAGAIN].contains(&row.errno));
@@ -300,7 +303,7 @@ fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<T
     of_address.collect()
 }
 
-/// Returns what the pauses are for, if it is a lock.
+/// Returns what the pauses are for, if they are for a lock.
 pub(super) fn of_a_lock(analysis: &Analysis<'_>) -> Option<Tries> {
     tries(analysis).filter(|tries| tries.failure.is_lock())
 }
@@ -342,7 +345,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Describes what the processes that hold the lock in turn do.
+/// Describes what is done by the processes that hold the lock one after another.
 fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
     let own = analysis
         .threads
@@ -449,7 +452,7 @@ mod tests {
         );
     }
 
-    /// A shell that runs nine commands whose call fails, each followed by a pause.
+    /// Returns a shell that runs nine commands whose call fails, with a pause after each.
     fn turns_of_a_shell(call: &str, also_by_pauses: bool) -> Fake {
         let mut fake = Fake::new(1000);
         fake.trace.processes[0].execs[0].path = "/bin/sh".to_owned();
@@ -469,7 +472,7 @@ mod tests {
         fake
     }
 
-    /// The statement about such a shell whose commands miss a path.
+    /// Returns the statement about such a shell if its commands miss a path.
     fn missed(path: &str, also_by_pauses: bool) -> String {
         let mut fake = turns_of_a_shell("access", also_by_pauses);
         let missed_by = if also_by_pauses { 18 } else { 9 };

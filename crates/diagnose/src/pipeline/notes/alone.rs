@@ -1,19 +1,19 @@
-//! Notes on how meaningful a stage's standalone time is, and how to measure the stage correctly.
+//! Notes on how meaningful a stage's standalone time is, and on how to measure the stage correctly.
 
 use fathom_model::quantity::format_bytes;
 use fathom_model::{AloneRuns, InputFrom, PipeNote, PipeRecord, StagedInput};
 
 use super::{like_timed, name, say, time};
 
-/// A standalone time that differs from the one in the pipeline by more than this factor, and by more than
-/// this duration, reflects other work or other conditions.
+/// The factor by which a standalone time must differ from the time in the pipeline. If it differs by more
+/// than this factor, and also by more than the minimum duration, it reflects other work or other conditions.
 const DIFFERS: f64 = 1.25;
 const DIFFERS_SECONDS: f64 = 0.02;
-/// A longer command line would not help the user.
+/// The maximum length of a suggested command line; a longer one would not help the user.
 const MOST_TYPED: usize = 100;
 
-/// For each stage: why it was not run alone, and whether its standalone time differs from that in the
-/// pipeline.
+/// Returns notes for each stage on why it was not run alone, or on how its standalone time differs from that
+/// in the pipeline.
 pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     for alone in &record.alone {
@@ -24,7 +24,7 @@ pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     all
 }
 
-/// How to measure the stage correctly; `None` if it would do other work alone.
+/// Returns how to measure the stage correctly; `None` if it would do other work when run alone.
 pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     let alone = record.alone.iter().find(|alone| alone.stage == stage);
     let skips = alone.is_some_and(|alone| reads_not(record, alone).is_some());
@@ -53,7 +53,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
     })
 }
 
-/// The command line of the stages before this one; `None` if a shell could parse it differently.
+/// Returns the command line of the stages before this one; `None` if a shell could parse it differently.
 fn typed(record: &PipeRecord, stage: usize) -> Option<String> {
     let before = record.stages[..stage].iter();
     let mut commands: Vec<String> = before.map(|stage| stage.command.clone()).collect();
@@ -76,14 +76,14 @@ fn not_alone(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     Some(say("not_alone", Some(alone.stage), text))
 }
 
-/// Notes a stage that reads a file differently from a pipe.
+/// Returns a note for a stage that reads a file differently from a pipe.
 fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     let staged: &StagedInput = record
         .staged
         .iter()
         .find(|input| input.stage == alone.stage)?;
     let read = alone.read_bytes?;
-    // Below this size the libraries that the stage loads outweigh its input.
+    // Below this size, the libraries that the stage loads outweigh its input.
     const SMALLEST: u64 = 1 << 20;
     let taken = record
         .observed()
@@ -102,7 +102,7 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
     Some(say("skips_file_input", Some(alone.stage), text))
 }
 
-/// Notes a stage whose standalone time differs from its time in the pipeline.
+/// Returns a note for a stage whose standalone time differs from its time in the pipeline.
 fn differs(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let found = Difference::of(record, stage)?;
     let mut text = format!(
@@ -122,15 +122,15 @@ fn differs(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
 /// What makes up the larger of the two times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cause {
-    /// Ready to run, but without a CPU; for this long.
+    /// It was ready to run but without a CPU, for this many seconds.
     NoCpu(f64),
-    /// Waits that are neither for a neighbour nor for a CPU.
+    /// It was in waits that are neither for a neighbour nor for a CPU.
     Waits,
-    /// Running.
+    /// It was running.
     Work,
 }
 
-/// A stage's times in the pipeline, without waiting for its neighbours, and alone; seconds.
+/// A stage's time in the pipeline without waiting for its neighbours, and its time alone, in seconds.
 struct Difference {
     here: f64,
     alone: f64,
@@ -138,12 +138,12 @@ struct Difference {
 }
 
 impl Difference {
-    /// Returns `None` if the two times are alike, or one is unknown.
+    /// Returns `None` if the two times are similar, or if one of them is unknown.
     fn of(record: &PipeRecord, stage: usize) -> Option<Difference> {
         let summary = &record.summary.stages[stage];
         let run = &record.observed()?.stages[stage];
         let wall = summary.wall.value;
-        // A stage that SIGPIPE ends does all of its work only when run alone.
+        // A stage that is ended by SIGPIPE does all of its work only when run alone.
         if summary.sigpipes > 0 || !like_timed(record, run, wall) {
             return None;
         }
@@ -173,7 +173,7 @@ impl Difference {
         Some(Difference { here, alone, cause })
     }
 
-    /// Returns the likely reason.
+    /// Returns the likely reason for the difference.
     fn reason(&self, stage: usize) -> String {
         let slower_here = self.here > self.alone;
         match self.cause {

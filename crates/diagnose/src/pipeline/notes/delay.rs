@@ -5,11 +5,11 @@ use fathom_model::{DelayedRounds, PipeNote, PipeRecord};
 
 use super::{name, say, time};
 
-/// Changes of a wall time below this share, or below this duration, count as no change.
+/// Changes of a wall time that are below this share of it, or below a minimum duration, count as no change.
 const SAME: f64 = 0.05;
 const SAME_SECONDS: f64 = 0.000_5;
 
-/// Sentences for each stage that started late, and for the pipeline.
+/// Returns notes for each stage that started late, and for the pipeline.
 pub(super) fn statements(record: &PipeRecord) -> Vec<PipeNote> {
     let Some(delayed) = &record.delayed else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Detects a stage that holds back its output until its input ends, so that the next can't start.
+//! Detects stages that hold back their output until their input ends, so that the next stage can't start.
 
 use fathom_model::quantity::format_bytes;
 use fathom_model::{PipeNote, PipeRecord, PipeStage};
@@ -7,14 +7,16 @@ use super::{MISLEADS, name, say, time};
 use crate::file_name::file_name;
 use crate::runtimes::{Language, Runtime, Topic, is_shell};
 
-/// More than this would not have fitted into a library's buffer, and part of it would have gone out sooner: 4
-/// KiB in the C library for a pipe, 8 KiB in Python, Rust and Java, 64 KiB in programs that copy by blocks.
+/// The maximum output of such a stage, in bytes. More than this would not have fitted into a library's
+/// buffer, so part of it would have been written sooner. Buffers hold 4 KiB in the C library for a pipe, 8
+/// KiB in Python, Rust and Java, and 64 KiB in programs that copy by blocks.
 const MOST_HELD: u64 = 64 << 10;
-/// The next stage's work after its first byte, as a share of the pipeline's wall time: below this, delivering
-/// the byte sooner would gain nothing.
+/// The minimum work of the next stage after its first byte, as a share of the pipeline's wall time; with
+/// less, delivering the byte sooner would gain nothing.
 const WORTH_SOONER: f64 = 0.1;
 
-/// Notes a stage that had bytes long before it wrote any, and wrote all of them at the end of its input.
+/// Returns a note for a stage that had bytes long before it wrote any, and that wrote all of them at the end
+/// of its input.
 pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let round = record.observed()?;
     let run = round.stages.get(stage)?;
@@ -26,13 +28,13 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
         .filter(|bytes| (1..=MOST_HELD).contains(bytes))?;
     let held = first_out.saturating_sub(first_in);
     let wall = round.wall_ns as f64;
-    // A stage that computes meanwhile has a reason to hold back.
+    // A stage that computes meanwhile has a reason to hold back its output.
     let waited = run.wait_input_ns? >= held / 2;
     if first_out < last_in || (held as f64) < MISLEADS * wall || !waited {
         return None;
     }
     let after = next.end_ns.saturating_sub(first_out);
-    // Live input from outside is wanted as it happens, regardless of the stages after it.
+    // Live input from outside should be passed on as it arrives, regardless of the stages that follow.
     let outside = writer
         .other_wait_ns?
         .saturating_sub(writer.no_cpu_ns.unwrap_or(0));
@@ -108,10 +110,10 @@ const NEED_ALL: &[&str] = &[
     "gpg",
 ];
 
-/// Options with which the output isn't lines.
+/// Options with which the output doesn't consist of lines.
 const COUNTS: &[&str] = &["-c", "--count", "-l", "-L", "-q", "-s", "--slurp"];
 
-/// What to change; `None` if the program can't write sooner.
+/// Returns what to change; `None` if the program can't write sooner.
 fn change(stage: &PipeStage) -> Option<String> {
     let words = words(stage);
     let path = words.first()?;
@@ -139,7 +141,8 @@ fn change(stage: &PipeStage) -> Option<String> {
     Some(runtime.advice(Topic::Flush).into_owned())
 }
 
-/// The stage's words; if a shell runs a single command, those of the command.
+/// Returns the words of the stage's command. If a shell runs a single command, these are the words of that
+/// command.
 fn words(stage: &PipeStage) -> Vec<String> {
     match &stage.arguments[..] {
         [shell, option, line]

@@ -1,4 +1,4 @@
-//! Remarks as sentences: what would mislead, how stages ended, how far to trust the model.
+//! Remarks as sentences: what would mislead, how stages ended, and how far the model can be trusted.
 
 mod alone;
 mod delay;
@@ -7,14 +7,14 @@ mod holds;
 use fathom_model::quantity::{counted, format_bytes, short_time};
 use fathom_model::{PipeNote, PipeRecord, StageRun, StopReason};
 
-/// From this share of a stage's wall time on, waiting for a neighbour makes the wall time a measure of the
-/// neighbour.
+/// The share of a stage's wall time spent waiting for a neighbour above which the wall time is really a
+/// measure of the neighbour.
 const MISLEADS: f64 = 0.2;
-/// If a stage's time in the observed round differs by less than this share from the timed rounds, the two are
-/// alike.
+/// The share by which a stage's time in the observed round may differ from the timed rounds for the two to
+/// count as similar.
 const ALIKE: f64 = 0.1;
 
-/// Returns the sentences, most important first. They contain texts from outside unescaped.
+/// Returns the sentences, most important first. They contain unescaped texts from outside.
 pub fn notes(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if record.stop == StopReason::Interrupted {
@@ -60,7 +60,7 @@ fn say(id: &str, stage: Option<usize>, message: String) -> PipeNote {
     }
 }
 
-/// Notes a stage whose wall time is that of a neighbour.
+/// Returns notes for a stage whose wall time is really that of a neighbour.
 fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let Some(run) = record.observed().map(|round| &round.stages[stage]) else {
         return Vec::new();
@@ -102,8 +102,8 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// Describes a part of a timed wall time by its observed share; as a duration only if the observed stage took
-/// as long as the timed ones.
+/// Describes a part of a timed wall time by its share in the observed round. It is given as a duration only
+/// if the observed stage took as long as the timed ones.
 fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> String {
     match like_timed(record, run, wall_seconds) {
         true => time(share.min(1.0) * wall_seconds),
@@ -111,7 +111,7 @@ fn part(record: &PipeRecord, run: &StageRun, share: f64, wall_seconds: f64) -> S
     }
 }
 
-/// Notes the artefact of the head start: a stage that was running long before its first byte.
+/// Returns a note about the artefact of the head start: a stage was running long before its first byte.
 fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     let round = record.observed()?;
     let waits = round
@@ -122,7 +122,7 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
         .filter_map(|(stage, run)| {
             let before = run.first_in_ns?.saturating_sub(run.start_ns);
             let share = before as f64 / run.wall_ns().max(1) as f64;
-            // Before its first byte the stage may equally have lacked a CPU.
+            // Before its first byte, the stage may also have lacked a CPU.
             let waited = run.wait_input_ns.is_none_or(|wait| wait >= before / 2);
             (share >= MISLEADS && waited).then_some((stage, before, share))
         });
@@ -140,7 +140,7 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     Some(say("head_start", Some(stage), text))
 }
 
-/// Notes SIGPIPE, and failures that were allowed.
+/// Returns notes about SIGPIPE, and about failures that were allowed.
 fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let summary = &record.summary.stages[stage];
     let rounds = record.rounds.len();
@@ -168,7 +168,7 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     all
 }
 
-/// Notes a stage that leaves input unread.
+/// Returns a note for a stage that leaves input unread.
 fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let run = &record.observed()?.stages[stage];
     let writer = &record.observed()?.stages[stage.checked_sub(1)?];
@@ -188,7 +188,7 @@ fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     Some(say("input_left", Some(stage), text))
 }
 
-/// Notes a machine that is busy with other work, or has too few CPUs.
+/// Returns a note if the machine is busy with other work or has too few CPUs.
 fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
     let round = record.observed()?;
     let waits = round.stages.iter().enumerate().filter_map(|(stage, run)| {
@@ -226,12 +226,12 @@ fn like_timed(record: &PipeRecord, run: &StageRun, wall_seconds: f64) -> bool {
     quoted && (run.wall_ns() as f64 / 1e9 / wall_seconds - 1.0).abs() <= ALIKE
 }
 
-/// `gzip`.
+/// Returns the name of a stage, such as `gzip`.
 fn name(record: &PipeRecord, stage: usize) -> &str {
     record.stages.get(stage).map_or("?", |stage| &stage.name)
 }
 
-/// Formats three digits; no time is measured more finely than 0.1 µs.
+/// Formats a time with three digits; no time is measured more finely than 0.1 µs.
 fn time(seconds: f64) -> String {
     match seconds {
         0.0 => "0".to_owned(),
@@ -240,7 +240,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// `63 %`; one decimal below 10 %.
+/// Formats a share as `63 %`, with one decimal below 10 %.
 fn share_text(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

@@ -1,4 +1,5 @@
-//! Builds benchmarks from arguments: commands times parameters, with the commands run around them.
+//! Builds benchmarks from the arguments: every command with every combination of parameters, and the commands
+//! that are run around each of them.
 
 use fathom_conduct::Target;
 use fathom_measure::{Hook, Hooks};
@@ -15,16 +16,16 @@ use crate::cli::target::{self, Source, line, target};
 /// Returns all benchmarks, and the index of the reference.
 ///
 /// # Errors
-/// Usage errors, and errors for missing programs and inputs.
+/// Usage errors, and errors for programs and inputs that are missing.
 pub(super) fn prepare(arguments: &Arguments) -> Result<(Vec<Target>, usize), Failure> {
-    // Must come first: otherwise a command that was parsed as a parameter's value would be reported as
+    // This must come first; otherwise, a command that was parsed as a parameter's value would be reported as
     // missing.
     let parameters = given_parameters(arguments)?;
     let (sources, reference) = sources(arguments)?;
     check_parameters_are_used(arguments)?;
     let assignments = parameters::combinations(&parameters).map_err(Failure::Usage)?;
     let mut all = Vec::new();
-    // Keep all values of one command together, so that -n and the per-command options count commands.
+    // All values of one command are kept together, so that -n and the per-command options count commands.
     for (index, source) in sources.iter().enumerate() {
         for assignment in &assignments {
             let one = one(arguments, source, index, sources.len(), assignment);
@@ -76,7 +77,7 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     Ok(all)
 }
 
-/// Refuses a parameter that isn't used, since its benchmarks would be identical.
+/// Refuses a parameter that isn't used, because its benchmarks would be identical.
 fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
     let options = &arguments.run_options;
     let given = &arguments.given;
@@ -154,7 +155,7 @@ fn one(
     Ok(target)
 }
 
-/// Names every benchmark: by `-n`, else by its command, with its parameters if the command alone isn't
+/// Names every benchmark, by `-n` or else by its command; the parameters are added if the command alone isn't
 /// unique.
 fn name_them(arguments: &Arguments, all: &mut [Target], commands: usize) -> Result<(), Failure> {
     let names = &arguments.command_name;

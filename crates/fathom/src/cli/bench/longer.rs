@@ -16,13 +16,14 @@ const AMOUNT: [(&str, Option<&str>); 5] = [
     ("--precision", None),
 ];
 
-/// Returns the words of `fathom bench` with this time instead of the given amount options. `None` if the
-/// command line can't be written so that a shell yields the same words: it is parsed again to verify that.
+/// Returns the words of `fathom bench` with this time instead of the options for the amount that were given.
+/// Returns `None` if the command line can't be written so that a shell yields the same words; this is
+/// verified by parsing it again.
 pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option<Vec<String>> {
     let given: Vec<String> = given
         .map(|word| word.into_string().ok())
         .collect::<Option<_>>()?;
-    // A terminal would show control characters in another form.
+    // A terminal would show control characters in a different form.
     if given
         .iter()
         .any(|word| fathom_report::escape(word) != *word)
@@ -38,7 +39,7 @@ pub(super) fn words(given: impl Iterator<Item = OsString>, time: &str) -> Option
             longer.push(word.clone());
             longer.extend(rest.by_ref().cloned());
         } else if is_amount(word) {
-            // Its value is in the same word, or is the next word.
+            // The value of the option is either in the same word or the next word.
             if !word.contains('=') && !word.ends_with(|c: char| c.is_ascii_digit()) {
                 rest.next();
             }

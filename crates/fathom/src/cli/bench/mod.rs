@@ -60,7 +60,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     Ok(exit_code(measured.record.outcome.as_ref()))
 }
 
-/// Lists what a command can be run without.
+/// Lists the things without which a command can be run.
 fn list() -> Result<i32, Failure> {
     let of = |one: &Intervention| {
         format!(
@@ -145,7 +145,7 @@ fn plan(
     })
 }
 
-/// Returns the metrics with their margins: counts have none, unless one is given.
+/// Returns the metrics with their margins. Counts have no margin unless one is given.
 fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
     quantities::each_once(&arguments.metric)?;
     let others = arguments.rounds.margin.margin;
@@ -155,7 +155,7 @@ fn asked(arguments: &Arguments) -> Result<Vec<AskedMetric>, Failure> {
         .collect())
 }
 
-/// Returns a warning, before any round is made, if the rounds are too few to show anything.
+/// Returns a warning, before any round is run, if the rounds are too few to show anything.
 fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     let (asked, fewest) = plan.too_few_rounds()?;
     let option = if arguments.runs.is_some() { "-r" } else { "-M" };
@@ -164,7 +164,7 @@ fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     })
 }
 
-/// Describes how long measuring may take if no limit was given, and how to extend it.
+/// Describes how long measuring may take if no limit was given, and how to extend the limit.
 fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let StopRule::Answer(limits) = plan.stop else {
         return None;

@@ -72,7 +72,7 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let unit = shows.options.time_unit;
     let longer = |time: &str| longer::words(std::env::args_os().skip(1), time);
-    // Files were already written run by run.
+    // Files were already written after each run.
     let json = arguments
         .json
         .as_deref()

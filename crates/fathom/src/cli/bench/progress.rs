@@ -11,9 +11,9 @@ use fathom_report::{Progress, progress_line};
 use crate::cli::screen;
 use crate::cli::status_line::{INTERVAL, StatusLine};
 
-/// From this limit on a hint shows how to lower it.
+/// The time limit above which a hint shows how to lower it.
 const LONG: Duration = Duration::from_secs(60);
-/// How long the hint is shown at the start.
+/// How long the hint is shown at the start, in seconds.
 const ADVISED_SECONDS: f64 = 10.0;
 
 /// The progress line, drawn only if enabled.
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns a hint on how to shorten the run, while it is new.
+    /// Returns a hint on how to shorten the run, as long as the run is new.
     fn advice(&self, elapsed: f64) -> &'static str {
         match self.plan.stop {
             StopRule::Answer(limits) if limits.soft >= LONG && elapsed < ADVISED_SECONDS => {
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns the longest remaining time in seconds; it may end sooner.
+    /// Returns the maximum remaining time in seconds; the run may end sooner.
     fn remaining(&self, elapsed: f64) -> Option<f64> {
         match self.plan.stop {
             StopRule::Runs(_) if self.round == 0 => None,

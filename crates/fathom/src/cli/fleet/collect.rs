@@ -1,4 +1,4 @@
-//! Handles finished jobs: prints their output, writes their records and saves them, once.
+//! Handles finished jobs: prints their output, writes their records, and saves these, each only once.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<
     let json = group.asked.json.as_deref();
     let json = json.filter(|path| prints || !write::is_stdout(path));
     let prints = prints && !json.is_some_and(write::is_stdout);
-    // A gate spread over several jobs is judged once all of them have finished.
+    // A gate that is spread over several jobs is judged once all of them have finished.
     let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
     let mut suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
     let several = progress.len() > 1 && suite.is_none() && prints;
@@ -205,7 +205,7 @@ fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>,
     if prints {
         write::print(&text("stdout"))?;
     }
-    // Absent if the verb failed before writing one.
+    // The record is absent if the verb failed before writing one.
     let record = Some(text(RECORD).trim_end().to_owned()).filter(|text| !text.is_empty());
     if !asked.saves {
         return Ok(record);

@@ -13,7 +13,7 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::out::say;
 use crate::cli::{redacted, write};
 
-/// Up to this many jobs of one submission are listed individually.
+/// The maximum number of jobs of one submission that are listed individually.
 const EACH: usize = 8;
 /// Width of the command column.
 const COMMAND: usize = 60;

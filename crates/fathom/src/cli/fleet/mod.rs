@@ -23,7 +23,7 @@ use crate::cli::out::say;
 use crate::cli::status_line::StatusLine;
 use crate::cli::{redacted, screen, write};
 
-/// Records whether this process is a job on its node.
+/// Determines whether this process is a job on its node, and remembers it.
 ///
 /// # Errors
 /// If the attempt's folder can't be read.
@@ -34,8 +34,8 @@ pub(super) fn within() -> Result<(), Failure> {
     }
 }
 
-/// Submits the verb if `--on` is given, and returns the exit code; `None` if it must run here. Inside a job
-/// it runs here, and its record goes to the attempt's folder.
+/// Submits the verb if `--on` is given, and returns the exit code; `None` if the verb must run here. Within a
+/// job, the verb runs here, and its record goes to the attempt's folder.
 ///
 /// # Errors
 /// Everything that prevents the jobs from having a result.
@@ -158,7 +158,7 @@ fn shown(asked: &Asked, folder: &std::path::Path) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Follows jobs with a progress line, then prints the output of each; returns the most severe exit code.
+/// Monitors jobs with a progress line, then prints the output of each; returns the most severe exit code.
 fn followed(mut group: Group) -> Result<i32, Failure> {
     let mut line = StatusLine::on_terminal(Duration::ZERO);
     let mut last: Vec<Progress> = Vec::new();

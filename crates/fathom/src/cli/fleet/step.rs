@@ -14,13 +14,13 @@ use crate::cli::failure::Failure;
 use crate::cli::machine;
 use crate::cli::out::say;
 
-/// Runs one attempt. The exit code is only for the engine: the result is in the job's folder.
+/// Runs one attempt. The exit code is only for the engine, because the result is in the job's folder.
 ///
 /// # Errors
 /// Everything that prevents the attempt from having a result. Another attempt may follow.
 pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> {
     let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    // Slurm's variables; an engine without them sets its own.
+    // These are Slurm's variables; an engine that doesn't have them sets its own.
     let of_array = of("SLURM_ARRAY_JOB_ID").zip(of("SLURM_ARRAY_TASK_ID"));
     let id = of_array.map(|(id, number)| format!("{id}_{number}"));
     let id = id
@@ -77,7 +77,7 @@ fn unfit() -> Result<Option<String>, Failure> {
     }))
 }
 
-/// Returns the report of the canaries during the measurement, if the node differs from its profile.
+/// Returns what the canaries reported during the measurement, if the node differs from its profile.
 fn changed(record: &Path) -> Option<String> {
     let text = std::fs::read(record).ok()?;
     let record: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -108,7 +108,8 @@ fn measured(step: &Step) -> Result<i32, Failure> {
         .stderr(file("stderr")?)
         .status()
         .map_err(|error| Failure::Failed(error.to_string()))?;
-    // Without a code a signal ended it: the attempt was cut short. An interrupt isn't a result either.
+    // If there is no exit code, a signal ended the verb, so the attempt was cut short. An interrupt isn't a
+    // result either.
     match status.code() {
         Some(code) if code != 130 => Ok(code),
         _ => Err(Failure::Failed(format!(

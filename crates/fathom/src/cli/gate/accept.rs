@@ -12,7 +12,7 @@ use crate::cli::failure::{Failure, usage};
 use crate::cli::versions::here;
 use crate::cli::write;
 
-/// Adds a waiver at the end of the project's file. Returns the exit code.
+/// Appends a waiver to the project's file. Returns the exit code.
 ///
 /// # Errors
 /// If the day has passed, or the benchmark doesn't exist.
@@ -32,12 +32,12 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
     };
     let before = std::fs::read_to_string(&file).map_err(failed)?;
     let after = match known {
-        // Each change has one waiver: the newest.
+        // Each change has at most one waiver, the newest one.
         true => without(&before, &accept.name, &accept.metric),
         false => before,
     };
     let after = format!("{}\n\n{}", after.trim_end(), waiver(accept));
-    // Write the target of a link, not the link itself.
+    // If the file is a link, its target is written, not the link itself.
     let target = file.canonicalize().map_err(failed)?;
     write::export(&target, after.into_bytes())?;
     let by = match &accept.at_most {

@@ -52,7 +52,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
             let plan = commands::plan(&arguments, base, head)?;
             measured(&arguments, &plan, &mut saver)
         }
-        // Held while measuring, so that no other process removes the builds.
+        // The plan is held while measuring, so that no other process removes the builds.
         _ => match suite::plan(&arguments)? {
             suite::Planned::Both(built) => measured(&arguments, &built.plan, &mut saver),
             suite::Planned::HeadAlone(alone) => since_last::gate(&arguments, &alone, &mut saver),
@@ -60,8 +60,8 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
     }
 }
 
-/// Returns the benchmarks that `--spread` turns into jobs. Inside such a job, restricts the arguments to its
-/// benchmark; the other output formats are written once for all jobs.
+/// Returns the benchmarks that `--spread` turns into jobs. Within such a job, restricts the arguments to the
+/// job's benchmark; the other output formats are written once for all jobs.
 ///
 /// # Errors
 /// If there is no suite, or it can't be read.
@@ -95,7 +95,7 @@ impl Arguments {
     }
 }
 
-/// Shows what jobs measured of a suite; with `prints` also on standard output. Returns the exit code.
+/// Shows what jobs measured of a suite; if `prints` is set, also on standard output. Returns the exit code.
 ///
 /// # Errors
 /// If something can't be written.
@@ -174,7 +174,7 @@ fn history(arguments: &Arguments) -> Result<Option<Location>, Failure> {
     let place = stores::place(arguments.saving.store.as_deref(), &here()?);
     match place {
         Ok(place) => Ok(Some(place)),
-        // A store wasn't requested, and there is no place for one.
+        // No store was requested, and there is no place for one.
         Err(_) if arguments.saving.store.is_none() => Ok(None),
         Err(error) => usage(error.to_string()),
     }

@@ -34,7 +34,7 @@ pub(super) fn show(arguments: &Arguments, record: &GateRecord) -> Result<(), Fai
     written(text, arguments.json.as_deref(), &arguments.forms, record)
 }
 
-/// The same for records of jobs, without the JSON.
+/// Like [`show`], for records of jobs, without the JSON.
 ///
 /// # Errors
 /// If something can't be written.

@@ -13,7 +13,7 @@ use crate::cli::screen;
 /// Measures, saves, judges and prints. Returns the exit code.
 ///
 /// # Errors
-/// If the suite can't be run, or nothing is to be saved: only stored measurements are judged.
+/// If the suite can't be run, or if nothing is to be saved, because only stored measurements are judged.
 pub(super) fn gate(
     arguments: &Arguments,
     alone: &HeadAlone,
@@ -51,7 +51,7 @@ pub(super) fn gate(
         ));
     };
     let mut record = stored::judge(arguments, &alone.last.id, &saved)?;
-    // For example its number of failures, which is 0 and has no ratio.
+    // For example, this applies to the number of failures, which is 0 and so has no ratio.
     let judged = |name: &String| record.benchmarks.iter().any(|row| row.name == *name);
     record.left_out.retain(|one| !judged(&one.name));
     record.base.name.clone_from(&alone.last.called);

@@ -1,4 +1,4 @@
-//! Earlier measurements, judged by the rule of `compare`.
+//! Judges earlier measurements by the rule of `compare`.
 
 use fathom_conduct::compare::{ComparePlan, compare};
 use fathom_conduct::fingerprint;
@@ -18,7 +18,7 @@ use crate::cli::versions::here;
 /// Confidence level of the interval of one measurement.
 const LEVEL: f64 = 0.95;
 
-/// Converts `compare`'s verdicts to a gate's.
+/// Converts the verdicts of `compare` to those of a gate.
 ///
 /// # Errors
 /// Those of [`compare`].
@@ -34,7 +34,7 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
         dirty: false,
         across: false,
     };
-    // The main metric of each benchmark, or the requested metrics one after the other.
+    // The main metric of each benchmark is compared, or the requested metrics one after another.
     let asked = arguments.metrics()?.into_iter();
     let asked: Vec<_> = asked.map(|(metric, own)| (Some(metric), own)).collect();
     let plans = match asked.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn judge(arguments: &Arguments, base: &str, head: &str) -> Result<Gat
     })
 }
 
-/// Failed requests come first: the change caused them.
+/// Returns the notes. Failed requests come first, because the change caused them.
 fn notes(all: &[CompareRecord]) -> Vec<String> {
     let failed = all.iter().flat_map(failed_requests);
     let warnings = all.iter().flat_map(|compared| compared.warnings.clone());
@@ -116,7 +116,8 @@ fn notes(all: &[CompareRecord]) -> Vec<String> {
     notes
 }
 
-/// The interval of a value from several measurements spans all of theirs, and has no known confidence level.
+/// Returns the estimate for a value from several measurements. Its interval spans all of theirs, and has no
+/// known confidence level.
 fn estimate(of: &StoredValue) -> Estimate {
     Estimate {
         value: of.value,
@@ -131,7 +132,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
     let fails = one.head.is_of_failures() && !one.base.is_of_failures();
     let verdict = match one.verdict {
         _ if fails => GateVerdict::Worse,
-        // For an undocumented score, higher may be better.
+        // For a score whose direction isn't documented, higher may be better.
         Verdict::Slower | Verdict::Faster if one.higher_is_better.is_none() => {
             GateVerdict::CannotTell
         }

@@ -38,7 +38,7 @@ pub(super) fn names(only: &[String]) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// What to measure, with the locks that must be held until then.
+/// What to measure, with the locks that must be held until it has been measured.
 pub(super) struct Built {
     pub(super) plan: GatePlan,
     _suites: [Suite; 3],
@@ -49,11 +49,11 @@ pub(super) struct Built {
 pub(super) enum Planned {
     /// Base and head are measured together.
     Both(Box<Built>),
-    /// There is no base yet, but a stored run of the suite.
+    /// There is no base yet, but there is a stored run of the suite.
     HeadAlone(Box<HeadAlone>),
 }
 
-/// The suite of the working tree, which base doesn't have.
+/// The suite of the working tree, if base doesn't have one.
 pub(super) struct HeadAlone {
     pub(super) experiment: Experiment,
     pub(super) last: LastRun,
@@ -61,8 +61,8 @@ pub(super) struct HeadAlone {
     pub(super) why: String,
 }
 
-/// Checks out, builds and pairs both sides; or finds the last stored run if no base was given and none
-/// exists.
+/// Checks out, builds and pairs both sides. If no base was given and none exists, finds the last stored run
+/// instead.
 ///
 /// # Errors
 /// If there is no suite, no base, or no benchmark in common.
@@ -163,7 +163,7 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
             keep_builds: false,
         },
     };
-    // The null arm gets the same as head: files of its own and a build of its own.
+    // The null arm gets the same as head, namely its own files and its own build.
     let twin_tree = checkouts.tree(&ends.base_id, "base", Copy::Second)?;
     let worktrees = checkouts.worktrees;
     let mut folders: Vec<_> = worktrees.iter().map(|one| one.folder.clone()).collect();
@@ -264,8 +264,8 @@ impl Checkouts<'_> {
     }
 }
 
-/// Returns the benchmarks that both sides have, ready to measure; `suites` are those of base, of its twin and
-/// of head.
+/// Returns the benchmarks that both sides have, ready to be measured. `suites` are those of base, of its twin
+/// and of head.
 fn paired(
     arguments: &Arguments,
     ends: Ends,

@@ -75,7 +75,7 @@ fn is_saved(arguments: &Arguments) -> bool {
     arguments.save || arguments.store.is_some() || !arguments.label.is_empty()
 }
 
-/// Saves all records or none; the files are still there for another attempt.
+/// Saves all records or none; the files remain available for another attempt.
 fn save(keeper: &Keeper, imports: &Imports) -> Result<(), Failure> {
     let saved = keeper.keep_all(&imports.records);
     let ids = saved.map_err(|error| Failure::Usage(format!("not saved: {error}")))?;

@@ -21,7 +21,7 @@ use crate::cli::{screen, write};
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Duration of the work that `--check` compares with itself, without its start.
+/// The duration of the work that `--check` compares with itself, excluding the start of the program.
 const WORK: Duration = Duration::from_millis(5);
 
 /// Measures, checks or repairs, and prints. Returns the exit code.

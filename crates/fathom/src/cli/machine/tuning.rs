@@ -7,14 +7,14 @@ use fathom_machine::tune::{self, Setting, TuneError};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
-/// The file that stores the previous settings until they are restored: it survives a crash and a restart, and
+/// The file that stores the previous settings until they are restored. It survives a crash and a restart, and
 /// only root can write to it.
 const STATE: &str = "/var/lib/fathom/settings-before-fix.json";
 
 /// Shows the changes, then makes them.
 ///
 /// # Errors
-/// Without root, if an earlier `--fix` was not restored yet, or if a setting can't be changed.
+/// If this process isn't root, if an earlier `--fix` was not restored yet, or if a setting can't be changed.
 pub(super) fn fix() -> Result<i32, Failure> {
     let planned = tune::plan(Path::new("/"));
     if planned.is_empty() {
@@ -49,8 +49,8 @@ pub(super) fn fix() -> Result<i32, Failure> {
 /// Restores all settings and shows them.
 ///
 /// # Errors
-/// Without root, if it is unknown whether there is something to restore, or if a setting can't be changed;
-/// the others are restored anyway.
+/// If this process isn't root, if it is unknown whether there is anything to restore, or if a setting can't
+/// be changed. The other settings are restored anyway.
 pub(super) fn restore() -> Result<i32, Failure> {
     let is_there = Path::new(STATE).try_exists();
     let is_there = is_there.map_err(|error| {

@@ -1,9 +1,9 @@
 //! `A | B | C` in quotes, split into its stages.
 
-/// Returns the stages of `text`, as they are between unquoted `|`.
+/// Returns the stages of `text`, which are the parts between unquoted `|`.
 ///
 /// # Errors
-/// A message that tells what to type: for an empty stage, and for any other shell syntax that belongs to the
+/// A message that says what to type, for an empty stage, and for any other shell syntax that belongs to the
 /// whole pipeline or to a single stage.
 pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     let mut stages = Vec::new();
@@ -54,8 +54,8 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Returns what to type for a stage that contains shell syntax; `None` if it contains none. `number` is that
-/// of the stage.
+/// Returns what to type for a stage that contains shell syntax; `None` if it contains none. `number` is the
+/// number of the stage.
 pub(super) fn shell_syntax(stage: &str, number: usize, last: bool) -> Option<String> {
     let mut quote = None;
     let mut word_start = true;

@@ -1,4 +1,4 @@
-//! A line on standard error with the current run; drawn between runs only.
+//! A line on standard error that shows the current run; it is drawn only between runs.
 
 use fathom_conduct::{Event, Observer};
 use fathom_measure::pipeline::Kind;
@@ -29,7 +29,7 @@ impl Progress {
         self.line.clear();
     }
 
-    /// Shows which run starts.
+    /// Shows which run is starting.
     fn starts(&mut self, round: u32, kind: Kind) {
         let what = match kind {
             Kind::First => "a warm-up run".to_string(),

@@ -18,7 +18,7 @@ use crate::cli::target::{self, Source};
 /// Splits the pipeline, finds the programs and names them.
 ///
 /// # Errors
-/// Usage errors that tell what to type; programs and files that don't exist.
+/// Usage errors, which say what to type; programs and files that don't exist.
 pub(super) fn prepare(arguments: &Arguments) -> Result<Stages, Failure> {
     let texts = texts(arguments)?;
     once(&arguments.run_options)?;
@@ -92,7 +92,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Refuses options of the whole pipeline that are given more than once.
+/// Refuses options for the whole pipeline that are given more than once.
 fn once(options: &RunOptions) -> Result<(), Failure> {
     for (name, values) in [
         ("--input", &options.input),
@@ -109,7 +109,8 @@ fn once(options: &RunOptions) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the options of one stage: input, output and preparation belong to the pipeline.
+/// Returns the options of one stage. Input, output and preparation belong to the whole pipeline, not to every
+/// stage.
 fn options_of(options: &RunOptions, index: usize, last: usize) -> RunOptions {
     let mut own = options.clone();
     if index != 0 {
