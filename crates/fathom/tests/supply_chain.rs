@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Packages that may be installed by name, because they belong to the intended owners. `fathom` is not among
 /// them: on crates.io it belongs to someone else.
-const KNOWN: [&str; 5] = [
+const KNOWN: [&str; 6] = [
     "cargo-fuzz",
     "hyperfine",
     "mcp",
