@@ -440,10 +440,9 @@ fn a_wait_is_for_what_its_number_was_then() {
     };
     let t = trace(&command, Tier::Kernel, &options).expect("it runs");
     assert_eq!(t.end.code, Some(0));
-    let polls = t
-        .off_cpu
-        .iter()
-        .filter(|row| row.call.as_deref() == Some("poll") && row.cause == Cause::Asleep);
+    let polls = t.off_cpu.iter().filter(|row| {
+        matches!(row.call.as_deref(), Some("poll" | "ppoll")) && row.cause == Cause::Asleep
+    });
     let named = polls.filter_map(|row| {
         let object = &t.objects[row.object? as usize];
         Some((object.to_string(), row.limited.calls))

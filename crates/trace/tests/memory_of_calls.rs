@@ -49,7 +49,7 @@ fn a_poll_of_one_descriptor_is_filed_under_that() {
                   select.poll().poll(1)\n";
     for tier in TIERS.into_iter().filter(|tier| available(*tier)) {
         let trace = run(tier, &["python3", "-c", script]);
-        let limits = |fd| limits(&trace, &["poll"], fd);
+        let limits = |fd| limits(&trace, &["poll", "ppoll"], fd);
         assert_eq!((limits(Some(77)), limits(None)), (3, 3), "{tier:?}");
     }
 }

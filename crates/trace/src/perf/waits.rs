@@ -169,6 +169,8 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+    const READ: u32 = libc::SYS_read as u32;
+    const SLEEP: u32 = libc::SYS_nanosleep as u32;
 
     fn key(call: u32) -> Key {
         (7, 7, Some(call), Some(0), Cause::Asleep)
@@ -195,16 +197,16 @@ mod tests {
     #[test]
     fn a_sample_inside_a_wait_names_it() {
         let mut waits = Waits::default();
-        waits.saw(sample(5 * MS, 0));
+        waits.saw(sample(5 * MS, READ));
         waits.left(4 * MS);
-        assert_eq!(waits.over(4 * MS, 9 * MS, MS), Some(key(0)));
+        assert_eq!(waits.over(4 * MS, 9 * MS, MS), Some(key(READ)));
         assert_eq!(reported(waits), [(Some("read".into()), 1, 5 * MS)]);
     }
 
     #[test]
     fn a_sample_of_the_wait_before_names_nothing() {
         let mut waits = Waits::default();
-        waits.saw(sample(5 * MS, 0));
+        waits.saw(sample(5 * MS, READ));
         waits.left(6 * MS);
         assert_eq!(waits.over(6 * MS, 9 * MS, MS), None);
         assert_eq!(reported(waits), [(None, 1, 3 * MS)]);
@@ -218,9 +220,9 @@ mod tests {
         let (mut at, mut next) = (0, 137_000);
         for round in 0..20_000u64 {
             let (call, ns) = if round % 2 == 0 {
-                (35, MS / 10)
+                (SLEEP, MS / 10)
             } else {
-                (0, 2 * MS / 5)
+                (READ, 2 * MS / 5)
             };
             waits.left(at);
             if next < at + ns {
