@@ -73,6 +73,7 @@ done
 cp "$guest"/usr/share/base-passwd/passwd.master "$guest/etc/passwd"
 cp "$guest"/usr/share/base-passwd/group.master "$guest/etc/group"
 ln -s mawk "$guest/usr/bin/awk"
+ln -s gcc "$guest/usr/bin/cc"
 cp target/$target/release/fathom "$guest/usr/bin/fathom"
 # shellcheck disable=SC2086 # one path a line
 cp $tests "$guest/fathom/tests/"
@@ -124,7 +125,7 @@ rm -rf "$guest"
 timeout --foreground -k 10 "${LIMIT:-3000}" qemu-system-aarch64 -machine virt -cpu neoverse-n1 -accel tcg,thread=multi \
     -smp 2 -m 3G -nic none -display none -monitor none -serial stdio -no-reboot \
     -kernel "$folder/vmlinuz" -initrd "$folder/early.cpio" -append 'quiet panic=-1 console=ttyAMA0' \
-    -drive "file=$folder/disk,format=raw,if=virtio,cache=unsafe" </dev/null | tr -d '\r' | tee "$folder/said" ||
+    -drive "file=$folder/disk,format=raw,if=virtio,cache=unsafe" </dev/null | sed -u 's|\r$||' | tee "$folder/said" ||
     echo "the emulated machine did not end by itself" >&2
 code=$(sed -n 's/^exit code: //p' "$folder/said")
 echo "$((SECONDS - began)) s altogether"

@@ -117,14 +117,19 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     if c.entries {
         note_entry(c, a);
     }
-    // All bytes of the arguments if they are on present pages, else the first argument.
+    // All bytes of the arguments if they are on present pages, else the first argument. Not more than their length: with
+    // a small environment, the stack ends right after them.
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
-    a.load(Width::Double, R1, R8, c.offsets.mm_arg_end);
-    a.alu(Alu::Sub, R1, R3);
-    a.store(Width::Double, R9, record::ARG2, R1);
+    a.load(Width::Double, R2, R8, c.offsets.mm_arg_end);
+    a.alu(Alu::Sub, R2, R3);
+    a.store(Width::Double, R9, record::ARG2, R2);
+    let fits = a.label();
+    a.jump_if_imm(Cond::Less, R2, record::ARGV_MAX, fits);
+    a.mov_imm(R2, record::ARGV_MAX);
+    a.bind(fits);
     a.mov(R8, R3);
     a.mov(R1, R9).alu_imm(Alu::Add, R1, argv);
-    a.mov_imm(R2, record::ARGV_MAX).call(Helper::ProbeReadUser);
+    a.call(Helper::ProbeReadUser);
     a.store(Width::Double, R9, record::ARG1, R0);
     a.jump_if_imm(Cond::Equal, R0, 0, done);
     a.mov(R1, R9).alu_imm(Alu::Add, R1, argv);
