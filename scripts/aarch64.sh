@@ -80,7 +80,7 @@ cp $tests "$guest/fathom/tests/"
 cp scripts/aarch64-guest.sh Cargo.lock "$guest/fathom/"
 printf 'cd /fathom\n%s\n' "${*:-exec ./aarch64-guest.sh ${AA:-20}}" >"$guest/fathom/command"
 # Where the tests of these crates make folders.
-mkdir -p "$guest$PWD/crates/trace" "$guest$PWD/crates/launcher"
+mkdir -p "$guest$PWD"/{crates/trace,crates/launcher,target/$target/tmp}
 # The first process: it ends the machine with what the command's end was.
 cat >"$guest/fathom/start" <<'END'
 #!/bin/bash
