@@ -42,7 +42,7 @@ check pipe 'gzip' fathom pipe -r 3 -- 'cat Cargo.lock | gzip -9 | wc -c'
 check 'startup, tier kernel' 'loader, runtime, main' fathom startup --tier kernel -r 5 true
 check 'startup, tier ptrace' 'loader and libraries' fathom startup --tier ptrace -r 5 true
 check 'startup, cold' 'cold' fathom startup --cold -r 3 'python3 -c print(1)'
-# They ask how much is done in a time, how long something takes, or how fast a buffer is read: here the emulator decides.
+# Failed here. The emulator's speed decides most of them; why the test of spinning threads fails is not known.
 skip=()
 for name in a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before switches_are_counted_by_thread \
     the_function_that_computes_is_named a_thread_that_spins_is_distinguished_from_one_that_works \
@@ -50,7 +50,7 @@ for name in a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before switches_
     what_only_one_side_of_a_switch_shows_is_no_less_waiting; do
     skip+=(--skip "$name")
 done
-echo "left out: $((${#skip[@]} / 2)) tests that go by time"
+echo "skipped: $((${#skip[@]} / 2)) tests that fail in the emulator"
 for test in tests/*; do
     check "$test" '^test result: ok' "$test" "${skip[@]}"
 done
