@@ -226,7 +226,7 @@ impl Walk<'_> {
                 .iter()
                 .for_each(|(spent, ns)| path.add(*spent, ns * part));
             if rank == 0 {
-                for times in threads {
+                for times in &workers {
                     self.weights.insert(times.tid, weight * part);
                 }
             }
