@@ -240,7 +240,11 @@ impl Launching<'_> {
             // Not every port of a server speaks HTTP.
             self.next += 1;
         }
-        self.last = Some(Err(why));
+        // An attempt that the deadline cut off says less than one before it that was answered.
+        let is_cut_off = why.0 == Failing::TimedOut && self.last.is_some();
+        if !is_cut_off {
+            self.last = Some(Err(why));
+        }
     }
 
     fn pause(&self) -> u64 {

@@ -113,9 +113,8 @@ impl<'a> Source<'a> {
         };
         let of_thread = || self.analysis.works.of_thread(part.tid);
         // Where a time limit ends it, the program's own timer is waited for.
-        let is_timer = |work: &&Work| {
-            work.role == ThreadRole::Idle && part.kind == TimeCategory::Sleeping
-        };
+        let is_timer =
+            |work: &&Work| work.role == ThreadRole::Idle && part.kind == TimeCategory::Sleeping;
         let work = way.work.or_else(of_thread).filter(|work| !is_timer(work));
         Atom {
             kind: part.kind,
