@@ -241,7 +241,12 @@ impl Launching<'_> {
             self.next += 1;
         }
         // An attempt that the deadline cut off says less than one before it that was answered.
-        let is_cut_off = why.0 == Failing::TimedOut && self.last.is_some();
+        let was_answered = match self.last {
+            Some(Err(NoAnswer(earlier, _))) => earlier != Failing::Connect,
+            Some(Ok(_)) => true,
+            None => false,
+        };
+        let is_cut_off = why.0 == Failing::TimedOut && was_answered;
         if !is_cut_off {
             self.last = Some(Err(why));
         }

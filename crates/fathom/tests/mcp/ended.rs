@@ -147,7 +147,7 @@ fn an_endless_command_ends_with_its_time_and_says_so() {
         &json!({"commands": ["./endless"], "timeout_s": 1.5}),
     );
     assert!(
-        said.is_error && said.text.contains("by timeout_s"),
+        said.is_error && said.text.contains("timeout_s gives"),
         "{}",
         said.text
     );
