@@ -53,7 +53,7 @@ fn stops_let_go_when_their_budget_is_spent() {
     assert!(
         t.not_visible
             .iter()
-            .any(|n| n.contains("the first 200 calls"))
+            .any(|n| n.contains("the calls after the first 200"))
     );
 }
 
