@@ -12,8 +12,9 @@ const OF_THE_CLOCK: [&str; 4] = [
     "libc::time(",
 ];
 
-/// Files that may use it: for dates, seeds, and ages of files.
-const MAY: [&str; 5] = [
+/// Files that may use it: for dates, seeds, ages of files, and names of calls.
+const MAY: [&str; 6] = [
+    "conduct/src/interventions/slope/delayed.rs",
     "conduct/src/gate/journal.rs",
     "measure/src/date.rs",
     "conduct/src/seed.rs",
