@@ -9,7 +9,7 @@ use std::time::Duration;
 use fathom_launcher::account;
 
 use crate::cgroup::ThrottleMeter;
-use crate::delay::{Asked, Delay, Delayed, Stopper};
+use crate::delay::{Asked, Delay, Stopper};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns};
@@ -130,10 +130,10 @@ enum Delays {
 
 impl Delays {
     /// The run has ended.
-    fn finish(self, asked: Option<&Asked>) -> Option<Delayed> {
+    fn finish(self, asked: Option<&Asked>) -> Option<u64> {
         match self {
             Delays::None => None,
-            Delays::Calls => asked.map(Asked::finish),
+            Delays::Calls => asked.map(Asked::delayed_ns),
             Delays::Threads(stopper) => Some(stopper.finish()),
         }
     }
@@ -387,7 +387,7 @@ impl ProcessExecutor {
             .begin_delays(first)
             .map_err(|error| gone(error, first))?;
         let answers = self.launcher.run(&orders, terms);
-        let delayed = delays.finish(self.asked.as_ref());
+        let delayed_ns = delays.finish(self.asked.as_ref());
         let answers = answers.map_err(|error| gone(error, first))?;
         let after = throttled();
         let output = self.watch.as_ref().map(Watch::finish).unwrap_or_default();
@@ -412,7 +412,7 @@ impl ProcessExecutor {
                 throttled_ns: after
                     .zip(before)
                     .map(|(after, before)| after.saturating_sub(before)),
-                delayed_ns: delayed.map(|delayed| delayed.ns),
+                delayed_ns,
                 recorded: !heads[at].is_empty() && ended == Ended::ByItself,
                 piped_bytes: piped_bytes[at],
             });

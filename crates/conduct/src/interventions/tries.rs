@@ -35,10 +35,10 @@ pub fn by_hand(
     plan: &BenchPlan,
     observer: &mut dyn Observer,
 ) -> Result<Arms, ConductError> {
-    let delayed = name.strip_prefix(slope::PREFIX);
-    let intervention = match delayed {
-        Some(_) => None,
-        None => Some(named(name)?),
+    // `Err`: what to delay. An unknown intervention is refused before anything is run.
+    let intervention = match name.strip_prefix(slope::PREFIX) {
+        Some(delayed) => Err(delayed),
+        None => Ok(named(name)?),
     };
     let (target, terms) = (&plan.targets[0], &plan.terms);
     let refused = |why| ConductError::Refused(format!("--try {name}: {why}"));
@@ -51,11 +51,10 @@ pub fn by_hand(
         terms: terms.clone(),
     };
     let trace = observed_run(&observing, observer)?;
-    let arms = match (intervention, delayed) {
-        (Some(intervention), _) => prepare(intervention, target, &trace, Asks::ByHand, true)?,
-        (None, delayed) => {
-            let delayed = Delayed::named(delayed.unwrap_or_default(), &trace);
-            let delayed = delayed.map_err(refused)?;
+    let arms = match intervention {
+        Ok(intervention) => prepare(intervention, target, &trace, Asks::ByHand, true)?,
+        Err(delayed) => {
+            let delayed = Delayed::named(delayed, &trace).map_err(refused)?;
             let wall = wall(plan)?;
             let rounds = slope::rounds_in(plan.amount.time.unwrap_or(TIME), wall);
             delay(name, &delayed, target, wall)?.map(|arms| Arms {

@@ -241,13 +241,8 @@ impl Launching<'_> {
             self.next += 1;
         }
         // An attempt that the deadline cut off says less than one before it that was answered.
-        let was_answered = match self.last {
-            Some(Err(NoAnswer(earlier, _))) => earlier != Failing::Connect,
-            Some(Ok(_)) => true,
-            None => false,
-        };
-        let is_cut_off = why.0 == Failing::TimedOut && was_answered;
-        if !is_cut_off {
+        let was_answered = |last| !matches!(last, Err(NoAnswer(Failing::Connect, _)));
+        if why.0 != Failing::TimedOut || !self.last.is_some_and(was_answered) {
             self.last = Some(Err(why));
         }
     }

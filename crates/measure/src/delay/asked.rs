@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::Delayed;
 use crate::launcher::now_ns;
 use crate::questions::{let_go_on, listener_from, next_question};
 
@@ -32,7 +31,6 @@ pub(crate) struct Asked {
 struct Shared {
     each_ns: AtomicU64,
     delayed_ns: AtomicU64,
-    calls: AtomicU64,
     ends: AtomicBool,
 }
 
@@ -61,17 +59,13 @@ impl Asked {
     /// From now on each call is delayed for so long.
     pub(crate) fn begin(&self, each: Duration) {
         self.shared.delayed_ns.store(0, Relaxed);
-        self.shared.calls.store(0, Relaxed);
         let each = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
         self.shared.each_ns.store(each, Relaxed);
     }
 
-    /// The delays since then.
-    pub(crate) fn finish(&self) -> Delayed {
-        Delayed {
-            ns: self.shared.delayed_ns.load(Relaxed),
-            count: self.shared.calls.load(Relaxed),
-        }
+    /// Returns the sum of the delays since then, in nanoseconds.
+    pub(crate) fn delayed_ns(&self) -> u64 {
+        self.shared.delayed_ns.load(Relaxed)
     }
 }
 
@@ -146,7 +140,6 @@ fn release(shared: &Shared, listeners: &[OwnedFd], held: &Held) {
     if let Some(listener) = listener {
         let delayed = now_ns() - held.since;
         let_go_on(listener, held.question);
-        shared.calls.fetch_add(1, Relaxed);
         if held.until > held.since {
             shared.delayed_ns.fetch_add(delayed, Relaxed);
         }

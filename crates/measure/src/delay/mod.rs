@@ -39,12 +39,3 @@ pub struct ThreadName {
     /// Its name, at most 15 bytes.
     pub name: String,
 }
-
-/// What a run was delayed by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Delayed {
-    /// All delays together.
-    pub(crate) ns: u64,
-    /// How many there were.
-    pub(crate) count: u64,
-}

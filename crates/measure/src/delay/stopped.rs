@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::{Delayed, ThreadName};
+use super::ThreadName;
 use crate::launcher::now_ns;
+use crate::server::descendants;
 
 /// Between two looks at how long the threads have run. The kernel counts that at its ticks, every
 /// 1 to 10 ms.
@@ -25,7 +26,7 @@ const FOR_A_STOP_NS: u64 = 2_000_000;
 #[derive(Debug)]
 pub(crate) struct Stopper {
     ends: Arc<AtomicBool>,
-    thread: JoinHandle<Delayed>,
+    thread: JoinHandle<u64>,
 }
 
 impl Stopper {
@@ -39,17 +40,17 @@ impl Stopper {
         Ok(Stopper { ends, thread })
     }
 
-    /// What it did.
-    pub(crate) fn finish(self) -> Delayed {
+    /// Ends it and returns the sum of its stops, in nanoseconds.
+    pub(crate) fn finish(self) -> u64 {
         self.ends.store(true, Relaxed);
         self.thread.join().unwrap_or_default()
     }
 }
 
-fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> Delayed {
+fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u64 {
     // SAFETY: sets how punctually this thread is woken.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-    let mut delayed = Delayed::default();
+    let mut delayed_ns = 0;
     // Threads of each process in the order in which they were made, those that have ended included.
     let mut made: HashMap<i32, Vec<i32>> = HashMap::new();
     let mut ran: HashMap<i32, u64> = HashMap::new();
@@ -57,7 +58,8 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> De
     let mut looks = 0;
     while !ends.load(Relaxed) {
         if looks == 0 || threads.is_empty() {
-            threads = find(launcher, which, &mut made);
+            let below = descendants(launcher.unsigned_abs());
+            threads = find(below, which, &mut made);
             looks = LOOKS;
         }
         looks -= 1;
@@ -73,32 +75,27 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> De
             let stop = since * u64::from(share) / 1_000;
             if let Some(stopped) = stop_for(tid, Duration::from_nanos(stop)) {
                 *before = now;
-                delayed.count += 1;
                 if share > 0 {
-                    delayed.ns += stopped;
+                    delayed_ns += stopped;
                 }
             }
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
-    delayed
+    delayed_ns
 }
 
-/// The threads that are meant, each with its process.
-fn find(launcher: i32, which: &ThreadName, made: &mut HashMap<i32, Vec<i32>>) -> Vec<(i32, i32)> {
-    find_below(children(launcher, launcher), which, made)
-}
-
-fn find_below(
-    mut left: Vec<i32>,
+/// Returns those of the processes' threads that are meant, each with its process.
+fn find(
+    processes: Vec<u32>,
     which: &ThreadName,
     made: &mut HashMap<i32, Vec<i32>>,
 ) -> Vec<(i32, i32)> {
     let mut found = Vec::new();
-    while let Some(pid) = left.pop() {
+    for pid in processes {
+        let pid = pid.cast_signed();
         let mut there = threads_of(pid);
         there.sort_unstable();
-        left.extend(there.iter().flat_map(|tid| children(pid, *tid)));
         if name_of(pid, pid).as_deref() != Some(&which.process) {
             continue;
         }
@@ -117,16 +114,6 @@ fn find_below(
         }
     }
     found
-}
-
-fn numbers(text: &str) -> Vec<i32> {
-    let words = text.split_ascii_whitespace();
-    words.filter_map(|word| word.parse().ok()).collect()
-}
-
-fn children(pid: i32, tid: i32) -> Vec<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children"));
-    numbers(&text.unwrap_or_default())
 }
 
 fn threads_of(pid: i32) -> Vec<i32> {
@@ -214,7 +201,6 @@ mod tests {
 
     #[test]
     fn a_thread_is_found_by_its_place_or_its_name() {
-        let own = std::process::id() as i32;
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let tid = child.id() as i32;
         // It has the name of this program until it has become the other.
@@ -226,13 +212,10 @@ mod tests {
             place,
             name: name.to_owned(),
         };
-        // Its parent is this thread.
-        // SAFETY: takes nothing.
-        let here = unsafe { libc::gettid() };
-        assert_eq!(children(own, here), [tid]);
+        assert!(descendants(std::process::id()).contains(&child.id()));
         let found = |which: &ThreadName| {
             let mut made = HashMap::new();
-            let mut all = find_below(vec![tid], which, &mut made);
+            let mut all = find(vec![child.id()], which, &mut made);
             all.sort_unstable();
             all
         };

@@ -18,6 +18,7 @@ use launch::{nonblocking, not_started, open_input, open_output, pair, pipe, plan
 pub use place::Place;
 pub use sockets::{ListeningSocket, free_port, listening, owner};
 pub use tree::TreeUsage;
+pub(crate) use tree::descendants;
 pub use watch::{Listening, SeenBy, ServerEvent};
 use watch::{Pipes, Watch, next_report, poll};
 
@@ -172,7 +173,7 @@ impl Server {
 
     /// Returns the processes of its tree.
     pub fn processes(&self) -> Vec<u32> {
-        tree::descendants(self.keeper.id().unsigned_abs())
+        descendants(self.keeper.id().unsigned_abs())
     }
 
     /// Returns the sockets that its tree has open.

@@ -80,8 +80,11 @@ fn listed(all: &Path, json: Option<&Path>) -> Result<i32, Failure> {
             continue;
         }
         let progress = group.look().map_err(ConductError::from)?;
-        jobs.extend((0..progress.len()).map(|job| recorded(all, &group, job, &progress[job])));
         let words = redacted::words(&group.asked.arguments).join(" ");
+        let folder = all.join(group.name()).display().to_string();
+        let command = shell_words::split(&words).unwrap_or_default();
+        let each = progress.iter().enumerate();
+        jobs.extend(each.map(|(job, progress)| recorded(&group, &folder, &command, job, progress)));
         let words = shorten(&escape(&format!("fathom {words}")), COMMAND);
         let lines = match progress.len() <= EACH {
             true => (0..progress.len())
@@ -112,9 +115,14 @@ fn listed(all: &Path, json: Option<&Path>) -> Result<i32, Failure> {
     Ok(gravest)
 }
 
-fn recorded(all: &Path, group: &Group, job: usize, progress: &Progress) -> Job {
+fn recorded(
+    group: &Group,
+    folder: &str,
+    command: &[String],
+    job: usize,
+    progress: &Progress,
+) -> Job {
     let part = &group.asked.jobs[job];
-    let words = redacted::words(&group.asked.arguments).join(" ");
     let (mut detail, mut node, mut exit) = (in_words(progress), None, None);
     let state = match progress {
         Progress::Known(word, on) => {
@@ -133,8 +141,8 @@ fn recorded(all: &Path, group: &Group, job: usize, progress: &Progress) -> Job {
         Progress::Cancelled => JobState::Cancelled,
     };
     Job {
-        folder: all.join(group.name()).display().to_string(),
-        command: shell_words::split(&words).unwrap_or_default(),
+        folder: folder.to_owned(),
+        command: command.to_vec(),
         engine: group.asked.engine.name.clone(),
         id: group.id(job).map(str::to_owned),
         part: part.part.clone(),
