@@ -227,7 +227,7 @@ impl Claim {
         let delays = Piece::of_delays_after(analysis, &fits);
         if delays.ns >= DELAYS_WORTH_A_WORD * self.weight_ns && delays.ns > 0.0 {
             let words = format!(
-                "When these waits were over, {} more passed until it had a CPU.",
+                "After these waits, it took {} more until it got a CPU.",
                 time(delays.ns)
             );
             self = self.with(&words);

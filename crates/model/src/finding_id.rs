@@ -81,7 +81,7 @@ finding_ids! {
     Rereading = "rereading" in [KernelIo]:
         "Files are read, or folders are listed, again and again.",
     Rewriting = "rewriting" in [KernelIo, KernelFiles]:
-        "A file is written whole again and again.",
+        "A file is rewritten as a whole for each change.",
     Sleeping = "sleeping" in [Sleeping]:
         "The program sleeps deliberately.",
     SmallFileIo = "small-file-io" in [KernelIo]:

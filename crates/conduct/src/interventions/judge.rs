@@ -127,7 +127,9 @@ pub(super) fn proof_by(slope: Slope, with: f64) -> Proof {
         Some(false) => (ProofVerdict::Refuted, None),
         None => {
             let reason = match slope.is_disturbed() {
-                true => "more came out than was added: the machine is busy".to_owned(),
+                true => {
+                    "the command slowed down by more than the delay: the machine is busy".to_owned()
+                }
                 false => format!(
                     "{} rounds were too few; --time 5m allows more",
                     slope.rounds

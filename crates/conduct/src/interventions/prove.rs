@@ -283,7 +283,7 @@ fn try_one(
             proof_by(slope, measured.map_or(wall, |measured| measured.with))
         }
         (Way::Delayed(..), None) => {
-            let why = "no run of it could be delayed".to_owned();
+            let why = "no run could be delayed".to_owned();
             none(ProofVerdict::Undecided, Some(name), why)
         }
     })

@@ -219,7 +219,8 @@ impl<'a> Ledger<'a> {
         }
         if waits_ns > t::LIBRARY_WORTH_REPORTING * finding.could_win_ns as f64 {
             let less = time(waits_ns);
-            let without = format!(" Without it the command would also wait {less} less for a CPU.");
+            let without =
+                format!(" Without it, the command would also wait {less} less for a CPU.");
             finding.statement.push_str(&without);
         }
         finding.parts = parts;

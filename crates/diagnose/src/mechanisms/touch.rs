@@ -54,7 +54,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let given_back = given_back_ns(analysis, faults);
     let to_give_back = match given_back >= WORTH_A_WORD * cost {
-        true => format!(" To give the memory back took {}.", time(given_back)),
+        true => format!(" Giving the memory back took {}.", time(given_back)),
         false => String::new(),
     };
     let statement = statement + &to_give_back + &asked;

@@ -46,12 +46,13 @@ impl Work {
         match self.advice {
             Some(words) => words.into(),
             None if self.changed_by.is_empty() => {
-                "It is the runtime's own: fewer threads of the program leave it less to do.".into()
+                "This is the runtime's own work; a program with fewer threads causes less of it."
+                    .into()
             }
             None => {
                 let names = self.changed_by.iter().map(|name| format!("`{name}`"));
                 let names = names.collect::<Vec<_>>().join(", ");
-                format!("It is the runtime's own work; it is changed by {names}.").into()
+                format!("This is the runtime's own work; change it with {names}.").into()
             }
         }
     }

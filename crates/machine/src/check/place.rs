@@ -92,7 +92,7 @@ fn quota(system: &System, cpus: usize) -> CheckItem {
         found.push_str(&format!("; stopped for {stopped} so far"));
     }
     CheckItem::new("cpu_quota", CheckState::Warning, found)
-        .because("threads are stopped for the rest of each 0.1 s once the quota is used up up")
+        .because("threads are stopped for the rest of each 0.1 s once the quota is used up")
         .mend("raise the limit (docker: --cpus; systemd: CPUQuota=), or use fewer CPUs")
 }
 

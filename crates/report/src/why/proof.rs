@@ -49,7 +49,9 @@ pub(crate) fn slope_line(slope: &Slope) -> (Tone, String) {
         ),
         None => {
             let why = match slope.is_disturbed() {
-                true => "more came out than was added: the machine is busy".to_owned(),
+                true => {
+                    "the command slowed down by more than the delay: the machine is busy".to_owned()
+                }
                 false => format!("{} rounds were too few", slope.rounds),
             };
             (

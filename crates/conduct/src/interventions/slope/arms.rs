@@ -88,7 +88,7 @@ fn of_calls(numbers: &[u32], calls: Option<u64>, whole: f64, wall: f64) -> Resul
         return by_steps(numbers, count, steps);
     }
     if calls.is_none() || count / wall > MOST_ASKED {
-        return Err("its calls are too many to be delayed one by one".to_owned());
+        return Err("it makes too many calls to delay them one by one".to_owned());
     }
     let largest = (whole / count).max(LEAST_ASKED * (SIZES.len() - 1) as f64);
     let each = SIZES.map(|size| Duration::from_secs_f64(size * largest));

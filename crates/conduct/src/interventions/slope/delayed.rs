@@ -174,9 +174,11 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
             return Err("the cause is in the program that reads the output".to_owned());
         }
         // The CPU is taken by other processes, not by one thread of the command.
-        FindingId::CpuStarved => return Err("it is in what runs beside it".to_owned()),
+        FindingId::CpuStarved => {
+            return Err("the cause is in the programs that run at the same time".to_owned());
+        }
         _ if finding.could_win_ns == 0 => {
-            return Err("it costs no time of the whole".to_owned());
+            return Err("the finding costs no wall time".to_owned());
         }
         _ => (),
     }
@@ -193,7 +195,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
         FindingId::WaitingForChild,
     ];
     if waits.contains(&finding.id) {
-        return Err("it waits in calls whose delay is a part of the wait".to_owned());
+        return Err("a delay of its calls would become part of the wait".to_owned());
     }
     let of_place = |one: &&Thread| {
         let place = &finding.place;
@@ -206,7 +208,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
     let all = trace.threads.iter().filter(of_place);
     let busiest = all
         .max_by_key(|one| one.on_cpu_ns)
-        .ok_or("no thread of it is known")?;
+        .ok_or("none of its threads is known")?;
     let place = in_order(trace, busiest.pid)
         .iter()
         .position(|one| one.tid == busiest.tid);
@@ -307,7 +309,7 @@ fn threads(one: &Thread, by_place: bool, trace: &Trace) -> Result<Delayed, Strin
         .filter_map(|one| one.on_cpu_ns)
         .sum();
     if run < LEAST_RUN_NS {
-        return Err("its thread runs too shortly to be stopped from outside".to_owned());
+        return Err("its thread runs too briefly to be stopped from outside".to_owned());
     }
     let name = ThreadName {
         process: first.name.clone(),

@@ -118,7 +118,7 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         on: Worked::Written,
     };
     let by_another = match found.is_put_in_place() {
-        true => format!(", by way of `{}`", file_name(&written.name.text())),
+        true => format!(", through `{}`", file_name(&written.name.text())),
         false => String::new(),
     };
     let on_disk = match on_disk_ns >= WORTH_A_WORD * cost.ns(analysis) && on_disk_ns > 0.0 {
@@ -126,7 +126,7 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         false => String::new(),
     };
     let statement = format!(
-        "`{}` was written whole again and again{by_another}: opened {} times for {} in all, of which {} are left{on_disk}",
+        "`{}` was rewritten as a whole again and again{by_another}: opened {} times for {} in all, of which {} remain{on_disk}",
         file_name(&file.name.text()),
         count(written.opens),
         bytes(written.written_bytes as f64),
@@ -146,7 +146,7 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("opens", written.opens as f64, "calls")
             .evidence("waits for the disk", on_disk_ns.round(), "ns")
             .evidence("bytes written", written.written_bytes as f64, "bytes")
-            .advice("Write what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file take a database, as SQLite.")
+            .advice("Write only what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file, use a database such as SQLite.")
             .pid(file.pid)
             .on(None, file.name.to_string()),
     )
@@ -180,7 +180,8 @@ mod tests {
         let found = store(4_000_000, None).findings();
         assert_eq!(found[0].id, FindingId::Rewriting);
         hold_words("rewritten", &found[0]);
-        let begin = "`list.json` was written whole again and again: opened 400 times for 3.8 MiB";
+        let begin =
+            "`list.json` was rewritten as a whole again and again: opened 400 times for 3.8 MiB";
         assert!(
             found[0].statement.starts_with(begin),
             "{}",
@@ -188,7 +189,7 @@ mod tests {
         );
         let name = "/srv/list.json.tmp";
         let found = store(4_000_000, Some(name)).findings();
-        let words = "by way of `list.json.tmp`";
+        let words = "through `list.json.tmp`";
         assert!(found[0].statement.contains(words), "{}", found[0].statement);
         assert_eq!(found[0].place.path.as_deref(), Some("/srv/list.json"));
     }

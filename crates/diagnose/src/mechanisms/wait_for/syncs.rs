@@ -136,7 +136,7 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
         None => "data".to_owned(),
     };
     let statement = format!(
-        "{} calls put {what} on the disk at once ({}), {} in all{}, {} of the wall time.",
+        "{} calls forced {what} to the disk ({}), {} in all{}, {} of the wall time.",
         count(calls),
         match synced.0.is_empty() {
             true => "fsync and kin",
