@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs on a Slurm cluster that is killed piece by piece: what is lost, what is counted twice, what a job costs.
+"""Runs jobs on a Slurm cluster while parts of it are killed, and checks for lost results, double results and overhead.
 
 usage: fleet.py FATHOM [--jobs N] [--suites N] [--seed N]
 """
@@ -18,9 +18,9 @@ import time
 
 NODES = 4
 ROUNDS = 60
-# Kills come this often on average, in seconds, for as long as a quarter of the jobs has no result.
+# Average interval between kills, in seconds. They stop once three quarters of the jobs have a result.
 KILL_EVERY = 3
-# A node stays away so long: longer than SlurmdTimeout, after which its jobs are lost.
+# How long a node stays away, in seconds: longer than SlurmdTimeout, after which its jobs are lost.
 AWAY = 15
 
 SUITE = """
@@ -43,7 +43,7 @@ sleep 0.1
 
 
 class Cluster:
-    """Slurm on this machine; ends what it started, by number."""
+    """Slurm on this machine. Kills only processes that it started, by their ids."""
 
     def __init__(self, folder, script):
         self.folder, self.script = folder, script
@@ -65,7 +65,7 @@ class Cluster:
         return [line.split() for line in done.stdout.splitlines()]
 
     def processes(self, job):
-        """The processes of a job, the script first."""
+        """Returns the processes of a job, the script first."""
         found = []
         for path in glob.glob("/proc/[0-9]*/environ"):
             try:
@@ -96,7 +96,7 @@ class Cluster:
             elif node in self.away or len(self.away) > 1:
                 return
             else:
-                # As when the power fails: its slurmd, the daemon of the job's step and the job.
+                # Like a power failure: kill the node's slurmd, the daemon of the job's step, and the job.
                 self.kill_daemon(f"slurmd-{node}")
                 for stepd in subprocess.run(["pgrep", "-x", "slurmstepd"], capture_output=True, text=True).stdout.split():
                     if any(f"{self.folder}/state/{node}" in link for link in links(stepd)):
@@ -110,7 +110,7 @@ class Cluster:
         for node, since in list(self.away.items()):
             if all_of_them or time.monotonic() - since > AWAY:
                 subprocess.run(["slurmd", "-f", os.environ["SLURM_CONF"], "-N", node], check=True)
-                # One that lost the memory of its job may be drained: what a person would do.
+                # A node that forgot its job may be drained. An administrator would resume it.
                 subprocess.run(["scontrol", "update", f"nodename={node}", "state=resume"], capture_output=True)
                 del self.away[node]
 
@@ -121,7 +121,7 @@ def links(process):
             yield os.readlink(path)
         except OSError:
             pass
-    # A stepd holds its node's spool also as its folder.
+    # The spool of its node may also be a stepd's working directory.
     try:
         yield os.readlink(f"/proc/{process}/cwd")
     except OSError:
@@ -141,7 +141,7 @@ def read(path):
 
 
 def survives(fathom, cluster, project, count, chance):
-    """Hands the jobs over, kills until three quarters have a result, and compares records with journals."""
+    """Submits jobs, kills parts of the cluster until three quarters have a result, and compares records with journals."""
     begun = {}
     collected = lambda: len(glob.glob(f"{project}/.fathom/jobs/*/collected"))
     before = collected()
@@ -201,8 +201,8 @@ def survives(fathom, cluster, project, count, chance):
 
 
 def share(fathom, project):
-    """What Fathom adds between the command and the first start of what is measured; Slurm's part is what lies
-    between the script that is handed to sbatch and its start on the node."""
+    """Measures the time that Fathom adds between the command and the start of the first measured run. The time from
+    writing the script for sbatch to its start on the node is Slurm's part."""
     own, slurm = [], []
     for number in range(5):
         began = time.time() * 1000
@@ -221,7 +221,7 @@ def share(fathom, project):
 
 
 def against_itself(fathom, project, suites):
-    """Gates of a program against itself that call it worse, as jobs one at a time and alone."""
+    """Counts gates that call a program worse than itself, as jobs one at a time and without jobs."""
     failed = {}
     for where, on in (("jobs", ["--on", "slurm"]), ("alone", [])):
         failed[where] = 0

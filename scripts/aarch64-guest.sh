@@ -1,10 +1,10 @@
 #!/bin/bash
-# What scripts/aarch64.sh runs in the emulated machine: whether each verb works, and the tests.
+# Checks that each verb works, and runs the tests. scripts/aarch64.sh starts this in the emulated machine.
 cd /fathom || exit
 sessions=$1
 failed=0
 
-# Runs a command that must end well and print a line that fits.
+# Runs a command that must succeed and print a line that matches.
 check() {
     local name=$1 line=$2 said began=$SECONDS
     shift 2
@@ -17,7 +17,7 @@ check() {
     fi
 }
 
-# The same command twice, many times: claims of a difference that isn't there, of which 5 % are asked at most.
+# Compares a command with itself in many sessions, and counts false claims of a difference: at most 5 % are allowed.
 a_a() {
     local claims=0 number
     for ((number = 0; number < sessions; number++)); do
@@ -31,7 +31,7 @@ export -f a_a
 export sessions
 
 uname -srm
-# How much slower depends on the emulator: any verdict will do.
+# Any verdict is accepted, because the difference depends on the emulator.
 check bench '2 is .* than 1' fathom bench 'gzip -1 -k -c Cargo.lock' 'gzip -9 -k -c Cargo.lock'
 check 'A/A, claims' ' of ' bash -c a_a
 for tier in kernel perf sample ptrace; do
@@ -42,7 +42,7 @@ check pipe 'gzip' fathom pipe -r 3 -- 'cat Cargo.lock | gzip -9 | wc -c'
 check 'startup, tier kernel' 'loader, runtime, main' fathom startup --tier kernel -r 5 true
 check 'startup, tier ptrace' 'loader and libraries' fathom startup --tier ptrace -r 5 true
 check 'startup, cold' 'cold' fathom startup --cold -r 3 'python3 -c print(1)'
-# Failed here. The emulator's speed decides most of them; why the test of spinning threads fails is not known.
+# These tests fail in the emulator, most of them because of its speed. It is unknown why the test of spinning threads fails.
 skip=()
 for name in a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before switches_are_counted_by_thread \
     the_function_that_computes_is_named a_thread_that_spins_is_distinguished_from_one_that_works \

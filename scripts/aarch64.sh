@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Fathom on AArch64, on a machine of another kind: builds the program and the tests of `trace` and `launcher` for it,
-# starts Debian's kernel for arm64 in an emulated machine with a small Debian, and runs scripts/aarch64-guest.sh there.
+# Tests Fathom for AArch64 on a machine with another architecture: cross-compiles the program and the tests of `trace`
+# and `launcher`, starts Debian's arm64 kernel in an emulated machine with a small Debian system, and runs
+# scripts/aarch64-guest.sh there.
 #
-#   scripts/aarch64.sh              everything; AA=20 says how many A/A sessions
-#   scripts/aarch64.sh COMMAND      one command there, through bash; the program is `fathom`
+#   scripts/aarch64.sh              runs everything; AA=20 sets the number of A/A sessions
+#   scripts/aarch64.sh COMMAND      runs one command there with bash; the program is `fathom`
 #
-# As root, for Debian's packages. What is fetched and built stays in target/aarch64 and target/aarch64-unknown-linux-gnu.
+# Needs root, for Debian's packages. Downloads and builds are kept in target/aarch64 and target/aarch64-unknown-linux-gnu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C CARGO_INCREMENTAL=0
@@ -15,7 +16,7 @@ kept=$PWD/target/aarch64
 suite=bookworm
 packages=linux-image-arm64,busybox-static,gcc,libc6-dev,procps,python3
 
-# Program and package; the libraries of the cross compiler come in a package of their own.
+# Each program and its package. The libraries of the cross compiler are in a separate package.
 missing=()
 while read -r program package; do
     command -v "$program" >/dev/null || missing+=("$package")
@@ -58,7 +59,7 @@ for message in map(json.loads, sys.stdin):
         print(message["executable"])')
 echo "$((SECONDS - began)) s: built for AArch64"
 
-# Its packages are unpacked, not set up, which would take the emulator minutes.
+# Debian's packages are only unpacked. Configuring them would take minutes in the emulator.
 if [ ! -e "$kept/packages/done" ]; then
     rm -rf "$kept/packages"
     debootstrap --download-only --arch=arm64 --variant=minbase --include=$packages $suite "$kept/packages" >"$kept/log" ||
@@ -75,13 +76,13 @@ cp "$guest"/usr/share/base-passwd/group.master "$guest/etc/group"
 ln -s mawk "$guest/usr/bin/awk"
 ln -s gcc "$guest/usr/bin/cc"
 cp target/$target/release/fathom "$guest/usr/bin/fathom"
-# shellcheck disable=SC2086 # one path a line
+# shellcheck disable=SC2086 # one path per line
 cp $tests "$guest/fathom/tests/"
 cp scripts/aarch64-guest.sh Cargo.lock "$guest/fathom/"
 printf 'cd /fathom\n%s\n' "${*:-exec ./aarch64-guest.sh ${AA:-20}}" >"$guest/fathom/command"
-# Where the tests of these crates make folders.
+# The tests of these crates create folders here.
 mkdir -p "$guest$PWD"/{crates/trace,crates/launcher,target/$target/tmp}
-# The first process: it ends the machine with what the command's end was.
+# The first process: runs the command, prints its exit code, and powers the machine off.
 cat >"$guest/fathom/start" <<'END'
 #!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C
@@ -96,7 +97,7 @@ busybox poweroff -f
 END
 chmod +x "$guest/fathom/start"
 
-# What the kernel needs to reach its disk comes before the disk.
+# The initial file system contains the modules that the kernel needs to mount its disk.
 kernel=$(basename "$guest"/usr/lib/modules/*)
 depmod -b "$guest" "$kernel"
 early=$folder/early
@@ -121,7 +122,7 @@ truncate -s 4G "$folder/disk"
 mkfs.ext4 -q -d "$guest" "$folder/disk"
 rm -rf "$guest"
 
-# The machine has no network. It ends with this script, which ends it if it hangs.
+# The machine has no network. It doesn't outlive this script, which stops it if it hangs.
 timeout --foreground -k 10 "${LIMIT:-3000}" qemu-system-aarch64 -machine virt -cpu neoverse-n1 -accel tcg,thread=multi \
     -smp 2 -m 3G -nic none -display none -monitor none -serial stdio -no-reboot \
     -kernel "$folder/vmlinuz" -initrd "$folder/early.cpio" -append 'quiet panic=-1 console=ttyAMA0' \

@@ -1,8 +1,8 @@
-//! Is what `fathom why --prove` and `fathom bench --try` say of a cause true?
+//! Checks whether the verdicts of `fathom why --prove` and `fathom bench --try` are true.
 //!
-//! Slopes of threads and calls whose share of the critical path is known by construction; an intervention
-//! that does nothing; causes planted beside the critical path and on it; and the programs of the corpus,
-//! whose repaired twins say what a cause costs.
+//! Measures slopes of threads and calls whose share of the critical path is known by construction, an
+//! intervention that does nothing, causes planted on the critical path and off it, and the programs of the
+//! corpus, for which the repaired twins show what a cause costs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::options::Options;
 use crate::table::{Table, result};
 use crate::tools::Tools;
 
-/// What is asked of a slope: within this of the truth.
+/// The maximum distance of a slope from the truth.
 const NEAR: f64 = 0.1;
 
-/// A program (the phases of `paths`), what is delayed, and the share of it that lies on the path.
+/// A program (the phases of `paths`), the name of the delayed part, and its true share of the critical path.
 struct Toy {
     name: &'static str,
     phases: &'static [&'static str],
@@ -80,12 +80,12 @@ const TOYS: [Toy; 8] = [
     },
 ];
 
-/// Comparisons of a command with itself, and how many may be called different.
+/// The number of comparisons of a command with itself, and the maximum number that may report a difference.
 const COMPARISONS: usize = 40;
 const MOST_CLAIMS: usize = 1;
 const ALIKE: [&[&str]; 4] = [&["s20"], &["z4"], &["s20+s10"], &["w20000"]];
 
-/// Work with a cause, and the findings that are about it.
+/// Causes: a name, the work that has the cause, and the findings about it.
 const CAUSES: [(&str, &str, &[&str]); 5] = [
     (
         "unbuffered writes",
@@ -105,17 +105,18 @@ const CAUSES: [(&str, &str, &[&str]); 5] = [
     ),
     ("pauses", "z12", &["sleeping"]),
 ];
-/// What the program waits for meanwhile: computing, pauses or reads, a child, and two of these.
+/// Longer work of another thread, which puts a cause off the critical path: computing, pauses or reads, a
+/// child, and a combination of two.
 const LONGER: [&str; 4] = ["s250", "z60", "x300", "s120,x150"];
-/// The same beside pauses, which would be a true cause themselves.
+/// The same for pauses. Other pauses are excluded, because they would be a true cause themselves.
 const LONGER_THAN_PAUSES: [&str; 4] = ["s250", "r700000", "x300", "s120,x150"];
-/// Of those beside the path so many are refuted or not reported.
+/// The minimum share of the causes off the path that must be refuted or not reported.
 const ASKED_BESIDE: f64 = 0.95;
 
-/// Measures all of it.
+/// Measures everything.
 ///
 /// # Errors
-/// When a program can't be built, or `fathom` fails.
+/// If a program can't be built, or `fathom` fails.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let folder = tempfile::tempdir_in(tools.scratch_folder()).map_err(|e| e.to_string())?;
     let program = compile("subjects/paths.c", &["-pthread"], tools.scratch_folder())?;
@@ -135,23 +136,24 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     ])
 }
 
-/// The program whose paths are known.
+/// The program with known critical paths.
 struct Paths<'a> {
     fathom: &'a Path,
     program: PathBuf,
     folder: &'a Path,
-    /// Iterations of a millisecond.
+    /// The number of iterations that take a millisecond.
     rounds: u64,
-    /// Whether it may be run before all other programs.
+    /// Whether it may run with real-time priority.
     goes_first: bool,
     quick: bool,
 }
 
 impl Paths<'_> {
-    /// What `fathom` says of these phases, as JSON.
+    /// Runs `fathom` on these phases, and returns its JSON.
     fn ask(&self, words: &[&str], phases: &[&str]) -> Result<Vec<u8>> {
         let rounds = self.rounds.to_string();
-        // Where it is allowed, neighbours don't take the CPUs away, and the program none from Fathom.
+        // If real-time priorities are allowed, other programs don't take the CPUs away, and the program
+        // doesn't take them from Fathom.
         let before = |priority| {
             ["chrt", "-r", priority]
                 .into_iter()
@@ -197,7 +199,7 @@ fn output(command: &mut Command) -> Result<Vec<u8>> {
     }
 }
 
-/// The fastest of some runs.
+/// Measures the number of iterations per millisecond, using the fastest of seven runs.
 fn rounds_of_a_millisecond(program: &Path, folder: &Path) -> Result<u64> {
     const ROUNDS: f64 = 1e6;
     let mut fastest = f64::INFINITY;
@@ -274,7 +276,7 @@ fn alike(paths: &Paths<'_>) -> Result<Table> {
     Ok(table)
 }
 
-/// What was said of a planted cause.
+/// The verdict on a planted cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
     Nothing,
@@ -369,7 +371,7 @@ fn planted(paths: &Paths<'_>) -> Result<Table> {
     Ok(table)
 }
 
-/// By `corpus/why.py`, in a folder that it builds or has built.
+/// Runs `corpus/why.py` in a folder with the corpus, which the script builds if necessary.
 fn corpus(tools: &Tools, options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "Prove: the programs of the corpus",
@@ -390,7 +392,7 @@ fn corpus(tools: &Tools, options: &Options) -> Result<Table> {
         .arg("--fathom")
         .arg(&tools.fathom)
         .args(["--prove", "20s", "--part", part]);
-    // It fails where a cause is missed, which is another question.
+    // The script also fails if a cause is missed, which isn't checked here.
     let done = command.output().map_err(|e| e.to_string())?;
     let said = String::from_utf8_lossy(&done.stdout);
     for line in said.lines().filter_map(|line| line.strip_prefix("prove: ")) {

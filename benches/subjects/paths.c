@@ -1,14 +1,15 @@
-// Threads that do known work beside each other, phase after phase: what lies on the critical path follows
-// from the arguments.
+// Threads that work in parallel, phase by phase: which work is on the critical path follows from the
+// arguments.
 // Usage: paths FOLDER ROUNDS PHASE...
 //
-// A phase is what each thread does in it, parted by `+`; it ends when all have. Work is KINDnumber, several
-// parted by `,`:
-//   s  computes so many ms (ROUNDS iterations each), w  writes so many bytes one by one to a file,
-//   r  reads so many bytes one by one, f  writes a byte and makes it durable so often,
-//   m  asks so often for a file that isn't there, z  sleeps so many times 5 ms, x  waits so many ms for a child,
-//   c  writes a byte to /dev/null after each 20 us of computing, so often, -  nothing.
-// The first thread is the program's own.
+// A phase lists the work of each thread, separated by `+`, and ends when all threads have finished. A thread's
+// work is a list of KINDnumber, separated by `,`. The number n means:
+//   s  compute for n ms (ROUNDS iterations each)     w  write n single bytes to a file
+//   r  read n single bytes                           f  write a byte and sync it, n times
+//   m  look up a file that doesn't exist, n times    z  sleep for 5 ms, n times
+//   x  wait n ms for a child                         c  compute for 20 us and write a byte to /dev/null, n times
+//   -  do nothing
+// The first thread is the main thread.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -121,7 +122,7 @@ static void work(char kind, long n, int thread) {
     }
 }
 
-// What stands for this thread in a phase.
+// Does the work that a phase lists for this thread.
 static void take_part(const char *phase, int thread) {
     for (int i = 0; i < thread && phase; i++) {
         phase = strchr(phase, '+');

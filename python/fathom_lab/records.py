@@ -341,9 +341,9 @@ class DifferenceRow:
     file: str | None
     # The upper end of its interval.
     high: float
-    # Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts:
-    # as many calls as one command makes more, each as long as the shortest and as the longest of any observed
-    # run.
+    # The lower end of its interval, which never contains 0. If the times alone don't exclude 0, the interval
+    # is based on counts: the additional calls of one command, each as long as the shortest and as the longest
+    # of any observed run.
     low: float
     # B's time minus A's.
     milliseconds: float
@@ -600,13 +600,13 @@ class IoRow:
 class JobRun:
     """A job of an engine such as Slurm (`--on`)."""
 
-    # The attempt that made the record, from 1.
+    # The number of the attempt that made the record, from 1.
     attempts: int
     # The engine's id.
     id: str
     # The node on which it ran, as named by the engine.
     node: str
-    # Always `completed`: other jobs make no record.
+    # Always `completed`: jobs in other states make no record.
     state: str
 
 
@@ -681,7 +681,7 @@ class Outcome:
     also_differ: list[Comparison] | None = None
     # Additional observations, which change neither.
     notes: list[Warning] | None = None
-    # Where the commands are one command with several delays: how much of these came out.
+    # If the commands are one command with several delays: how much of these appeared in the total time.
     slope: Slope | None = None
     # The warm-up runs, which don't count; in the last warm-up round, standard output goes to a pipe where it
     # goes to `/dev/null` in all others.
@@ -810,7 +810,7 @@ class Proof:
     reason: str | None = None
     # The saving, from the paired rounds.
     saves_ms: SavedMilliseconds | None = None
-    # Where nothing can be taken away: what came of delaying it.
+    # The result of delaying the cause, if it can't be removed.
     slope: Slope | None = None
     # The median time of the command as it is, in milliseconds.
     with_ms: float | None = None
@@ -864,8 +864,8 @@ class Run:
     voluntary_switches: int
     # The time from just before the process is created to its exit as the parent sees it.
     wall_ns: int
-    # For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
-    # `wall_ns` lies on the critical path. Absent where that was not asked for.
+    # The sum of the delays that were added to calls or threads of the run. The share of it that appears in
+    # `wall_ns` lies on the critical path. Absent if no delay was requested.
     delayed_ns: int | None = None
     # How long the CPU limit of Fathom's own control group, or of one above it, kept threads from a CPU during
     # this run, summed over all CPUs. Absent if there is no such limit.
@@ -890,8 +890,8 @@ class Saving:
 
     # See `low_ns`. At most the wall time.
     high_ns: int
-    # Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
-    # part of it is a guess.
+    # Nine of ten repaired programs of the corpus saved between this and `high_ns`. It is lower if a part of
+    # the saving is a guess.
     low_ns: int
     # The prediction, the same as `saving_ns`.
     ns: int
@@ -911,21 +911,21 @@ class Shift:
 
 @dataclass(frozen=True)
 class Slope:
-    """How much of a known delay of calls or of a thread came out at the end, by random rounds of the command as
-    it is and with three sizes of the delay."""
+    """How much of a known delay of calls or of a thread appears in the total time. It is measured in rounds of
+    random order, with the command as it is and with three sizes of the delay."""
 
-    # Delay of a run, in milliseconds on average, of each command.
+    # The average delay of a run of each command, in milliseconds.
     added_ms: list[float]
     # The upper end.
     high: float
     # The lower end.
     low: float
-    # What was delayed, as `fathom bench --try` takes it.
+    # What was delayed, as accepted by `fathom bench --try`.
     of: str
-    # Rounds that it follows from.
+    # The number of rounds from which it was computed.
     rounds: int
-    # Time that the command takes more for each unit of delay: the share of what was delayed that lies on the
-    # critical path. Its 95 % interval goes from `low` to `high`.
+    # The additional time of the command per unit of delay: the share of what was delayed that lies on the
+    # critical path. Its 95 % interval is from `low` to `high`.
     value: float
 
 

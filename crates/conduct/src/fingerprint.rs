@@ -36,7 +36,7 @@ pub fn environment() -> Environment {
     }
 }
 
-/// What of it is the same as long as the machine is.
+/// Returns the part of the environment that stays the same as long as the machine does.
 pub(crate) fn lasting(environment: &Environment) -> Environment {
     Environment {
         load_average: None,

@@ -87,7 +87,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file: File = OpenOptions::new().write(true).create_new(true).open(path)?;
     let written = file.write_all(text.as_bytes());
     if written.is_err() {
-        let _ = std::fs::remove_file(path); // half a suite is none
+        let _ = std::fs::remove_file(path); // leave no partial suite
     }
     written
 }

@@ -176,7 +176,7 @@ pub fn bundle(
         .bundle(&heads, &path.display().to_string(), BufWriter::new(&file))
         .and_then(|()| file.sync_all().map_err(failed));
     if written.is_err() {
-        let _ = std::fs::remove_file(path); // half a bundle is none
+        let _ = std::fs::remove_file(path); // leave no partial bundle
     }
     written?;
     Ok(heads.len())

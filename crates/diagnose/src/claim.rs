@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::numbers::time;
 use crate::thresholds as t;
 
-/// Part of a wait from which on it is said how long a CPU was waited for after it.
+/// The time spent waiting for a CPU after a wait is mentioned from this fraction of the wait on.
 const DELAYS_WORTH_A_WORD: f64 = 0.05;
 
 /// A row of the trace, by its index.
@@ -62,7 +62,7 @@ impl Piece {
         }
     }
 
-    /// What was waited for a CPU when waits that fit were over: it goes with them.
+    /// Selects the waits for a CPU that follow the matching waits: they have the same cause.
     pub(crate) fn of_delays_after(
         analysis: &Analysis<'_>,
         fits: impl Fn(&OffCpuRow, TimeCategory) -> bool,
@@ -109,7 +109,8 @@ pub(crate) struct Claim {
     pub weight_ns: f64,
     /// The reporting threshold, if a variant requires more than the finding declares.
     pub least: Option<Least>,
-    /// Of its saving: what nobody saw to go with the cause, ns. Perhaps nothing of that is saved.
+    /// The part of the saving that wasn't observed to belong to the cause, in ns. Possibly none of it is
+    /// saved.
     pub guessed_ns: f64,
     /// The part of the claim that is a model of an untraced run.
     modelled: Option<&'static str>,
@@ -164,7 +165,7 @@ impl Claim {
         self
     }
 
-    /// What of its saving is a guess.
+    /// Sets the part of the saving that is a guess.
     pub(crate) fn guessing(mut self, ns: f64) -> Self {
         self.guessed_ns = ns;
         self
@@ -216,8 +217,8 @@ impl Claim {
         self
     }
 
-    /// Waits, and what was waited for a CPU when they were over, which goes with them and doesn't decide whether
-    /// they are reported.
+    /// Claims the matching waits, and the waits for a CPU that follow them. The latter have the same cause,
+    /// but don't decide whether the claim is reported.
     pub(crate) fn of_waits(
         mut self,
         analysis: &Analysis<'_>,
@@ -235,7 +236,7 @@ impl Claim {
         self.beside(analysis, delays.ns).pieces(vec![waits, delays])
     }
 
-    /// With so much that goes with its cause, and is no part of what it is about.
+    /// Adds time that has the same cause, but that isn't part of what the claim is about.
     pub(crate) fn beside(mut self, analysis: &Analysis<'_>, ns: f64) -> Self {
         let all = self.finding.could_win_ns + ns as u64;
         self.finding.could_win_ns = all.min(analysis.timed_ns as u64);

@@ -55,7 +55,8 @@ fn assert_adds_up(name: &str, difference: &Difference, accounts: &[TimeAccount; 
     }
 }
 
-/// No row is smaller than its interval allows, and each is of one that adds up.
+/// Asserts that each row is clear and within its interval, and belongs to the wall time or to a part that is
+/// shown.
 fn assert_rows_are_known(name: &str, difference: &Difference) {
     for row in &difference.rows {
         assert!(row.is_clear(), "{name}: {row:?}");

@@ -128,10 +128,10 @@ fn assert_adds_up(case: &Case) {
     }
 }
 
-/// Of how many pairs what the repaired program took less lies in the interval of the saving, as for nearly
-/// nine of ten, and of how many it is known.
+/// Returns for how many pairs the time that the repaired program saved is within the interval of the
+/// predicted saving, as it is for nearly nine of ten, and for how many pairs this is known.
 fn within_intervals(all: &[Case]) -> (usize, usize) {
-    // What other programs had the CPU for is chance: what is predicted of it counts as saved.
+    // The time in which other programs had the CPU is random, so the predicted part of it counts as saved.
     let others = [TimeCategory::Ready, TimeCategory::Stolen];
     let own_ns = |case: &Case| {
         let account = &case.diagnosis.account;

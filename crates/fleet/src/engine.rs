@@ -26,7 +26,8 @@ pub struct Engine {
     pub array: String,
     /// Maximum number of jobs in an array.
     pub array_size: usize,
-    /// Prints Slurm's settings, with the `MaxArraySize` that every index is below. Empty: `array_size` is known.
+    /// Prints Slurm's settings, including `MaxArraySize`, which every index must be below. Empty if
+    /// `array_size` is known.
     #[serde(default)]
     pub array_limit: String,
     /// Lists the user's unfinished jobs, one per line: the id, then words that describe its state.
@@ -50,14 +51,15 @@ pub struct Place<'a> {
     pub last: Option<usize>,
 }
 
-/// The line of Slurm's settings with the number that every index of an array is below.
+/// The line of Slurm's settings with the number that every array index must be below.
 const ARRAY_LIMIT: &str = "MaxArraySize";
 
 /// Maximum number of jobs in one `scancel` command, which could otherwise become too long.
 const CANCELLED_AT_ONCE: usize = 500;
 
 impl Engine {
-    /// Slurm 20.02 or newer. Its arrays have at most 1000 jobs, unless `MaxArraySize` says otherwise.
+    /// Returns the engine for Slurm 20.02 or newer. Its arrays have at most 1000 jobs, unless `MaxArraySize`
+    /// says otherwise.
     pub fn slurm() -> Engine {
         let text = str::to_owned;
         Engine {
@@ -123,7 +125,7 @@ impl Engine {
             }
         }
         let mut words = filled("submit", &self.submit, &values)?;
-        // Before the script: words after it are the script's arguments.
+        // These words go before the script: words after it are the script's arguments.
         let script = text(script);
         let at = words.iter().position(|word| *word == script);
         let at = at.unwrap_or(words.len());
@@ -149,7 +151,7 @@ impl Engine {
         Ok(id.to_owned())
     }
 
-    /// Asks how many jobs an array may have. Without an answer it stays as it is.
+    /// Asks the engine how many jobs an array may have. Without an answer, `array_size` stays as it is.
     pub fn ask_array_size(&mut self) {
         let answer = words("array_limit", &self.array_limit).and_then(|words| run(&words));
         let limit = answer.ok().and_then(|answer| {
@@ -174,7 +176,7 @@ impl Engine {
         let output = run(&filled("state", &self.state, &HashMap::new())?)?;
         let line = |line: &str| {
             let (id, state) = line.trim().split_once(char::is_whitespace)?;
-            // Slurm's words for a job without a reason.
+            // Slurm prints this for a job without a reason.
             let state = state.trim().to_lowercase().replace(" (none)", "");
             Some((id.to_owned(), state))
         };
@@ -201,7 +203,8 @@ impl Engine {
     }
 }
 
-/// As Slurm writes the name of a file: `%j` would be the job's id. It takes no name with a backslash.
+/// Returns the path as a Slurm file name pattern, in which `%j` would be the job's id. Slurm doesn't accept a
+/// path with a backslash, so the output is then discarded.
 fn pattern(path: &str) -> String {
     match path.contains('\\') {
         true => "/dev/null".to_owned(),

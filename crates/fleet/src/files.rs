@@ -23,11 +23,11 @@ pub(crate) fn failed<'a>(
     }
 }
 
-/// Only its user enters the folder. The sticky bit does nothing there; a folder that came with a repository
-/// can't have it.
+/// Only the owner may enter the folder. The sticky bit has no effect here, but a folder that came with a
+/// repository can't have it.
 const MODE: u32 = 0o1700;
 
-/// Creates a folder that only its user can enter; returns false if it existed.
+/// Creates a folder that only its owner can enter; returns false if it already exists.
 pub(crate) fn made(folder: &Path) -> Result<bool, Error> {
     match DirBuilder::new().mode(MODE).create(folder) {
         Ok(()) => Ok(true),
@@ -36,9 +36,10 @@ pub(crate) fn made(folder: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Whether [`made`] made it for this user. What others put there is not read: it names commands.
+/// Returns whether [`made`] created the folder for this user. Folders of others are not read, because their
+/// files name commands to run.
 pub(crate) fn is_own(folder: &Path) -> bool {
-    // SAFETY: it takes nothing and can't fail.
+    // SAFETY: takes no arguments and can't fail.
     let user = unsafe { libc::geteuid() };
     fs::symlink_metadata(folder)
         .is_ok_and(|about| about.is_dir() && about.uid() == user && about.mode() & 0o1777 == MODE)

@@ -37,7 +37,7 @@ pub(crate) struct State {
     /// Number of the submission, from 1; 0 before the first. A failed submission counts, because its job may
     /// exist.
     pub(crate) token: u32,
-    /// Number of submissions that the engine accepted.
+    /// The number of submissions that the engine accepted.
     handed_over: u32,
     /// The engine's id of the newest submission.
     id: Option<String>,
@@ -98,7 +98,8 @@ pub struct Group {
     _lock: File,
 }
 
-/// The user's groups of a folder, oldest first; `None` for one that another process follows right now.
+/// Returns the user's groups in a folder, oldest first, with their names. A group that another process is
+/// following is `None`.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -151,7 +152,7 @@ impl Group {
         let handed = all.iter().try_for_each(|one| group.hand_over(one));
         if let Err(error) = handed.and_then(|()| group.keep()) {
             let _ = group.cancel(|_, _| true);
-            // A script that still runs finds nothing to do.
+            // A script that is still running finds nothing to do.
             let _ = fs::remove_dir_all(folder);
             return Err(error);
         }
@@ -289,7 +290,7 @@ impl Group {
         if now().saturating_sub(*state.gone_since.get_or_insert_with(now)) < LOST_AFTER {
             return Ok(Progress::Known("ending".to_owned(), node));
         }
-        // An array has one log, that of its first job.
+        // An array has a single log, that of its first job.
         let place = id
             .rsplit_once('_')
             .and_then(|(_, place)| place.parse().ok());
@@ -309,11 +310,11 @@ impl Group {
         self.again(job, why)
     }
 
-    /// Ends the jobs that are meant, unless they have ended. One that was ended before is ended again: the
-    /// engine may not have heard of it.
+    /// Cancels the jobs that `meant` selects, unless they have ended. A job that was already cancelled is
+    /// cancelled again, because the engine may not have received the first request.
     ///
     /// # Errors
-    /// [`Error`]. They are given up by then in any case.
+    /// [`Error`]. The jobs are marked as cancelled in any case.
     pub fn cancel(&mut self, meant: impl Fn(usize, Option<&str>) -> bool) -> Result<(), Error> {
         let mut ids = Vec::new();
         for (job, state) in self.states.iter_mut().enumerate() {

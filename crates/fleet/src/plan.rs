@@ -18,7 +18,7 @@ pub struct Asked {
     pub folder: PathBuf,
     /// The file requested for the record; `-` is standard output.
     pub json: Option<PathBuf>,
-    /// The other files that were asked for, each at the place that [`crate::file`] has for it.
+    /// The other requested files. Each is in an attempt's folder as [`crate::file`] of its position here.
     #[serde(default)]
     pub files: Vec<Option<PathBuf>>,
     /// Whether the record is saved.
@@ -96,7 +96,7 @@ impl Asked {
             ),
         };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
-        // `fathom` does everything from here: a script can't handle errors well.
+        // `fathom` does everything from here on, because a script can't handle errors well.
         let script = format!(
             "#!/bin/sh\nexec {} jobs step {} \"{number}\" {token}\n",
             quoted(&self.program),
@@ -153,7 +153,7 @@ mod tests {
         let all = submissions(&asked(2_000), Path::new("/tmp/group")).unwrap();
         let jobs: Vec<_> = all.iter().map(|one| one.jobs).collect();
         assert_eq!(jobs, [(0, 1_000), (1_000, 1_000)]);
-        // MaxArraySize is 1001 by default; an index must be smaller.
+        // MaxArraySize is 1001 by default, and an index must be smaller.
         assert!(all[1].words.contains(&"--array=0-999".to_owned()));
         assert_eq!(
             all[1].script,

@@ -52,12 +52,12 @@ pub const ATTEMPT: &str = "FATHOM_ATTEMPT";
 /// Name of the record file in an attempt's folder.
 pub const RECORD: &str = "record.json";
 
-/// The file in an attempt's folder that stands for the one at this place among those that were asked for.
+/// Returns the path, in an attempt's folder, of the requested file at this position of [`Asked::files`].
 pub fn file(folder: &Path, place: usize) -> PathBuf {
     folder.join(format!("file-{place}"))
 }
 
-/// The attempt that a process measures for.
+/// The attempt for which this process measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempted {
     /// The folder of the attempt.
@@ -82,8 +82,8 @@ impl Attempted {
 
 static WITHIN: OnceLock<Attempted> = OnceLock::new();
 
-/// Notes that this process measures for an attempt: the value of [`ATTEMPT`], which the caller has removed
-/// from the environment so that no measured command believes it runs in a job.
+/// Notes that this process measures for an attempt. `folder` is the value of [`ATTEMPT`], which the caller
+/// has removed from the environment so that no measured command believes it runs in a job.
 ///
 /// # Errors
 /// [`Error::File`]: the folder does not belong to an attempt.
@@ -108,7 +108,7 @@ pub fn within(folder: PathBuf) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the attempt that this process measures for.
+/// Returns the attempt for which this process measures.
 pub fn attempt() -> Option<&'static Attempted> {
     WITHIN.get()
 }
@@ -124,7 +124,7 @@ pub fn parts_of_this_process() -> usize {
     attempt().map_or(1, |one| one.parts)
 }
 
-/// The node can't measure, for this reason.
+/// The reason why the node can't measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit(pub String);
 

@@ -297,7 +297,7 @@ fn what_others_put_there_is_not_read_for_it_names_commands() {
     let all = world.path("jobs");
     assert_eq!(groups(&all).unwrap().len(), 1);
     let copy = |from: &str, to: &str| fs::copy(world.group().join(from), all.join(to)).unwrap();
-    // As a clone has it.
+    // A folder as it would come with a clone.
     fs::create_dir(all.join("clone")).unwrap();
     copy("state.json", "clone/state.json");
     copy("asked.json", "clone/asked.json");

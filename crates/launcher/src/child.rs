@@ -1,4 +1,4 @@
-//! A process of a run: its steps before it executes its program, and its accounts after its exit.
+//! A process of a run: its steps before it executes its program, and its accounting data after its exit.
 
 use crate::account;
 use crate::files::{AT_FDCWD, open, open_of, read_and_close};
@@ -16,7 +16,7 @@ const SECCOMP_SET_MODE_FILTER: usize = 1;
 const SECCOMP_FILTER_FLAG_SPEC_ALLOW: usize = 4;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: usize = 8;
 const MSG_NOSIGNAL: usize = 0x4000;
-/// `SOL_SOCKET` and `SCM_RIGHTS`.
+/// The values of `SOL_SOCKET` and `SCM_RIGHTS`.
 const RIGHTS: [i32; 2] = [1, 1];
 
 /// Returns the memory shared with Fathom, once it is mapped.
@@ -91,9 +91,9 @@ struct Program {
     instructions: u64,
 }
 
-/// Installs the job's system call filter for this process and its descendants; negative if that isn't
-/// allowed. From then on, set-uid programs grant no privileges, which the kernel requires of unprivileged
-/// users.
+/// Installs the job's system call filter for this process and its descendants. Returns a negative error
+/// number if that isn't allowed. From then on, set-uid programs grant no privileges, which the kernel
+/// requires of unprivileged users.
 fn filter(job: &Job) -> isize {
     let program = Program {
         length: job.filter_length as u16,
@@ -104,7 +104,7 @@ fn filter(job: &Job) -> isize {
         true => SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_NEW_LISTENER,
         false => SECCOMP_FILTER_FLAG_SPEC_ALLOW,
     };
-    // SAFETY: numbers, and a program in the shared memory, which the kernel copies.
+    // SAFETY: the arguments are numbers and a program in the shared memory, which the kernel copies.
     unsafe {
         call(number::PRCTL, [PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0]);
         let mut done = 0;
@@ -133,7 +133,7 @@ struct Part {
     length: usize,
 }
 
-/// `struct cmsghdr` with one descriptor.
+/// `struct cmsghdr` followed by one descriptor.
 #[repr(C)]
 struct Descriptor {
     length: usize,
@@ -153,7 +153,7 @@ struct Message {
     flags: i32,
 }
 
-/// Sends the filter's other end to Fathom; it is closed here when the program is executed.
+/// Sends the filter's listener to Fathom. It is closed here when the program is executed.
 fn hand_over(listener: isize) -> isize {
     let byte = 0u8;
     let part = Part {
@@ -174,7 +174,7 @@ fn hand_over(listener: isize) -> isize {
         control_length: size_of::<Descriptor>(),
         flags: 0,
     };
-    // SAFETY: a message of our own, whose parts live until the call returns.
+    // SAFETY: the message is our own, and its parts live until the call returns.
     unsafe {
         call3(
             number::SENDMSG,
@@ -216,8 +216,8 @@ pub(crate) fn last_cpu(pid: isize) -> i32 {
     account::last_cpu(stat.bytes.get(..length).unwrap_or_default())
 }
 
-/// Reads the accounts of a process that is dead and not yet reaped, and reaps it. `early` is its `io` file,
-/// if that can only be opened while the process lives.
+/// Reads the accounting data of a process that is dead and not yet reaped, and reaps it. `early` is its `io`
+/// file, if that can only be opened while the process lives.
 pub(crate) fn take_accounts(pid: isize, early: Option<isize>, answer: &mut Answer) {
     read_and_close(open_of(pid, b"/schedstat\0"), &mut answer.schedstat);
     let io = match early {

@@ -53,7 +53,7 @@ pub mod fd {
     pub const NULL: i32 = 13;
     /// The JSON record, if there is one; its file position is where the next run goes.
     pub const RECORD: i32 = 14;
-    /// A socket through which a process sends the other end of its filter, if its filter has one.
+    /// A socket through which a process sends the listener of its filter, if the filter has one.
     pub const HANDOVER: i32 = 15;
     /// The first descriptor that the caller may place.
     pub const EXTRA: i32 = 16;
@@ -129,9 +129,9 @@ pub struct Job {
     pub ends_round: u32,
     /// Number of instructions of the filter.
     pub filter_length: u32,
-    /// How often the filter is put in place.
+    /// How many times the filter is installed.
     pub filter_times: u32,
-    /// 1: the kernel asks by the filter, whose other end is sent through [`fd::HANDOVER`].
+    /// 1: the kernel notifies Fathom of the filtered calls; the listener is sent through [`fd::HANDOVER`].
     pub filter_asks: u32,
 }
 

@@ -1,8 +1,9 @@
-//! System calls that the kernel answers immediately, without doing anything: `SECCOMP_RET_ERRNO` with 0.
+//! Filters system calls. A filter can make the kernel answer a call immediately, without doing anything
+//! (`SECCOMP_RET_ERRNO` with 0), delay it, or notify Fathom of it.
 //!
-//! This needs no supervisor and no privileges, and applies to static programs and to every process that the
-//! command creates. The command it is compared with carries a filter with the same instructions that allows
-//! the calls, so that both pay for it.
+//! Answering and delaying need no supervisor, and no filter needs privileges. A filter applies to static
+//! programs and to every process that the command creates. The command it is compared with carries a filter
+//! with the same instructions that allows the calls, so that both pay for it.
 
 use fathom_launcher::shared::fd;
 
@@ -66,32 +67,33 @@ impl Answered {
     ];
 }
 
-/// A filter for a command.
+/// A system call filter for a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFilter {
     instructions: Vec<u8>,
-    /// How often it is put in place: the kernel goes through all of them.
+    /// How many times the filter is installed. The kernel executes all copies for each call.
     times: u32,
-    /// Whether the kernel asks Fathom.
+    /// Whether the kernel notifies Fathom of the filtered calls.
     asks: bool,
 }
 
-/// A delay that a filter makes by its own instructions. One is a division that waits for the one before,
-/// 3.3 ns on an AMD EPYC whatever else the machine does.
+/// A delay made by a filter's own instructions. A step is a division that depends on the one before; it takes
+/// 3.3 ns on an AMD EPYC, regardless of other load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// Divisions of each call, in each of the filters.
+    /// The number of divisions per call, in each of the filters.
     pub made: u32,
-    /// For how many there is room: filters of the same size are put in place in the same time.
+    /// The number of divisions in the program, of which `made` are executed. Filters of the same size take
+    /// equally long to install.
     pub room: u32,
-    /// How many filters there are.
+    /// The number of filters.
     pub filters: u32,
 }
 
 impl Steps {
-    /// A filter has at most 4,096 instructions.
+    /// The maximum number of divisions in a filter, which may have at most 4,096 instructions.
     pub const MOST: u32 = 4_000;
-    /// All filters of a process have at most 32,768.
+    /// The maximum number of filters. All filters of a process together may have at most 32,768 instructions.
     pub const MOST_FILTERS: u32 = 7;
 }
 
@@ -143,8 +145,8 @@ impl CallFilter {
         }
     }
 
-    /// One that does `then` before calls of these numbers, at most [`CallFilter::MOST_CALLS`], and lets
-    /// all others through.
+    /// Returns a program that executes `then` for calls with these numbers, at most
+    /// [`CallFilter::MOST_CALLS`], and allows all other calls.
     fn before(numbers: &[u32], then: &[Instruction]) -> Vec<Instruction> {
         debug_assert!(numbers.len() <= Self::MOST_CALLS);
         let mut whole = vec![
@@ -153,7 +155,7 @@ impl CallFilter {
             give_back(ALLOW),
             load(NUMBER_AT),
         ];
-        // Behind the last comparison stands what lets a call through.
+        // The instruction after the last comparison allows the call.
         let jumps = (1..=numbers.len() as u8).rev();
         whole.extend(
             numbers
@@ -166,10 +168,10 @@ impl CallFilter {
         whole
     }
 
-    /// More different calls aren't compared.
+    /// The maximum number of different calls that a filter compares with.
     pub const MOST_CALLS: usize = 64;
 
-    /// One that delays calls of these numbers by its own instructions.
+    /// Returns a filter that delays calls with these numbers by its own instructions.
     pub fn delaying(numbers: &[u32], steps: Steps) -> CallFilter {
         let Steps {
             made,
@@ -186,8 +188,8 @@ impl CallFilter {
         }
     }
 
-    /// One by which the kernel asks Fathom before calls of these numbers are made, but for the one by
-    /// which the filter's other end is handed over.
+    /// Returns a filter with which the kernel notifies Fathom before each call with one of these numbers,
+    /// except for the call that sends the filter's listener to Fathom.
     pub fn asking(numbers: &[u32]) -> CallFilter {
         let ask = give_back(libc::SECCOMP_RET_USER_NOTIF);
         let then = [
@@ -203,12 +205,12 @@ impl CallFilter {
         }
     }
 
-    /// How often it is put in place.
+    /// Returns how many times the filter is installed.
     pub(crate) fn times(&self) -> u32 {
         self.times
     }
 
-    /// Whether the kernel asks Fathom.
+    /// Whether the kernel notifies Fathom of the filtered calls.
     pub(crate) fn asks(&self) -> bool {
         self.asks
     }
@@ -243,7 +245,7 @@ mod tests {
         walk(filter, architecture, number, arguments).0
     }
 
-    /// The same, and how many divisions come before.
+    /// Like [`answer`], but also returns the number of divisions executed.
     fn walk(
         filter: &CallFilter,
         architecture: u32,
@@ -292,7 +294,7 @@ mod tests {
             for call in calls {
                 assert_eq!(answer(&filter, ARCHITECTURE, call.number, [0; 6]), errno);
                 assert_eq!(answer(&through, ARCHITECTURE, call.number, [0; 6]), ALLOW);
-                // The same number is a different call with another entry.
+                // With another architecture, the same number is a different call.
                 assert_eq!(answer(&filter, 1, call.number, [0; 6]), ALLOW);
             }
             for number in [other, libc::SYS_write, libc::SYS_execve] {

@@ -71,7 +71,7 @@ pub struct Without {
     pub calls: Option<CallFilter>,
     /// Don't use these CPUs; if empty, all may be used.
     pub other_cpus: Vec<usize>,
-    /// What is delayed, to see how much of that comes out at the end.
+    /// A delay, added to measure how much of it appears in the total time.
     pub delay: Option<Delay>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Order<'a> {
     pub output_fd: i32,
     pub error_fd: i32,
     pub cpu_mask: &'a [u8],
-    /// A filter of calls.
+    /// A system call filter.
     pub filter: Option<&'a CallFilter>,
     /// The beginning of the run in the JSON record; if empty, it isn't written there.
     pub record_head: &'a str,
@@ -99,10 +99,11 @@ pub(crate) struct Pipes {
 }
 
 impl Launcher {
-    /// Starts it. Must be called on a thread that outlives it: the kernel ends the launcher when
+    /// Starts the launcher. Must be called on a thread that outlives it: the kernel ends the launcher when
     /// this thread ends.
-    /// `record` is the JSON record's file, at the position where the next run goes; `handover` the socket
-    /// for the other ends of filters.
+    ///
+    /// `record` is the JSON record's file, at the position of the next run; `handover` is the socket through
+    /// which processes send the listeners of filters.
     pub(crate) fn start(
         record: Option<&File>,
         handover: Option<RawFd>,

@@ -82,9 +82,9 @@ struct Finished {
     ended: Ended,
     captured: Captured,
     recorded: bool,
-    /// As in [`fathom_model::Run::throttled_ns`].
+    /// See [`fathom_model::Run::throttled_ns`].
     throttled_ns: Option<u64>,
-    /// As in [`fathom_model::Run::delayed_ns`].
+    /// See [`fathom_model::Run::delayed_ns`].
     delayed_ns: Option<u64>,
     piped_bytes: Option<u64>,
 }
@@ -97,8 +97,8 @@ pub struct ProcessExecutor {
     options: ProcessOptions,
     cpu_mask: Vec<u8>,
     steal: StealWatch,
-    /// The meter for the own group's CPU limit, if it has one. It is read right before and after a batch,
-    /// which then has only one run, because the value can't be divided.
+    /// The meter for the CPU limit of this process's own group, if it has one. It is read right before and
+    /// after a batch, which then has only one run, because the value can't be divided.
     throttle: Option<ThrottleMeter>,
     /// The variables of the current rounds; kept to reuse their memory.
     own_environments: Vec<Block>,
@@ -115,13 +115,13 @@ pub struct ProcessExecutor {
     watch: Option<Watch>,
     /// The timestamps of the last run.
     last_stamps: RunStamps,
-    /// Answers for the commands whose calls are delayed, if there are any.
+    /// Answers the notifications of delayed calls, if any command has such calls.
     asked: Option<Asked>,
     /// The warm-up round in which output for `/dev/null` goes to the pipe instead.
     piped_warmup: Option<u32>,
 }
 
-/// What delays a run.
+/// How a run is delayed.
 enum Delays {
     None,
     Calls,
@@ -129,7 +129,7 @@ enum Delays {
 }
 
 impl Delays {
-    /// The run has ended.
+    /// Ends the delays of a run that has ended, and returns their sum in nanoseconds.
     fn finish(self, asked: Option<&Asked>) -> Option<u64> {
         match self {
             Delays::None => None,
@@ -178,7 +178,8 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, None, false)
     }
 
-    /// The same; finished runs are also written to this file immediately, see [`crate::Journal`].
+    /// Like [`ProcessExecutor::new`], but finished runs are also written to this file immediately, see
+    /// [`crate::Journal`].
     ///
     /// # Errors
     /// [`MeasureError::Launcher`] if it can't be started, [`MeasureError::Input`] and similar if Fathom's own
@@ -198,7 +199,7 @@ impl ProcessExecutor {
         self
     }
 
-    /// One whose session goes on after these runs: starts are counted from where theirs are.
+    /// Continues the session of earlier runs: start times are counted from the same origin as theirs.
     #[must_use]
     pub fn after(mut self, earlier: &[fathom_model::Run]) -> ProcessExecutor {
         let ends = earlier.iter().map(|run| run.started_ns + run.wall_ns);
@@ -295,7 +296,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// Returns how many of these runs can be made without checks in between.
+    /// Returns how many of the upcoming runs can be made without checks in between.
     fn at_once(&self, upcoming: &[Attempt]) -> usize {
         let alone = |attempt: &Attempt| {
             let benchmark = &self.benchmarks[attempt.benchmark];
@@ -425,7 +426,7 @@ impl ProcessExecutor {
         command.without.delay.is_some()
     }
 
-    /// Makes ready what delays the next run.
+    /// Prepares the delays of the next run.
     fn begin_delays(&self, benchmark: &Benchmark) -> io::Result<Delays> {
         Ok(match (&benchmark.command.without.delay, &self.asked) {
             (Some(Delay::Calls(each)), Some(asked)) => {

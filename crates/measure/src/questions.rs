@@ -1,9 +1,9 @@
-//! What the kernel asks by a filter of calls (`SECCOMP_RET_USER_NOTIF`): the caller is held until it is
-//! let go on.
+//! Receives the notifications of a system call filter (`SECCOMP_RET_USER_NOTIF`): the kernel holds the caller
+//! until it gets a response.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The end of a filter on which questions come, if a process has sent it through this socket.
+/// Returns the listener of a filter, if a process has sent one through this socket.
 pub(crate) fn listener_from(socket: &OwnedFd) -> Option<OwnedFd> {
     let mut byte = 0u8;
     let mut part = libc::iovec {
@@ -11,8 +11,8 @@ pub(crate) fn listener_from(socket: &OwnedFd) -> Option<OwnedFd> {
         iov_len: 1,
     };
     let mut room = [0u64; 8];
-    // SAFETY: an all-zero header is valid; the buffers outlive the call; the message is looked at
-    // only as far as the kernel filled it.
+    // SAFETY: an all-zero header is valid, the buffers outlive the call, and only the part of the message
+    // that the kernel filled in is read.
     unsafe {
         let mut message: libc::msghdr = std::mem::zeroed();
         message.msg_iov = &raw mut part;
@@ -34,11 +34,11 @@ pub(crate) fn listener_from(socket: &OwnedFd) -> Option<OwnedFd> {
     }
 }
 
-/// The next call that a filter asks about. Waits if there is none.
+/// Returns the next notification, and waits if there is none. `None` if it can't be received.
 pub(crate) fn next_question(listener: &OwnedFd) -> Option<libc::seccomp_notif> {
-    // A kernel may write more than the structure has today.
+    // A newer kernel may write a larger structure.
     let mut room = [0u64; 64];
-    // SAFETY: the buffer is larger than the structure, aligned for it, and zeroed as the kernel asks.
+    // SAFETY: the buffer is larger than the structure, aligned for it, and zeroed as the kernel requires.
     unsafe {
         let ask = libc::SECCOMP_IOCTL_NOTIF_RECV;
         let asked = libc::ioctl(listener.as_raw_fd(), ask, room.as_mut_ptr());
@@ -46,10 +46,10 @@ pub(crate) fn next_question(listener: &OwnedFd) -> Option<libc::seccomp_notif> {
     }
 }
 
-/// Lets the caller go on with its call, if it is still there.
+/// Lets the caller continue with its call, if it still exists.
 pub(crate) fn let_go_on(listener: &OwnedFd, question: u64) {
     let mut answer = [0u64; 16];
-    // SAFETY: as above.
+    // SAFETY: the buffer is larger than the structure and aligned for it.
     unsafe {
         let reply = &mut *answer.as_mut_ptr().cast::<libc::seccomp_notif_resp>();
         reply.id = question;

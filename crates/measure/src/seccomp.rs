@@ -37,17 +37,17 @@ pub(crate) const fn give_back(answer: u32) -> Instruction {
     step(libc::BPF_RET | libc::BPF_K, answer, 0, 0)
 }
 
-/// Goes over so many instructions.
+/// Skips this many instructions.
 pub(crate) const fn skip(instructions: u32) -> Instruction {
     step(libc::BPF_JMP | libc::BPF_JA, instructions, 0, 0)
 }
 
-/// Takes a number.
+/// Loads a constant.
 pub(crate) const fn take(number: u32) -> Instruction {
     step(libc::BPF_LD | libc::BPF_IMM, number, 0, 0)
 }
 
-/// Divides what was taken.
+/// Divides the loaded value.
 pub(crate) const fn divide(by: u32) -> Instruction {
     step(libc::BPF_ALU | libc::BPF_DIV | libc::BPF_K, by, 0, 0)
 }

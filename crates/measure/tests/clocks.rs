@@ -12,7 +12,7 @@ const OF_THE_CLOCK: [&str; 4] = [
     "libc::time(",
 ];
 
-/// Files that may use it: for dates, seeds, ages of files, and names of calls.
+/// Files that may use that clock: for dates, seeds, ages of files, and names of calls.
 const MAY: [&str; 7] = [
     "conduct/src/bench/earlier.rs",
     "conduct/src/interventions/slope/delayed.rs",

@@ -58,8 +58,9 @@ pub struct DifferenceRow {
     pub callers: Vec<CodePlace>,
     /// B's time minus A's.
     pub milliseconds: f64,
-    /// Lower end of its interval, which never holds 0. Where times alone don't say that much, it is by counts: as
-    /// many calls as one command makes more, each as long as the shortest and as the longest of any observed run.
+    /// The lower end of its interval, which never contains 0. If the times alone don't exclude 0, the
+    /// interval is based on counts: the additional calls of one command, each as long as the shortest and as
+    /// the longest of any observed run.
     pub low: f64,
     /// The upper end of its interval.
     pub high: f64,

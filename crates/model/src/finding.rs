@@ -47,8 +47,8 @@ pub struct Place {
 pub struct Saving {
     /// The prediction, the same as `saving_ns`.
     pub ns: u64,
-    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`; less than that where a
-    /// part of it is a guess.
+    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`. It is lower if a part of
+    /// the saving is a guess.
     pub low_ns: u64,
     /// See `low_ns`. At most the wall time.
     pub high_ns: u64,
@@ -59,9 +59,10 @@ pub struct Saving {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
-    /// The command takes less without it, or where that can't be tried: it lies on the critical path.
+    /// The command takes less time without the cause or, if the cause can't be removed, the cause lies on the
+    /// critical path.
     Proved,
-    /// The command takes as long without it, or longer, or it lies off the critical path.
+    /// The command takes as long or longer without the cause, or the cause lies off the critical path.
     Refuted,
     /// More runs are needed, or only a part of the cause could be removed.
     Undecided,
@@ -83,38 +84,39 @@ pub struct SavedMilliseconds {
     pub high: f64,
 }
 
-/// How much of a known delay of calls or of a thread came out at the end, by random rounds of the command
-/// as it is and with three sizes of the delay.
+/// How much of a known delay of calls or of a thread appears in the total time. It is measured in rounds of
+/// random order, with the command as it is and with three sizes of the delay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slope {
-    /// What was delayed, as `fathom bench --try` takes it.
+    /// What was delayed, as accepted by `fathom bench --try`.
     pub of: String,
-    /// Time that the command takes more for each unit of delay: the share of what was delayed that lies on
-    /// the critical path. Its 95 % interval goes from `low` to `high`.
+    /// The additional time of the command per unit of delay: the share of what was delayed that lies on the
+    /// critical path. Its 95 % interval is from `low` to `high`.
     pub value: f64,
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// Rounds that it follows from.
+    /// The number of rounds from which it was computed.
     pub rounds: u32,
-    /// Delay of a run, in milliseconds on average, of each command.
+    /// The average delay of a run of each command, in milliseconds.
     pub added_ms: Vec<f64>,
 }
 
 impl Slope {
-    /// So much of it must lie on the critical path to be a cause.
+    /// The minimum share that must lie on the critical path for something to be a cause.
     pub const ON_THE_PATH: f64 = 0.25;
-    /// No more than all of it can come out; the rest is how far delays are known.
+    /// The maximum slope that is believed: at most all of a delay can appear, and the rest allows for the
+    /// uncertainty of delays.
     pub const MOST: f64 = 1.25;
 
-    /// Whether more came out than was added: something else took the CPUs meanwhile.
+    /// Returns whether more time appeared than was added, because something else took the CPUs meanwhile.
     pub fn is_disturbed(&self) -> bool {
         self.low > Self::MOST
     }
 
-    /// Whether it lies on the critical path; `None` where that isn't known well enough.
+    /// Returns whether it lies on the critical path; `None` if that isn't known well enough.
     pub fn is_on_the_path(&self) -> Option<bool> {
         match (self.low, self.high) {
             _ if self.is_disturbed() => None,
@@ -143,7 +145,7 @@ pub struct Proof {
     /// The saving, from the paired rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saves_ms: Option<SavedMilliseconds>,
-    /// Where nothing can be taken away: what came of delaying it.
+    /// The result of delaying the cause, if it can't be removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<Slope>,
     /// Why it is undecided, void or not possible.

@@ -10,13 +10,13 @@ pub struct JobRun {
     pub id: String,
     /// The node on which it ran, as named by the engine.
     pub node: String,
-    /// Always `completed`: other jobs make no record.
+    /// Always `completed`: jobs in other states make no record.
     pub state: String,
-    /// The attempt that made the record, from 1.
+    /// The number of the attempt that made the record, from 1.
     pub attempts: u32,
 }
 
-/// What `fathom jobs` lists.
+/// The list that `fathom jobs` prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct JobsRecord {
@@ -26,49 +26,49 @@ pub struct JobsRecord {
     /// Always `jobs`.
     #[cfg_attr(test, schemars(extend("const" = "jobs")))]
     pub kind: String,
-    /// The jobs whose results were not shown before, oldest first.
+    /// The jobs whose results haven't been shown before, oldest first.
     pub jobs: Vec<Job>,
 }
 
-/// A job that was handed over with `--on`.
+/// A job that was submitted with `--on`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Job {
-    /// The folder of all jobs that one command handed over.
+    /// The folder of all jobs that one command submitted.
     pub folder: String,
     /// The command; secrets are redacted.
     pub command: Vec<String>,
-    /// Name of the engine.
+    /// The name of the engine.
     pub engine: String,
     /// The engine's id of the newest submission.
     pub id: Option<String>,
-    /// The part of what was asked for: an experiment, a benchmark, versions.
+    /// The part of the request that this job runs: an experiment, a benchmark, or versions.
     pub part: Option<String>,
-    /// What the machine must have, in the engine's words.
+    /// The required machine features, in the engine's words.
     pub constraint: Option<String>,
-    /// Where it stands.
+    /// The state of the job.
     pub state: JobState,
-    /// The engine's word for its state, or why it waits or was given up.
+    /// The engine's word for the state, or the reason why the job waits or was given up.
     pub detail: Option<String>,
-    /// The node on which it was started last.
+    /// The node on which the job was last started.
     pub node: Option<String>,
     /// The exit code of the command, once it has ended.
     pub exit: Option<i32>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
-    /// The engine has it.
+    /// The engine has the job.
     HandedOver,
-    /// The engine does not answer, or the job is handed over again.
+    /// The engine does not respond, or the job is being resubmitted.
     Waiting,
-    /// It has a result.
+    /// The job has a result.
     Ended,
-    /// It has none, and none will come.
+    /// The job has no result, and there won't be one.
     GivenUp,
-    /// The user ended it.
+    /// The user cancelled the job.
     Cancelled,
 }

@@ -174,7 +174,7 @@ pub struct Outcome {
     /// If no metric was requested: the same pairs in metrics other than time that differ clearly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_differ: Vec<Comparison>,
-    /// Where the commands are one command with several delays: how much of these came out.
+    /// If the commands are one command with several delays: how much of these appeared in the total time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<crate::Slope>,
     /// The empty program.

@@ -91,8 +91,8 @@ pub struct Run {
     /// during this run, summed over all CPUs. Absent if there is no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_ns: Option<u64>,
-    /// For how long calls or threads of it were delayed on purpose, all together: what of that comes out in
-    /// `wall_ns` lies on the critical path. Absent where that was not asked for.
+    /// The sum of the delays that were added to calls or threads of the run. The share of it that appears in
+    /// `wall_ns` lies on the critical path. Absent if no delay was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ns: Option<u64>,
     /// The number of processes that the command left running when it ended.

@@ -35,7 +35,7 @@ fn each_finding_is_a_result_of_its_rule_at_its_line() {
     for (result, finding) in results.iter().zip(&explanation.findings) {
         assert_eq!(result["ruleId"], finding.id.as_str());
         assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]));
-        // Code scanning refuses the whole file for one result without a place.
+        // Code scanning rejects the whole file if one result has no location.
         let file = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
         assert!(file.as_str().is_some_and(|uri| !uri.is_empty()), "{result}");
         let message = result["message"]["text"].as_str().unwrap();

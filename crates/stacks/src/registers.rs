@@ -42,7 +42,7 @@ pub struct Registers {
     values: [Option<u64>; dwarf::COUNT],
 }
 
-// Not derived: arrays of more than 32 have no `Default`, and AArch64 has 33 registers.
+// Not derived: arrays with more than 32 elements have no `Default`, and AArch64 has 33 registers.
 impl Default for Registers {
     fn default() -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Registers {
         registers
     }
 
-    /// Of a stopped thread, as `ptrace` reads them.
+    /// Returns the registers of a stopped thread from what `ptrace` reads.
     #[cfg(target_arch = "x86_64")]
     pub fn of_ptrace(of: &libc::user_regs_struct) -> Self {
         let values = [
@@ -97,7 +97,7 @@ impl Registers {
         }
     }
 
-    /// Of a stopped thread, as `ptrace` reads them.
+    /// Returns the registers of a stopped thread from what `ptrace` reads.
     #[cfg(target_arch = "aarch64")]
     pub fn of_ptrace(of: &libc::user_regs_struct) -> Self {
         let mut values = [None; dwarf::COUNT];

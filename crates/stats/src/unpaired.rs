@@ -275,7 +275,7 @@ fn quantile_of(share: f64, freedom: f64) -> f64 {
 
 fn two_sided(distance: f64, freedom: f64) -> f64 {
     if distance.is_nan() {
-        return 1.0; // no difference, and nothing that could scatter
+        return 1.0; // no difference and no scatter
     }
     let tail = match StudentsT::new(0.0, 1.0, freedom) {
         Ok(t) if freedom.is_finite() => t.sf(distance),

@@ -273,7 +273,7 @@ impl Store {
         loaded: &mut Loaded,
     ) -> Result<(), Error> {
         let done = self.writing(|database| match aliases(database)?.contains_key(&old) {
-            true => Ok(()), // what was decided here stays
+            true => Ok(()), // keep the decision of this store
             false => match rename(database, &old, &new) {
                 Err(Error::NotFound { .. }) => alias(database, &old, &new),
                 done => done.map(drop),

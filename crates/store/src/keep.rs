@@ -87,7 +87,7 @@ fn write_beside(draft: &Draft, folder: &Path) -> io::Result<PathBuf> {
         file.sync_all()
     });
     if written.is_err() {
-        let _ = std::fs::remove_file(&path); // half a bundle is none
+        let _ = std::fs::remove_file(&path); // leave no partial bundle
     }
     written.map(|()| path)
 }

@@ -73,7 +73,7 @@ pub(crate) fn rename(database: &mut dyn Database, old: &str, new: &str) -> Resul
 
 /// Records that `old` was renamed to `new`.
 pub(crate) fn alias(database: &mut dyn Database, old: &str, new: &str) -> Result<(), Error> {
-    database.query("DELETE FROM alias WHERE old = $1", &[new.into()])?; // a name that came back
+    database.query("DELETE FROM alias WHERE old = $1", &[new.into()])?; // `new` is in use again
     database.query(
         "UPDATE alias SET new = $1 WHERE new = $2",
         &[new.into(), old.into()],

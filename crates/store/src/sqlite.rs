@@ -183,7 +183,7 @@ impl Database for Sqlite {
 
     fn roll_back(&mut self) {
         if !self.connection.is_autocommit() {
-            let _ = self.batch("ROLLBACK"); // SQLite did it itself after some errors
+            let _ = self.batch("ROLLBACK"); // SQLite has done so itself after some errors
         }
     }
 

@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(name(9999), "call 9999");
     }
 
-    /// Only x86 has two tables.
+    /// Only x86 has two call tables.
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn names_of_the_32_bit_table_agree_with_the_kernel_headers() {

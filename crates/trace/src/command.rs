@@ -39,7 +39,7 @@ pub struct TraceCommand {
     pub stderr: Io,
     /// Kill the command and its process group after this long.
     pub timeout: Option<Duration>,
-    /// Where its runtime is asked to write the names of generated code. They are read if
+    /// Where the command's runtime writes the names of generated code. The files are read if
     /// [`TraceOptions::stacks`] is set, and removed when the last clone of this is dropped.
     pub name_maps: Option<Arc<NameMaps>>,
 }

@@ -26,8 +26,8 @@ const EVENTS: [&str; 7] = [
 /// The target of a descriptor. In JSON it is the text written by `Display`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DescriptorKind {
-    /// A path as it was opened, a label of the caller, or an object without a path that is none of the other
-    /// variants, such as `memfd`. Only created from text, so that a file is never read back as another
+    /// A path as it was opened, a label of the caller, or an object without a path that doesn't belong to the
+    /// other variants, such as `memfd`. Only created from text, so that a file is never read back as another
     /// variant.
     File(String),
     /// The path of a terminal.

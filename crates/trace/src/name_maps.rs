@@ -1,11 +1,11 @@
-//! Name maps that a runtime is asked to write to `/tmp`: this makes sure that they go to the right place and
+//! Name maps that a runtime writes to `/tmp` on request: this makes sure that they go to the right place and
 //! are removed afterwards.
 //!
 //! The path of a process's map is predictable, so another user may have put a link there. The map of the
 //! command's own process is therefore created before the command starts, as a file that no other user can
-//! replace. It is removed when this value is dropped; if the tracer is killed, a separate process removes it,
-//! which sleeps until then. That process is told about each process of the tree when it is first seen, so
-//! that their maps are removed too.
+//! replace. It is removed when this value is dropped. If the tracer is killed, a separate process, which
+//! sleeps until then, removes the map. That process is notified of each process of the tree when it is first
+//! seen, so that their maps are removed too.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};

@@ -68,7 +68,7 @@ fn all_children_are_followed_with_their_programs_and_ends() {
     }
     let script = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true a b; done; /bin/false; exit 7";
     let mut command = quiet(&["sh", "-c", script]);
-    // An empty one, with which the stack ends right behind the arguments.
+    // With an empty environment, the stack ends right after the arguments.
     command.env = Some(Vec::new());
     let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
     assert_eq!(t.processes.len(), 12);

@@ -8,11 +8,12 @@ use fathom_model::{BenchRecord, Benchmark, Run};
 
 use crate::fingerprint;
 
-/// A file that runs write has changed after the last of them was recorded: by one that was cut short.
+/// A change to a file up to this long after the last run was recorded is ignored: a run that was cut short
+/// may have made it.
 const AFTER_THE_LAST: Duration = Duration::from_secs(1);
 
-/// What an earlier attempt on this node measured in whole rounds, if `record` is what this attempt writes to
-/// `path` and nothing but the seed and the load has changed since.
+/// Returns the whole rounds that an earlier attempt on this node measured, provided that `record` is what
+/// this attempt writes to `path`, and that only the seed and the load have changed since.
 pub(super) fn record(path: Option<&Path>, record: &BenchRecord) -> Option<BenchRecord> {
     let attempt = fathom_fleet::attempt()?;
     let path = path.filter(|path| path.parent() == Some(attempt.folder.as_path()))?;
@@ -30,7 +31,7 @@ pub(super) fn record(path: Option<&Path>, record: &BenchRecord) -> Option<BenchR
             is_alike(&earlier, record) && !has_changed(&record.benchmarks, written, &earlier.runs);
         is_alike.then_some(earlier)
     });
-    // The newest may have ended while it copied what the one before had.
+    // The newest attempt may have been ended while it copied the rounds of the one before.
     earlier.max_by_key(|earlier| earlier.runs.len())
 }
 
@@ -43,7 +44,8 @@ fn is_alike(one: &BenchRecord, other: &BenchRecord) -> bool {
         && fingerprint::lasting(&one.environment) == fingerprint::lasting(&other.environment)
 }
 
-/// Whether a file that a command names, its program for one, has changed since these runs were written down.
+/// Returns whether a file that a command names, such as its program, has changed since these runs were
+/// recorded.
 pub(crate) fn has_changed<'a>(
     benchmarks: impl IntoIterator<Item = &'a Benchmark>,
     written: SystemTime,

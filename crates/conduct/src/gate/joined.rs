@@ -4,8 +4,8 @@ use fathom_model::{GateRecord, LeftOut};
 
 use super::conclude::verdict;
 
-/// The record of the suite; `None` without parts. Each part knows the number of parts. `lost` are benchmarks
-/// whose part is not there.
+/// Joins the records of a suite's parts into one; `None` without parts. Each part knows the number of parts.
+/// `lost` are benchmarks whose part is missing.
 pub fn joined(parts: Vec<GateRecord>, lost: Vec<LeftOut>) -> Option<GateRecord> {
     let mut parts = parts.into_iter();
     let mut all = parts.next()?;

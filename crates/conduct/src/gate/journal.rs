@@ -1,4 +1,5 @@
-//! What a gate measured in a job, so that the next attempt on the node goes on where this one was ended.
+//! Records what a gate measured in a job, so that the next attempt on the same node can continue where this
+//! one was ended.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -14,31 +15,34 @@ use super::GatePlan;
 use crate::bench::has_changed;
 use crate::fingerprint;
 
-/// The file in an attempt's folder: a line that says what is compared, then one for each [`Rounds`].
+/// The file in an attempt's folder. Its first line describes what is compared, and each other line is a
+/// [`Rounds`].
 const NAME: &str = "gate.jsonl";
 
-/// Rounds that were made in one go.
+/// Rounds that were made in one batch.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Rounds {
-    /// Since measuring began, at their end.
+    /// The time from the start of the measurement to the end of these rounds.
     pub(super) elapsed: Duration,
     pub(super) runs: Vec<Run>,
 }
 
-/// Outside of a job it keeps nothing.
+/// The journal of an attempt. Outside of a job it records nothing.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     file: Option<(PathBuf, File)>,
-    /// What an earlier attempt measured, and this one has not asked for yet.
+    /// Rounds that an earlier attempt measured and that this one hasn't requested yet.
     earlier: VecDeque<Rounds>,
 }
 
 impl Journal {
+    /// Opens the journal of this attempt, and reads those of earlier ones.
+    ///
     /// # Errors
     /// [`MeasureError::Journal`].
     pub(super) fn open(plan: &GatePlan) -> Result<Journal, MeasureError> {
         let is_of_commands = plan.folders.is_empty();
-        // Nobody knows whether a tree with edits has the same ones later.
+        // It is unknown whether a working tree with edits will still have the same edits later.
         let is_known = is_of_commands || plan.head.revision.is_some();
         let Some(attempt) = fathom_fleet::attempt().filter(|_| is_known) else {
             return Ok(Journal::default());
@@ -57,7 +61,7 @@ impl Journal {
             if lines.next() != Some(about.as_str()) {
                 return None;
             }
-            // The last one may be cut short.
+            // The last line may be truncated.
             let all = lines.map_while(|line| serde_json::from_str(line).ok());
             let all: VecDeque<Rounds> = all.collect();
             let written = fs::metadata(&path).and_then(|about| about.modified());
@@ -79,13 +83,13 @@ impl Journal {
         Ok(journal)
     }
 
-    /// All runs of the earlier attempt.
+    /// Returns all runs of the earlier attempt.
     pub(super) fn runs(&self) -> Vec<Run> {
         runs(&self.earlier).cloned().collect()
     }
 
-    /// What the earlier attempt measured when it was asked for the same: targets in their rounds. From the first
-    /// difference on it has nothing more.
+    /// Returns the next rounds of the earlier attempt if it measured the wanted targets in the same rounds.
+    /// After the first difference it always returns `None`.
     pub(super) fn next(&mut self, mut wanted: Vec<(u32, usize)>) -> Option<Rounds> {
         let next = self.earlier.pop_front()?;
         let made = next.runs.iter().map(|run| (run.round, run.benchmark));
@@ -99,7 +103,7 @@ impl Journal {
         None
     }
 
-    /// Keeps what was made in one go.
+    /// Records rounds that were made in one batch.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].

@@ -93,14 +93,14 @@ struct Session<'p> {
     /// Set once the files that the commands read are known.
     renewal: Option<Renewal>,
     journal: Journal,
-    /// What was measured before `since`, in earlier attempts of a job.
+    /// The time spent before `since`, in earlier attempts of a job.
     before: Duration,
     since: Instant,
     measured: Measured,
 }
 
 impl Session<'_> {
-    /// Since measuring began.
+    /// Returns the time since the measurement began.
     fn elapsed(&self) -> Duration {
         self.before + self.since.elapsed()
     }
@@ -201,8 +201,8 @@ impl Session<'_> {
         fewest
     }
 
-    /// So many rounds of these benchmarks, each in a random order, with new pages for what they read
-    /// before the first. What an earlier attempt made of them is not made again.
+    /// Makes this number of rounds of these benchmarks, each in a random order. Before the first round, the
+    /// files that they read get new pages. Rounds that an earlier attempt recorded are not repeated.
     fn some(
         &mut self,
         executor: &mut ProcessExecutor,

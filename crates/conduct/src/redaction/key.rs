@@ -50,7 +50,7 @@ fn of_file(folder: &Path) -> Option<Vec<u8>> {
     read(&path)
 }
 
-/// Reads the key, which is valid only if this user owns the file and nobody else can read it.
+/// Reads the key, which is valid only if this user owns the file and no other user can read it.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut options = OpenOptions::new();
     // Opening a named pipe would otherwise wait for a writer.

@@ -131,7 +131,7 @@ fn place_of(benchmark: &mut ReportBenchmark, new: &NewPoint, metric: Option<&str
         changes: Vec::new(),
     };
     if at == 0 {
-        benchmark.samples.clear(); // they were of what stood first before
+        benchmark.samples.clear(); // they belong to the former first entry
     }
     benchmark.series.insert(at, series);
     at

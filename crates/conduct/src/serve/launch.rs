@@ -240,7 +240,7 @@ impl Launching<'_> {
             // Not every port of a server speaks HTTP.
             self.next += 1;
         }
-        // An attempt that the deadline cut off says less than one before it that was answered.
+        // An earlier attempt that got a response says more than this one, which the deadline cut off.
         let was_answered = |last| !matches!(last, Err(NoAnswer(Failing::Connect, _)));
         if why.0 != Failing::TimedOut || !self.last.is_some_and(was_answered) {
             self.last = Some(Err(why));

@@ -28,7 +28,7 @@ struct Subject<'a> {
     timed: &'a [Run],
     /// The command's program, if it is written in Go.
     go: Option<PathBuf>,
-    /// How the command is asked for the names of generated code.
+    /// How the command is made to write the names of generated code.
     asked: Option<Asked>,
     /// Stacks of all observed runs.
     stacks: StackPool,

@@ -82,10 +82,10 @@ const FEW_PROCESSES: usize = 10;
 const STARTS_NS: u64 = 10_000_000;
 const OF_CPU_TIME: f64 = 0.2;
 
-/// Returns the sum of the time that the tracer counted as on-CPU but that the kernel charged to nobody, and
-/// of the time that was charged but not traced. Of some hundred thousand context switches, one is not
-/// reported. In one of some hundred runs, this was the main thread's switch into a long wait, and 0.4 of 1.6
-/// s appeared as 'in the kernel'. Processes that outlive the command aren't charged either.
+/// Returns the sum of the time that the tracer counted as on-CPU but that the kernel didn't charge to any
+/// process, and of the time that was charged but not traced. One of some hundred thousand context switches is
+/// not reported. In one of some hundred runs, this was the main thread's switch into a long wait, and 0.4 of
+/// 1.6 s appeared as 'in the kernel'. Processes that outlive the command aren't charged either.
 fn missed_switches_ns(trace: &Trace) -> u64 {
     let end = trace.processes.first().and_then(|root| root.ended_ns);
     let outlives = |process: &Process| process.ended_ns.is_none_or(|ended| Some(ended) > end);

@@ -48,9 +48,9 @@ pub(super) fn of_process(
     }
 }
 
-/// Returns the path of a multithreaded process that was observed for a while. There is no end that shows
-/// which thread mattered, so the path consists of what any of its threads did, plus the waits of the busiest
-/// one.
+/// Returns the path of a multithreaded process that was observed for a while. Without an end of the process,
+/// it is unknown which thread mattered, so the path consists of what any of its threads did, plus the waits
+/// of the busiest one.
 pub(super) fn of_window(trace: &Trace, threads: &[ThreadTimes], pid: u32) -> CriticalPath {
     let own: Vec<&ThreadTimes> = threads.iter().filter(|times| times.pid == pid).collect();
     let busiest = own

@@ -108,7 +108,8 @@ pub fn difference(a: Side<'_>, b: Side<'_>) -> Option<(Difference, [TimeAccount;
     ))
 }
 
-/// The interval of a row by times, or by counts where times don't say it; `None` where neither does.
+/// Returns the interval of a row by times, or by counts if the times don't show a difference; `None` if
+/// neither does.
 fn known(by_times: Interval, by_counts: impl FnOnce() -> Option<Interval>) -> Option<Interval> {
     let known = match by_times.leaves_out_nothing() {
         true => Some(by_times),

@@ -45,7 +45,7 @@ fn of_run(run: &Run, kind: Kind) -> f64 {
     }
 }
 
-/// From where to where a difference goes, ns.
+/// The interval of a difference, in ns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Interval {
     pub low: f64,
@@ -53,7 +53,7 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Whether it leaves out that there is no difference.
+    /// Returns whether the interval excludes zero.
     pub(super) fn leaves_out_nothing(self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }

@@ -10,9 +10,9 @@ use super::spread::{self, Interval, Kind, Spread};
 /// A file is named if at least this part of the time in a call is spent on it.
 const MOSTLY: f64 = 0.8;
 
-/// The factor by which a count must exceed the other to be clearly larger, if all observed runs agree on it,
+/// The factor by which a count must exceed the other to be clearly larger, if all observed runs agree on it.
 const TWICE: u64 = 2;
-/// and the factor if there is only a single run of each command.
+/// The same factor if there is only a single run of each command.
 const ONCE: u64 = 10;
 
 /// The values of a part in each observed run of A and of B, with the quantities that determine the part's
@@ -40,7 +40,7 @@ impl Series {
         b - a
     }
 
-    /// Whether a command was observed once.
+    /// Returns whether each command was observed only once.
     fn is_of_one_run(&self) -> bool {
         self.ns.iter().any(|runs| runs.len() < 2)
     }
@@ -171,8 +171,8 @@ impl<'a> Table<'a> {
         Some(rows.map(|(_, count)| count).sum())
     }
 
-    /// By how much a candidate differs where counts alone say so: of a child, or of calls that most of the
-    /// difference is in. What a busy machine does to the times can't undo that.
+    /// Returns the interval of a candidate's difference if counts alone show it: the counts of a child, or of
+    /// calls that make up most of the difference. A busy machine changes the times, but not these counts.
     pub(super) fn counted(&self, top: &Candidate, spread: &Spread) -> Option<Interval> {
         if let (Who::Child(program), None) = (&top.who, top.spent) {
             let counts = self.agreed(|parts| Some(started(parts, program)))?;
@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Like [`Self::is_counted`], for one call of a category.
+    /// Like [`Self::counted`], for one call of a category.
     pub(super) fn counted_call(
         &self,
         top: &Candidate,
@@ -218,7 +218,8 @@ impl<'a> Table<'a> {
             return None;
         };
         let counts = self.agreed(|parts| self.calls_in(parts, top, &what.name))?;
-        // If there is only one run of each, the counts may be chance, so the factor must be larger.
+        // If there is only one run of each command, the counts may differ by chance, so the factor must be
+        // larger.
         let factor = if series.is_of_one_run() { ONCE } else { TWICE };
         let is_more = is_more(counts, series.value(), factor);
         let is_known = match spread::kind(spent) {
@@ -267,8 +268,9 @@ impl<'a> Table<'a> {
     }
 }
 
-/// As many as one command has more, each as long as the shortest and as the longest of any observed run;
-/// of one run of each, from half of that to twice as much.
+/// Returns the interval of a difference in counts: the additional calls or starts, each as long as the
+/// shortest and as the longest in any observed run. If there is only one run of each command, the range is
+/// from half of that to twice as much.
 fn by_count(series: &Series, counts: [u64; 2]) -> Interval {
     let each = (0..2).filter(|side| counts[*side] > 0);
     let each = each.flat_map(|side| {
@@ -294,7 +296,7 @@ fn is_more(counts: [u64; 2], value: f64, factor: u64) -> bool {
         true => counts,
         false => [counts[1], counts[0]],
     };
-    // If the other command has none, a single one is enough for the factor of two.
+    // If the other command has a count of 0, a count of 1 is enough for the factor of two.
     many >= factor * few.max(1) || (few == 0 && many > 0 && factor == TWICE)
 }
 

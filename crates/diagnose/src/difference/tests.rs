@@ -158,7 +158,7 @@ fn what_is_counted_is_a_row_however_the_times_differ() {
     let (difference, _) = between(&few, &many);
     let row = find(&difference, "kernel_io", "read");
     assert!(row.is_clear(), "{row:?}");
-    // Each of 19,000 took from 0.2 to 1.8 us.
+    // Each of the 19,000 additional reads took from 0.2 to 1.8 us.
     assert!(row.low < 5.0 && row.high > 30.0, "{row:?}");
     let count = row.count.as_ref().expect("calls are counted");
     assert_eq!((count.a, count.b), (1_000, 20_000));

@@ -10,9 +10,9 @@ use crate::claim::{Claim, Least};
 pub(crate) struct Mechanism {
     /// Returns the name used in the documentation.
     pub name: &'static str,
-    /// Between which multiples of the predicted saving nine of ten repaired programs of the corpus
-    /// saved: 340 recorded pairs in all tiers, less what their runs waited for a CPU. Of polling nobody
-    /// knows, since what it saves is CPU time.
+    /// The range, as multiples of the predicted saving, within which nine of ten repaired programs of the
+    /// corpus saved: 340 recorded pairs in all tiers, without the time that their runs waited for a CPU. The
+    /// range is unknown for polling, which saves CPU time.
     pub spread: (f64, f64),
 }
 

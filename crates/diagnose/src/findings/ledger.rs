@@ -229,8 +229,9 @@ impl<'a> Ledger<'a> {
         Some(finding)
     }
 
-    /// What is not computed needs no CPU: of the waits for one, and of what a hypervisor takes, as large a
-    /// part goes as of the CPU time. Returns what that is. Whole lives have such waits in them.
+    /// Adds waits that go away with the CPU time of a claim: work that isn't done doesn't wait for a CPU. Of
+    /// the waits for a CPU and of the time taken by a hypervisor, the same share is removed as of the CPU
+    /// time. Returns that time. Findings about whole lives already include such waits.
     fn take_waits_for_cpu(&self, declared: &Declaration, grant: &mut Grant) -> f64 {
         if declared.is_of_whole_lives() {
             return 0.0;
@@ -246,7 +247,8 @@ impl<'a> Ledger<'a> {
         waits.iter().sum()
     }
 
-    /// `sure`: the part of it that was seen to go with the cause, 0 to 1.
+    /// Returns the interval of a saving. `sure` is the part of it that was observed to belong to the cause, 0
+    /// to 1.
     fn interval(&self, declared: &Declaration, ns: u64, sure: f64) -> Saving {
         let (low, high) = declared.mechanism.spread;
         let low = low.min(sure);
@@ -362,8 +364,8 @@ mod tests {
     use super::*;
     use crate::fake::{Fake, MS};
 
-    /// Returns the result for claims of this many milliseconds, with their pieces. The run takes one second,
-    /// of which 500 ms are 200,000 reads and 250 ms are sleeps.
+    /// Settles claims of these numbers of milliseconds, with their pieces. The run takes one second: 500 ms
+    /// are 200,000 reads and 250 ms are sleeps.
     fn settled(claims: &[(Id, u64, Vec<Piece>)]) -> Vec<(&'static str, u64)> {
         let found = findings(claims);
         let each = found.iter();
@@ -437,7 +439,7 @@ mod tests {
             (Id::UnbufferedInput, 200, Vec::new()),
             (Id::Sleeping, 100, Vec::new()),
         ];
-        // Waiting has a threshold of 15 %.
+        // The threshold for waiting is 15 %.
         assert_eq!(settled(&all), [("unbuffered-input", 200)]);
     }
 

@@ -14,7 +14,7 @@ use crate::thresholds as t;
 /// %.
 const FILLED_HEAP_SHARE: f64 = 0.34;
 
-/// Part of the cost of the faults from which on it is said what giving the memory back took.
+/// The cost of giving the memory back is mentioned from this fraction of the cost of the faults on.
 const WORTH_A_WORD: f64 = 0.03;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -85,8 +85,8 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// What it takes at the end to give back what was touched, ns: nothing where others have a part in it, or where
-/// the same memory was touched again and again.
+/// Returns the cost of giving the touched memory back at the end, in ns; 0 if other processes have a part in
+/// it, or if the same memory was touched again and again.
 fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
     let trace = analysis.trace;
     let runs = analysis.timed.iter();

@@ -10,11 +10,10 @@ use super::{ALL, Runtime, native};
 /// The purpose of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Take memory for objects and give it back: C's allocator, C++'s operators, Rust's glue and the
-    /// allocators that are put in their place.
+    /// Allocates or frees memory for objects: C's allocator, C++'s operators, Rust's glue, and allocators
+    /// that replace them.
     Allocator,
-    /// Make an object of what they are given, mostly with memory of its own: strings and arrays of C++ and
-    /// Rust.
+    /// Creates an object from its arguments, usually with its own memory: strings and arrays of C++ and Rust.
     Objects,
     /// Allocates memory of a garbage collector, and finds memory that is no longer used.
     Collector,
@@ -24,8 +23,8 @@ pub(crate) enum Use {
     Mutex,
     /// Is only reached if another thread holds the lock.
     Contended,
-    /// Ask a channel without waiting for it, by `select` with a `default` in Go and by `try_recv` in Rust:
-    /// who waits for one sleeps.
+    /// Polls a channel without waiting, by `select` with a `default` in Go or by `try_recv` in Rust. A thread
+    /// that waits for a channel sleeps instead.
     AsksChannel,
     /// Is called to poll a channel, but also to wait for one.
     Channel,
@@ -86,7 +85,7 @@ pub(super) fn is_for(wanted: Use, name: &str) -> bool {
 }
 
 impl Use {
-    /// Whether that is what a function is for.
+    /// Returns whether a function has this purpose.
     pub(crate) fn is_of(self, row: &FunctionRow) -> bool {
         own_name(row).is_some_and(|name| is_for(self, name))
     }

@@ -26,7 +26,7 @@ const GROUP: Group = Group {
 };
 
 const EXCEPTIONS: &str = "exceptions";
-/// What takes locks and lets go of them.
+/// The group of functions that take or release locks.
 pub(crate) const LOCKING: &str = "locking";
 
 /// The groups. More specific ones come first, because handling an exception also compares and copies.

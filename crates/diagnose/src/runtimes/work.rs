@@ -36,7 +36,7 @@ pub(crate) struct Work {
     pub(super) waits_of: &'static [&'static str],
     /// The variable that sets the number of threads.
     pub(super) size: Option<&'static str>,
-    /// What to do where it takes much, in the words of those who use it.
+    /// Advice if this work takes much time, in the words of the runtime's users.
     pub(super) advice: Option<&'static str>,
 }
 
@@ -187,8 +187,9 @@ impl Works {
             .is_some_and(|work| work.role != ThreadRole::Pool)
     }
 
-    /// What of a runtime makes a thread's calls of this name: it has nothing to do, by nearly all of their
-    /// stacks, `trace`'s, or the thread is there for something else than the program's work.
+    /// Returns the runtime's work that makes a thread's calls with this name: idling, if nearly all of their
+    /// stacks in `trace` show it, or otherwise the work of a thread that exists for something other than the
+    /// program's work.
     pub(crate) fn made_by(&self, trace: &Trace, tid: u32, call: &str) -> Option<&'static Work> {
         let rows = trace.stacks.iter().flat_map(|stacks| &stacks.rows);
         let of_call = rows.zip(&self.stacks).filter(|(row, _)| {

@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
             (object, command) => object.or_else(|| command.map(str::to_owned)),
         };
         let of_thread = || self.analysis.works.of_thread(part.tid);
-        // Where a time limit ends it, the program's own timer is waited for.
+        // If a time limit ends the wait, the thread waits for the program's own timer.
         let is_timer =
             |work: &&Work| work.role == ThreadRole::Idle && part.kind == TimeCategory::Sleeping;
         let work = way.work.or_else(of_thread).filter(|work| !is_timer(work));
@@ -297,7 +297,7 @@ fn parts<'a>(analysis: &'a Analysis<'a>) -> Vec<Part<'a>> {
     parts
 }
 
-/// What is taken down at the end, see [`Analysis::taken_down_ns`].
+/// Returns the part of the account for taking down what ended, see [`Analysis::taken_down_ns`].
 fn taken_down<'a>(analysis: &Analysis<'_>) -> Option<Part<'a>> {
     let root = analysis.trace.processes.first()?.pid;
     Some(Part {

@@ -39,7 +39,8 @@ fn by_path(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>>
     })
 }
 
-/// The same to the functions of a lock: tasks of a runtime wait for one, and no thread does.
+/// Returns the route to the functions of a lock. This is for locks for which tasks of a runtime wait, while
+/// no thread does.
 fn by_lock(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>> {
     let locks = |last: Step<'_>| !last.is_own && group_of(last.frame) == Some(LOCKING);
     let pid = finding
@@ -51,8 +52,8 @@ fn by_lock(analysis: &Analysis<'_>, finding: &Finding) -> Option<Vec<CodePlace>>
     })
 }
 
-/// The way, the nearest first, that most of the stacks went that are meant: by their rows and the ends of
-/// their ways.
+/// Returns the route of most of the stacks that `is_meant` selects by their rows and innermost steps, nearest
+/// function first; `None` if no route has most of them.
 fn most_go(
     analysis: &Analysis<'_>,
     is_meant: impl Fn(&StackRow, Option<Step<'_>>) -> bool,

@@ -12,7 +12,7 @@ use crate::json::{document, entries, holds, list, text, word};
 use crate::lines::find;
 use fathom_model::imported::Direction;
 
-/// The maximum number of records; longer histories are refused, because nobody looks at that many
+/// The maximum number of records. Longer histories are refused, because no one looks at that many
 /// measurements.
 const MOST_RECORDS: usize = 20_000;
 

@@ -22,7 +22,7 @@ pub struct FleetKeys {
     exclude: Option<String>,
     /// Words added to `submit` if the script is run once for each number from 0 to {last}.
     array: Option<String>,
-    /// Jobs in an array at most. If it is absent: what Slurm answers, of another engine 1000.
+    /// Maximum number of jobs in an array. If absent, Slurm's own limit is used, and 1000 for other engines.
     array_size: Option<usize>,
     /// Lists the user's jobs that have not ended, one per line: id, then state.
     state: Option<String>,

@@ -48,7 +48,7 @@ fn a_detached_job_is_collected_once() {
     let said = String::from_utf8(output.stderr).unwrap();
     let id = said.trim_start_matches("handed over to hosts as ");
     let id = id.split(';').next().unwrap();
-    // Its processes hold the lock until they end.
+    // The command's processes hold the lock until they end.
     let waits = Command::new("flock")
         .arg(world.spool().join(format!("{id}.alive")))
         .arg("true")
@@ -142,7 +142,7 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
 #[test]
 fn a_job_begins_anew_if_its_program_has_changed() {
     let world = World::of_hosts();
-    // The time of a file that is written later, whatever its clock.
+    // Sets the file's time as if it had been written later, regardless of its clock.
     let changes = "touch -d '1 hour' work.sh\n";
     world.twenty_runs(
         &ENDS_ITS_JOB.replace("kill", &format!("{changes}kill")),
@@ -157,7 +157,7 @@ fn a_job_begins_anew_if_its_program_has_changed() {
 #[test]
 fn gates_and_versions_go_on_too() {
     let world = World::of_hosts();
-    // A gate makes 20 runs at once, and looks at them after twice as many for the first time.
+    // A gate makes 20 runs in a batch, and evaluates them for the first time after 40.
     let gate = [
         "gate",
         "--base-cmd",
@@ -213,7 +213,7 @@ fn gates_and_versions_go_on_too() {
 #[test]
 fn a_store_that_is_away_is_asked_again() {
     let world = World::of_hosts();
-    // A file in place of the store's folder.
+    // A file exists in place of the store's folder.
     world.write("away", "");
     let store = ["--store", "away/store.sqlite"];
     let bench = ["bench", "-r", "3", "-n", "nothing", "true", "--on", "hosts"];
@@ -453,7 +453,7 @@ fn what_is_not_there_is_refused_before_anything_is_handed_over() {
 #[test]
 fn an_interrupt_ends_the_jobs() {
     let world = World::of_hosts();
-    // The first run signals that the job has begun, and then blocks forever.
+    // The first run signals that the job has started, and then blocks forever.
     world.write("work.sh", "mkfifo never; echo begun > begun; cat never");
     let made = Command::new("mkfifo")
         .arg(world.project().join("begun"))

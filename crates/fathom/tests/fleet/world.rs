@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The project is in `project`, the spool of `hosts.sh` in `spool`.
+/// A world for tests: the project is in `project`, the spool of `hosts.sh` in `spool`.
 pub(crate) struct World {
     pub(crate) folder: TempDir,
     variables: Vec<(&'static str, String)>,
@@ -64,8 +64,8 @@ cancel = "{script} cancel {{ids}}"
 "#
         ));
         world.write("hosts", "# name, words\nlocalhost near\nother far\n");
-        // Its arguments are options, the host, and the command for a shell there. Its own path is split into
-        // words.
+        // Its arguments are options, the host, and the command for a shell there. The value of FATHOM_SSH is
+        // split into words.
         let ssh = world.folder.path().join("ssh");
         let script = "#!/bin/sh\nshift 3\n[ \"$1\" = other ] && exec sh -c \"$2\"\n";
         fs::write(&ssh, script).unwrap();

@@ -141,7 +141,7 @@ fn a_page_that_is_corrupt() {
     let world = World::project();
     world.done(&BENCH);
     world.done(&BENCH);
-    drop(open(&world.project_store())); // the log is written back
+    drop(open(&world.project_store())); // writes the log back
     let mut bytes = fs::read(world.project_store()).unwrap();
     let from = 2 * 4096;
     bytes[from..].fill(0xa5);

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::attached::Subject;
 use crate::world::{allows, fathom, stderr, stdout, text};
 
-/// Takes this CPU time on any machine. If it is asked for names and told to, it stays alive.
+/// A script that takes this CPU time on any machine. If Node has options that make it write names and the
+/// script gets a path, it writes its pid there and keeps running.
 const SCRIPT: &str = "const fs = require('fs');
 function parse(until) {
   let sum = 0;
@@ -222,8 +223,8 @@ impl Through<'_> {
         format!("{}; true", self.command)
     }
 
-    /// Where a link in `/tmp` could redirect a child's writes, no child is asked for names: the output ends
-    /// with the command that provides them, which the test tries.
+    /// If a link in `/tmp` could redirect a child's writes, children are not made to write names. The output
+    /// then ends with the command that provides them, which the test runs.
     fn where_links_are_followed(&self) {
         let command = self.command();
         let Some(output) = with_links_protected("0", &["sh", "-c", &command]) else {

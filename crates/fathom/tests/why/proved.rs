@@ -49,7 +49,7 @@ fn what_is_delayed_says_so_in_each_run() {
     let command = ["--", "sh", "-c", "sleep 0.02; sleep 0.02"];
     let output = fathom(&[&options[..], &command[..]].concat());
     if output.status.code() == Some(2) {
-        // A tier that counts no calls doesn't know what to delay.
+        // A tier that doesn't count calls doesn't know what to delay.
         let said = stderr(&output);
         assert!(
             said.contains("--try slope:sleeps: it was not seen"),
@@ -63,7 +63,7 @@ fn what_is_delayed_says_so_in_each_run() {
         let delayed = run["delayed_ns"].as_u64().unwrap();
         assert_eq!(run["benchmark"] == 0, delayed == 0, "{run}");
     }
-    // It is missing where runs took so much longer than expected that the delays are hardly seen.
+    // The slope is missing if runs took so much longer than expected that the delays are hardly visible.
     let slope = &record["outcome"]["slope"];
     assert!(slope.is_null() || slope["of"] == "slope:sleeps", "{slope}");
 }

@@ -1,7 +1,8 @@
-//! Calls that Fathom lets go on after a while: the kernel asks it about each of them.
+//! Delays calls one by one: the kernel notifies Fathom of each call, and Fathom lets the caller continue
+//! after a while.
 //!
-//! Being asked costs two switches, some 10 us, also where nothing is added: what is compared is
-//! asked about as well.
+//! A notification costs two context switches, some 10 us, even if no delay is added. The command without a
+//! delay therefore gets notifications too.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,13 +17,13 @@ use std::time::Duration;
 use crate::launcher::now_ns;
 use crate::questions::{let_go_on, listener_from, next_question};
 
-/// The thread that answers.
+/// The thread that answers notifications.
 #[derive(Debug)]
 pub(crate) struct Asked {
     shared: Arc<Shared>,
     /// The launcher's end of the socket.
     handover: OwnedFd,
-    /// What is written here wakes the thread.
+    /// Wakes the thread when something is written to it.
     wake: UnixDatagram,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,12 +52,12 @@ impl Asked {
         })
     }
 
-    /// The end of the socket through which processes send their listeners.
+    /// Returns the end of the socket through which processes send their listeners.
     pub(crate) fn handover(&self) -> RawFd {
         self.handover.as_raw_fd()
     }
 
-    /// From now on each call is delayed for so long.
+    /// Starts a run in which each call is delayed by `each`, and resets the counters.
     pub(crate) fn begin(&self, each: Duration) {
         self.shared.delayed_ns.store(0, Relaxed);
         let each = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
@@ -79,7 +80,7 @@ impl Drop for Asked {
     }
 }
 
-/// A caller that is held.
+/// A caller that is held until a time.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     until: u64,
@@ -89,7 +90,7 @@ struct Held {
 }
 
 fn answer(shared: &Shared, handover: &OwnedFd, woken: &OwnedFd) {
-    // SAFETY: sets how punctually this thread is woken.
+    // SAFETY: only sets the timer slack of this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut listeners: Vec<OwnedFd> = Vec::new();
     let mut held: BinaryHeap<Reverse<Held>> = BinaryHeap::new();
@@ -132,7 +133,7 @@ fn answer(shared: &Shared, handover: &OwnedFd, woken: &OwnedFd) {
     }
 }
 
-/// Lets a caller go on.
+/// Lets a caller continue, and counts its delay.
 fn release(shared: &Shared, listeners: &[OwnedFd], held: &Held) {
     let listener = listeners
         .iter()
@@ -146,7 +147,7 @@ fn release(shared: &Shared, listeners: &[OwnedFd], held: &Held) {
     }
 }
 
-/// What has come for each of them, until this moment at the latest.
+/// Waits for events until the time `until`; returns the events of each descriptor.
 fn wait(own: [&OwnedFd; 2], listeners: &[OwnedFd], until: Option<u64>) -> Vec<libc::c_short> {
     let all = own.into_iter().chain(listeners);
     let mut all: Vec<libc::pollfd> = all
@@ -164,7 +165,7 @@ fn wait(own: [&OwnedFd; 2], listeners: &[OwnedFd], until: Option<u64>) -> Vec<li
         }
     });
     let left = left.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: live entries, and a time that outlives the call.
+    // SAFETY: the entries are live, and the timeout outlives the call.
     unsafe {
         libc::ppoll(
             all.as_mut_ptr(),

@@ -1,8 +1,9 @@
-//! A known delay for calls or for a thread: what of it comes out at the end lay on the critical path.
+//! Adds a known delay to calls or to a thread: the share of it that appears in the total time lies on the
+//! critical path.
 //!
-//! Calls are delayed by their filter's own instructions ([`crate::Steps`]), or, where there are few
-//! of them, one by one: the kernel asks Fathom about each. A thread is stopped for a part of the time that
-//! it runs.
+//! Calls are delayed by their filter's own instructions ([`crate::Steps`]). If there are few calls, they are
+//! delayed one by one: the kernel notifies Fathom of each. A thread is stopped for a fraction of the time
+//! that it runs.
 
 #[cfg(launcher)]
 mod asked;
@@ -20,22 +21,23 @@ pub use steps::cost_of_steps;
 #[cfg(launcher)]
 pub(crate) use stopped::Stopper;
 
-/// What is delayed of a command, beyond what its filter does by itself.
+/// A delay that Fathom adds to a command, in addition to what its filter does by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delay {
-    /// Each call that its filter asks about, for so long.
+    /// Delays each call of which the filter notifies Fathom by this duration.
     Calls(Duration),
-    /// Threads, for so many thousandths of the time that they run.
+    /// Stops these threads for this many thousandths of the time that they run.
     Threads(ThreadName, u32),
 }
 
-/// Threads of a command, as they are known from run to run.
+/// Identifies threads of a command across runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadName {
-    /// Name of their process: of its first thread, at most 15 bytes.
+    /// The name of their process, which is that of its first thread; at most 15 bytes.
     pub process: String,
-    /// The how manieth of its process it is, from 0; all of this name if absent.
+    /// The position of the thread in its process, from 0, in order of creation. If absent, all threads with
+    /// `name` are meant.
     pub place: Option<usize>,
-    /// Its name, at most 15 bytes.
+    /// The thread's name, at most 15 bytes.
     pub name: String,
 }

@@ -1,4 +1,4 @@
-//! What does a call take longer by a filter that goes through so many steps?
+//! Measures how much longer a call takes with a filter that executes a given number of steps.
 
 use std::io;
 use std::time::Instant;
@@ -6,15 +6,15 @@ use std::time::Instant;
 use crate::CallFilter;
 use crate::Steps;
 
-/// Calls in a row, and how often: the fastest row was not interrupted.
+/// The number of calls in a row, and the number of rows. The fastest row was not interrupted.
 const CALLS: u32 = 40;
 const ROWS: u32 = 12;
 
-/// Seconds of a call that goes through these steps, measured by a thread of its own, which the filter
-/// ends with.
+/// Returns how long a call with these steps takes, in seconds. The measurement runs on a separate thread,
+/// because a filter stays until its thread ends.
 ///
 /// # Errors
-/// Where the kernel takes no filter.
+/// If the kernel doesn't accept the filter.
 pub fn cost_of_steps(steps: Steps) -> io::Result<f64> {
     let measured = std::thread::Builder::new()
         .spawn(move || {
@@ -22,7 +22,8 @@ pub fn cost_of_steps(steps: Steps) -> io::Result<f64> {
             let row = || {
                 let began = Instant::now();
                 for _ in 0..CALLS {
-                    // SAFETY: takes nothing. The library may keep the answer of its own function.
+                    // SAFETY: takes no arguments. The raw call is used because the library may cache the
+                    // result of its own function.
                     unsafe { libc::syscall(libc::SYS_getppid) };
                 }
                 began.elapsed().as_secs_f64() / f64::from(CALLS)
@@ -33,15 +34,15 @@ pub fn cost_of_steps(steps: Steps) -> io::Result<f64> {
     measured.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
 }
 
-/// Puts it in place for the calling thread.
+/// Installs the filter for the calling thread.
 fn install(filter: &CallFilter) -> io::Result<()> {
     let program = libc::sock_fprog {
         len: (filter.bytes().len() / 8) as u16,
         filter: filter.bytes().as_ptr().cast_mut().cast(),
     };
     for _ in 0..filter.times() {
-        // SAFETY: numbers, and a program that the kernel copies; it reads it byte by byte, so that it
-        // need not be aligned.
+        // SAFETY: the arguments are numbers and a program that the kernel copies byte by byte, so it need not
+        // be aligned.
         let done = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             let flags = libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
@@ -69,7 +70,8 @@ mod tests {
             })
             .unwrap()
         };
-        // 8,000 divisions against two: no machine is so busy that the fastest row is slower.
+        // 8,000 divisions against two: even on a busy machine, the fastest row with more divisions takes
+        // longer.
         assert!(cost(Steps::MOST) > cost(1));
     }
 }

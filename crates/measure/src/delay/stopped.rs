@@ -1,7 +1,7 @@
-//! Threads that are stopped from outside for a known part of the time that they run.
+//! Stops threads from outside for a known fraction of the time that they run.
 //!
-//! A thread is stopped (`PTRACE_INTERRUPT`) only while it runs: what it would wait for comes meanwhile.
-//! It is let go at once after each stop, so that nothing holds it if Fathom ends.
+//! A thread is stopped (`PTRACE_INTERRUPT`) only while it runs: a stop during a wait would be absorbed by the
+//! wait. Fathom detaches right after each stop, so nothing holds the thread if Fathom ends.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,12 +14,12 @@ use super::ThreadName;
 use crate::launcher::now_ns;
 use crate::server::descendants;
 
-/// Between two looks at how long the threads have run. The kernel counts that at its ticks, every
-/// 1 to 10 ms.
+/// The interval at which the running times of the threads are read. The kernel updates them at its ticks,
+/// every 1 to 10 ms.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
-/// Looks after which threads are looked for again.
+/// The number of readings after which the list of threads is refreshed.
 const LOOKS: u32 = 8;
-/// A thread is stopped when it has run for so long again.
+/// A thread is stopped each time it has run for this long.
 const FOR_A_STOP_NS: u64 = 2_000_000;
 
 /// Stops the threads of one run.
@@ -30,7 +30,8 @@ pub(crate) struct Stopper {
 }
 
 impl Stopper {
-    /// Of the next process that this launcher starts.
+    /// Starts stopping threads of the next process that this launcher starts. `share` is in thousandths of
+    /// their running time.
     pub(crate) fn start(launcher: i32, which: ThreadName, share: u32) -> std::io::Result<Stopper> {
         let ends = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&ends);
@@ -40,7 +41,7 @@ impl Stopper {
         Ok(Stopper { ends, thread })
     }
 
-    /// Ends it and returns the sum of its stops, in nanoseconds.
+    /// Ends the stops, and returns their sum in nanoseconds.
     pub(crate) fn finish(self) -> u64 {
         self.ends.store(true, Relaxed);
         self.thread.join().unwrap_or_default()
@@ -48,10 +49,10 @@ impl Stopper {
 }
 
 fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u64 {
-    // SAFETY: sets how punctually this thread is woken.
+    // SAFETY: only sets the timer slack of this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
     let mut delayed_ns = 0;
-    // Threads of each process in the order in which they were made, those that have ended included.
+    // The threads of each process in order of creation, including those that have ended.
     let mut made: HashMap<i32, Vec<i32>> = HashMap::new();
     let mut ran: HashMap<i32, u64> = HashMap::new();
     let mut threads = Vec::new();
@@ -85,7 +86,7 @@ fn watch(launcher: i32, which: &ThreadName, share: u32, ends: &AtomicBool) -> u6
     delayed_ns
 }
 
-/// Returns those of the processes' threads that are meant, each with its process.
+/// Returns the threads of the processes that `which` names, each with its process.
 fn find(
     processes: Vec<u32>,
     which: &ThreadName,
@@ -129,24 +130,25 @@ fn name_of(pid: i32, tid: i32) -> Option<String> {
     Some(name.trim_end_matches('\n').to_owned())
 }
 
-/// Time on a CPU, ns.
+/// Returns the thread's time on a CPU, in ns.
 fn ran_for(pid: i32, tid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/schedstat")).ok()?;
     text.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Whether it runs or could.
+/// Returns whether a thread is running or ready to run.
 fn runs(pid: i32, tid: i32) -> bool {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/stat")).unwrap_or_default();
-    // A name may have anything in it.
+    // A name may contain any character, including `)`.
     let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
     behind.trim_start().starts_with('R')
 }
 
-/// Stops a thread for so long; returns for how long it was, ns. `None` where it can't be stopped.
+/// Stops a thread for `time`. Returns how long it was actually stopped, in ns, or `None` if it can't be
+/// stopped.
 fn stop_for(tid: i32, time: Duration) -> Option<u64> {
     let request = |what, data: usize| {
-        // SAFETY: these requests take numbers and touch no memory of ours.
+        // SAFETY: these requests take numbers and don't access our memory.
         unsafe { libc::ptrace(what, tid, 0usize, data) }
     };
     if request(libc::PTRACE_SEIZE, 0) != 0 {
@@ -154,7 +156,7 @@ fn stop_for(tid: i32, time: Duration) -> Option<u64> {
     }
     request(libc::PTRACE_INTERRUPT, 0);
     let mut status = 0;
-    // SAFETY: one number of ours; this very thread is waited for, which this one traces.
+    // SAFETY: `status` is live. This waits only for the given thread, which the calling thread traces.
     let waited = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
     if waited != tid || !libc::WIFSTOPPED(status) {
         return None;
@@ -164,13 +166,13 @@ fn stop_for(tid: i32, time: Duration) -> Option<u64> {
         std::thread::sleep(time);
     }
     let stopped = now_ns() - since;
-    // A signal that came first is passed on.
+    // If a signal stopped it first, pass the signal on.
     let signal = match status >> 16 {
         0 => libc::WSTOPSIG(status),
         _ => 0,
     };
     if request(libc::PTRACE_DETACH, signal as usize) != 0 {
-        // It was ended meanwhile: that is told to its parent when the end has been seen here.
+        // The thread was killed meanwhile. Its parent is notified only after its tracer has reaped it.
         // SAFETY: as above.
         unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
     }
@@ -203,7 +205,7 @@ mod tests {
     fn a_thread_is_found_by_its_place_or_its_name() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let tid = child.id() as i32;
-        // It has the name of this program until it has become the other.
+        // Until it has executed the other program, it has the name of this one.
         while name_of(tid, tid).as_deref() != Some("sleep") {
             std::thread::yield_now();
         }

@@ -218,7 +218,7 @@ unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
                     end_all();
                 }
                 deadline = now().saturating_add(order.patience);
-                // Processes that were reparented to us are asked to end as well.
+                // Processes that were reparented to us get a signal to end as well.
                 if running {
                     libc::kill(-server, libc::SIGTERM);
                 }

@@ -227,7 +227,7 @@ fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
         .map(|p| p.value)
         .fold(0.0, f64::max);
     let bar = if page.unicode() { "█" } else { "#" };
-    // Names, values and bars from left to right; a narrow page has no room for the bars.
+    // Names, values and bars from left to right; a narrow page is too small for the bars.
     let values_at = 3 + (page.width() / 3).min(20);
     let bars_at = values_at + 30.min(page.width().saturating_sub(values_at));
     let room = page.width().saturating_sub(bars_at) as f64;

@@ -23,7 +23,7 @@ pub use page::difference_html;
 
 /// The most lines for rows, including the rows that rows are divided into.
 const ROWS: usize = 8;
-/// Lines of a row: names longer than that are not made by people.
+/// Maximum number of lines of a row. Names that need more were not chosen by people.
 const LINES_OF_ROW: usize = 2;
 /// The most rows that a row is divided into.
 const ROWS_OF_ROW: usize = 2;
@@ -267,7 +267,8 @@ fn at(time: String) -> Line {
     Line::new().add(Tone::Plain, format!("{time:>TIME$}  "))
 }
 
-/// How many lines it takes: no name is cut, so that a long one goes on in the next line.
+/// Writes a row, and returns its number of lines. No name is truncated: a long one continues on the next
+/// line.
 fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool) -> usize {
     let is_inner = row.of != OF_WALL;
     let indent = if is_inner { "    " } else { "" };
@@ -304,7 +305,7 @@ fn what(row: &DifferenceRow) -> String {
     pieces(row).join(" ")
 }
 
-/// What it was, how often, and on what or by whom.
+/// Returns what the row is with its count, and the file or the callers.
 fn pieces(row: &DifferenceRow) -> Vec<String> {
     let name = match (row.by, row.category) {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
@@ -378,7 +379,7 @@ fn account_table(record: &DifferenceRecord) -> Table {
     table
 }
 
-/// Parts that only one of them has.
+/// Writes the findings that only one of the commands has.
 fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let shown = if all { usize::MAX } else { FINDINGS };
     for OnlyFinding { command, finding } in record.findings.iter().take(shown) {

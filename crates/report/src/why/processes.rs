@@ -70,8 +70,8 @@ pub(super) fn program(row: &ProcessRow) -> String {
     name.unwrap_or("(no exec)").to_owned()
 }
 
-/// `99 % of the CPU time belongs to a child, sort -n x.`: where one of the command's children has
-/// most of it, and the account is that one's.
+/// Returns `99 % of the CPU time belongs to a child, sort -n x.` if one of the command's children has most of
+/// the CPU time, so that the account is mostly the child's.
 pub(super) fn busiest_child(explanation: &Explanation) -> Option<String> {
     busiest(&explanation.processes, &explanation.threads)
 }

@@ -1,4 +1,4 @@
-//! The result of running the command without a cause, in a line.
+//! The line with the result of running the command without a cause, or with it delayed.
 
 use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds, Slope};
 
@@ -33,7 +33,7 @@ pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
     })
 }
 
-/// What came of delaying something: `on the path: 0.97 (0.93 to 1.01)`.
+/// Formats how much of a delay appeared in the total time: `on the path: 0.97 (0.93 to 1.01)`.
 pub(crate) fn slope_line(slope: &Slope) -> (Tone, String) {
     let text = |value: f64| match format!("{value:.2}") {
         zero if zero == "-0.00" => "0.00".to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn slope_line(slope: &Slope) -> (Tone, String) {
     }
 }
 
-/// Returns whether the command takes as long without the cause.
+/// Returns whether the command takes as long without the cause as with it.
 pub(super) fn is_refuted(finding: &Finding) -> bool {
     let proof = finding.proof.as_ref();
     proof.is_some_and(|proof| proof.verdict == ProofVerdict::Refuted)

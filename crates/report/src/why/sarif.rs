@@ -11,9 +11,10 @@ const SCHEMA: &str =
 /// The longest text in characters: viewers show a line or two.
 const LONGEST: usize = 1000;
 
-/// A result for each finding, at the line that most of its time is in, with the calls that lead there; where no
-/// source is known, at the program's file, as code scanning refuses a log with a result that has no place. Paths
-/// below `root` are written from there on, as who reads the file has the same sources elsewhere.
+/// Returns a SARIF result for each finding, at the line with most of its time, with the calls that lead
+/// there. If no source is known, the result is at the program's file, because code scanning rejects a log
+/// that has a result without a location. Paths below `root` are relative to it, because readers of the file
+/// have the same sources elsewhere.
 pub fn explain_sarif(explanation: &Explanation, root: &str) -> String {
     let mut ids: Vec<FindingId> = Vec::new();
     for finding in &explanation.findings {

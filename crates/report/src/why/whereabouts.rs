@@ -114,8 +114,8 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     }
 }
 
-/// Pieces so many blanks apart in lines of at most `width` columns. A piece goes on in the next line
-/// rather than being cut.
+/// Lays out pieces, separated by `apart` blanks, in lines of at most `width` columns. A piece that is too
+/// long continues on the next line instead of being truncated.
 pub(super) fn laid_out(pieces: &[String], width: usize, apart: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for piece in pieces {

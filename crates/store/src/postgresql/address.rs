@@ -154,7 +154,7 @@ fn complete(
         config.connect_timeout(Duration::from_secs(seconds.unwrap_or(10)));
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(Duration::from_secs(30)); // a cable that was pulled
+        config.tcp_user_timeout(Duration::from_secs(30)); // detects a cut connection
     }
     if config.get_application_name().is_none() {
         config.application_name("fathom");
@@ -174,7 +174,7 @@ fn complete(
 /// Parses `sslmode`.
 fn encryption(mode: Option<&str>, local: bool) -> Result<Mode, String> {
     Ok(match mode {
-        _ if local => Mode::Disable, // as psql: nobody listens on a socket file
+        _ if local => Mode::Disable, // as psql does: a socket file is local
         Some("disable") => Mode::Disable,
         None | Some("allow" | "prefer") => Mode::Prefer,
         Some("require") => Mode::Require,

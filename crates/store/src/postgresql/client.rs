@@ -120,7 +120,7 @@ impl Drop for Client {
     fn drop(&mut self) {
         self.client = None;
         if let Some(connection) = self.connection.take() {
-            let _ = self.runtime.block_on(connection); // there is nobody to be told
+            let _ = self.runtime.block_on(connection); // no caller to report an error to
         }
     }
 }

@@ -69,7 +69,7 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
     let (answer, connected) = mpsc::channel();
     let shared = limits.clone();
     let connecting = move || {
-        let _ = answer.send(Client::connect(config, connector, &shared)); // nobody waits for it any more
+        let _ = answer.send(Client::connect(config, connector, &shared)); // the caller may have given up
     };
     // In a separate thread, since our timeout doesn't apply to name lookups.
     let thread = std::thread::Builder::new().name("connect".to_owned());
@@ -128,7 +128,7 @@ impl Database for Server {
 
     fn roll_back(&mut self) {
         self.limits.begin(CALL);
-        let _ = self.client.batch_execute("ROLLBACK"); // the server does it where it can't be asked
+        let _ = self.client.batch_execute("ROLLBACK"); // if this fails, the server rolls back
     }
 
     fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error> {

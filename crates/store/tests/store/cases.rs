@@ -66,7 +66,7 @@ pub(crate) fn a_record_comes_back_as_it_was_saved(place: &Place) {
     ] {
         assert_eq!(store.find(asked).unwrap(), found, "{asked}");
     }
-    let ambiguous = store.find("0000").unwrap_err().to_string(); // both revisions begin so
+    let ambiguous = store.find("0000").unwrap_err().to_string(); // both revisions start with this
     assert!(
         ambiguous.contains(&format!("{:040x} or {:040x}", 1, 2)),
         "{ambiguous}"
@@ -514,7 +514,7 @@ pub(crate) fn writers_at_once_lose_nothing(place: &Place) {
     std::thread::scope(|scope| {
         for writer in 0..8 {
             scope.spawn(move || {
-                let mut store = place.store(); // they also race to make it
+                let mut store = place.store(); // they also race to create it
                 for n in 0..6 {
                     let own = format!("of {writer}");
                     let value = f64::from(writer * 100 + n);

@@ -20,7 +20,7 @@ fn a_store_is_for_its_owner_only() {
     let place = Place::file();
     place.store().save(&draft(&[("parse", 1.0)], 1)).unwrap();
     let mut store = place.store();
-    assert_eq!(values(&mut store, "parse"), [1.0]); // its log is there while it is open
+    assert_eq!(values(&mut store, "parse"), [1.0]); // the log exists while the store is open
     let folder = place.path().parent().unwrap();
     assert_eq!(mode(folder), 0o700);
     let files: Vec<PathBuf> = fs::read_dir(folder)

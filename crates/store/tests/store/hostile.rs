@@ -72,7 +72,7 @@ fn prepared(stream: &mut TcpStream, columns: u16, of_type: u32) {
     let mut row = columns.to_be_bytes().to_vec();
     for _ in 0..columns {
         row.extend(b"a\0");
-        row.extend([0; 6]); // of no table
+        row.extend([0; 6]); // without a table
         row.extend(of_type.to_be_bytes());
         row.extend([0, 8, 255, 255, 255, 255, 0, 1]);
     }

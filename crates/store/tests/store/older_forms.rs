@@ -167,7 +167,7 @@ fn write_fixtures() {
     let plain: Vec<&str> = text
         .lines()
         .filter(|line| !line.starts_with('\\'))
-        .collect(); // no words of psql
+        .collect(); // skips psql's meta-commands
     write(
         &format!("form-{form}.postgresql.sql.gz"),
         plain.join("\n").as_bytes(),

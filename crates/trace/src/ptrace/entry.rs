@@ -23,8 +23,8 @@ pub(super) struct EntryStop {
 }
 
 impl EntryStop {
-    /// Puts one into a thread that has just executed its program and is stopped. `None` where that
-    /// can't be done: programs of 32 bits, or a thread that was killed meanwhile.
+    /// Sets the breakpoint in a thread that has just executed its program and is stopped. `None` if that
+    /// isn't possible: for a 32-bit program, or if the thread was killed meanwhile.
     pub(super) fn set(tid: u32) -> Option<EntryStop> {
         let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
         let address = auxiliary(&vector, AT_ENTRY)?;

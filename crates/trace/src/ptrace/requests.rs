@@ -138,7 +138,7 @@ pub(super) fn registers(tid: u32) -> io::Result<Registers> {
     saved_registers(tid).map(|saved| Registers::of_ptrace(&saved))
 }
 
-/// As the kernel saved them. A program of 32 bits has others.
+/// Returns the registers as the kernel saved them. Fails for a 32-bit program, which has other registers.
 fn saved_registers(tid: u32) -> io::Result<libc::user_regs_struct> {
     // SAFETY: registers that are all zero are valid.
     let mut saved: libc::user_regs_struct = unsafe { std::mem::zeroed() };
@@ -148,7 +148,7 @@ fn saved_registers(tid: u32) -> io::Result<libc::user_regs_struct> {
     }
 }
 
-/// Reads or writes the registers; how many bytes of them there are.
+/// Reads or writes the registers; returns their size in bytes.
 fn exchange(
     way: libc::c_uint,
     tid: u32,
@@ -168,13 +168,14 @@ pub(super) fn put(tid: u32, address: u64, word: u64) -> io::Result<()> {
     request(libc::PTRACE_POKETEXT, tid, address as usize, word as usize).map(drop)
 }
 
-/// The instruction that stops a program, as a number, and the bits that it has.
+/// The breakpoint instruction as a number, and the mask of the bits that it occupies.
 #[cfg(target_arch = "x86_64")]
 pub(super) const BREAKPOINT: (u64, u64) = (0xcc, 0xff); // int3
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const BREAKPOINT: (u64, u64) = (0xd420_0000, 0xffff_ffff); // brk #0 of AArch64
 
-/// Whether a stopped thread has come to the breakpoint at `address`; if so it is set back to there.
+/// Returns whether a stopped thread has reached the breakpoint at `address`; if so, sets it back to that
+/// address.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
     let mut saved = saved_registers(tid)?;
@@ -185,7 +186,7 @@ pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
     exchange(libc::PTRACE_SETREGSET, tid, &mut saved).map(|_| true)
 }
 
-/// Whether a stopped thread has come to the breakpoint at `address`, where AArch64 leaves it.
+/// Returns whether a stopped thread has reached the breakpoint at `address`, where AArch64 leaves it.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn step_back_to(tid: u32, address: u64) -> io::Result<bool> {
     saved_registers(tid).map(|saved| saved.pc == address)

@@ -186,7 +186,7 @@ pub(super) fn memory_of(nr: u32, args: &[u64; 6]) -> Option<(u64, usize)> {
 mod tests {
     use super::*;
 
-    /// The first of these calls that this architecture has.
+    /// Returns the number of the first of these calls that this architecture has.
     fn number(names: &[&str]) -> u32 {
         let mut numbers = names.iter().filter_map(|name| calls::number(name));
         numbers.next().expect("a call of this architecture")

@@ -328,8 +328,8 @@ pub struct Exec {
     pub called_ns: Option<u64>,
     /// When the new program was loaded.
     pub at_ns: u64,
-    /// When it reached its first own instruction (ptrace tier; kernel tier on x86-64); `None` where
-    /// that wasn't seen.
+    /// When it reached the first instruction of its own code (ptrace tier; kernel tier on x86-64). `None` if
+    /// that wasn't observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered: Option<Entered>,
     /// The file as it was named, at most 255 bytes; in the tiers that sample processes, the file that really

@@ -1,5 +1,5 @@
-//! The same is read or written again and again: of files that are opened anew each time, of one that stays
-//! open, or of folders. What comes again costs its calls, and the work on what they brought.
+//! Finds data that is read or written again and again: from files that are reopened each time, from a file
+//! that stays open, or from folders. Each repetition costs its calls, and the work on the data.
 
 mod files;
 mod folders;
@@ -23,7 +23,7 @@ pub(crate) use made_up::made_up;
 use reopened::ReopenedFile;
 pub(crate) use rewritten::rewritten;
 
-/// What a program works on, beside the calls.
+/// The data that a program works on, apart from its calls.
 #[derive(Clone, Copy)]
 enum Worked {
     Read,
@@ -39,10 +39,10 @@ impl Worked {
     }
 }
 
-/// What reading or writing once more costs.
+/// The cost of reading or writing the same data again.
 struct Cost {
     calls: CallCost,
-    /// The program's own work, at most.
+    /// An upper bound of the program's own work.
     work_ns: f64,
     on: Worked,
 }

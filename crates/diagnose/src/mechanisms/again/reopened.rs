@@ -26,7 +26,8 @@ pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
     }
 }
 
-/// Calls that open a file, put it in the place of another, look at it before it is read, and close it.
+/// Returns whether a call opens a file, puts its descriptor in place of another, checks it before it is read,
+/// or closes it.
 fn is_around_reads(name: &str) -> bool {
     calls::opens_file(name) || calls::redirects(name) || calls::is_around_read(name)
 }

@@ -1,4 +1,4 @@
-//! A file is written whole again and again, as for each change of what it holds.
+//! Finds a file that is written as a whole again and again, for example at each change of its contents.
 
 use fathom_model::FindingId;
 use fathom_trace::{FileRow, OffCpuRow, SyscallRow};
@@ -14,18 +14,18 @@ use crate::numbers::{bytes, count, time};
 use crate::runtimes::is_of_system;
 use crate::thresholds as t;
 
-/// Of the size that a file has in the end: so large a part is written at each opening at least. It may
-/// grow from nothing, and be opened to be read as often as to be written.
+/// On average, at least the final size divided by this must be written at each opening: the file may grow
+/// from nothing, and may be opened to be read as often as to be written.
 const PART_OF_A_FILE: u64 = 8;
 
-/// Part of the other costs from which on waits for the disk are named.
+/// Waits for the disk are mentioned from this fraction of the other costs on.
 const WORTH_A_WORD: f64 = 0.05;
 
-/// A file that is written whole again and again.
+/// A file that is written as a whole again and again.
 struct Rewritten<'a> {
-    /// What is written.
+    /// The file that is written.
     written: &'a FileRow,
-    /// What is there in the end: the same, or what it is put in the place of.
+    /// The file that remains: the same file, or the one that it replaces.
     file: &'a FileRow,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Rewritten<'a> {
     }
 }
 
-/// Whether a file is named as one that takes another's place: `list.json.tmp`, `.list.json.swp`.
+/// Returns whether a file has the name of a replacement for the other: `list.json.tmp`, `.list.json.swp`.
 fn is_for(written: &str, file: &str) -> bool {
     let (name, of) = (file_name(written), file_name(file));
     let folder = |path: &str| path.len() - file_name(path).len();
@@ -92,7 +92,7 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         calls = calls.plus(CallCost::with(&placed, analysis, places).part(part));
     }
     let calls = calls.part(again);
-    // A file system waits for its journal where a file is cut off or put in another's place.
+    // A file system waits for its journal when a file is truncated or replaced.
     let is_around = |row: &OffCpuRow| {
         let call = row.call.as_deref();
         let is = |call| opens_or_places(call) || calls::is_write(call);
@@ -158,7 +158,7 @@ mod tests {
 
     use crate::fake::{Fake, hold_words};
 
-    /// A file of 20 kB, opened 400 times, of which so much was written.
+    /// Returns a run that opens a file of 20 kB 400 times and writes `written` bytes to it.
     fn store(written: u64, through: Option<&str>) -> Fake {
         let mut fake = Fake::new(1000);
         fake.calls("openat", None, 400, 0, 100_000);

@@ -229,8 +229,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         None => row.fd.and_then(|fd| analysis.name_of(row.pid, fd)),
     };
     let claim = burning(FindingId::BusyPolling, analysis, &threads, burning_ns);
-    // A runtime's wait for its own threads is not a loop of the program. It counts where others lack
-    // the CPUs.
+    // A runtime that waits for its own threads isn't a loop of the program. Such waits count if other threads
+    // lack CPUs.
     if work.is_some() && !Least::OF_WORK.is_reached(analysis, claim.could_win_ns as f64) {
         return None;
     }

@@ -18,7 +18,7 @@ pub(crate) struct Awaited<'a> {
     pub calls: u64,
     /// The paths.
     pub paths: Vec<&'a str>,
-    /// The number of each, from its first lookup until it was opened or made, ns.
+    /// For each path, its index and the time from its first lookup until it was opened or created, in ns.
     spans: Vec<(u32, u64, u64)>,
 }
 

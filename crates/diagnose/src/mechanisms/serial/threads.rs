@@ -18,7 +18,7 @@ use crate::thresholds as t;
 const TOGETHER_NS: u64 = 5_000_000;
 
 /// Returns threads of one process that were created to share work. They have the same name, are alive at the
-/// same time, and each have a part of the CPU time; or one thread has all of it, and the others were created
+/// same time, and each has a part of the CPU time; or one thread has all of it, and the others were created
 /// with it and ended at once.
 fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
     let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
@@ -62,13 +62,14 @@ fn computes(analysis: &Analysis<'_>, times: &ThreadTimes) -> bool {
     in_calls * 2.0 < times.on_cpu_ns
 }
 
-/// When a thread wants a CPU it lives longer by what others have it for.
+/// Returns how long a thread was able to run: while it waits for a CPU, it lives longer because others have
+/// the CPU.
 fn able_ns(times: &ThreadTimes) -> f64 {
     times.on_cpu_ns + times.sums.get(TimeCategory::Ready)
 }
 
-/// Whether these threads of a process were made one right after the other: a maker that has no CPU in
-/// between makes the next one when it has one again.
+/// Reports whether these threads of a process were created one right after the other. Time in which the
+/// creating thread waited for a CPU doesn't count.
 fn are_made_together(analysis: &Analysis<'_>, one: &ThreadTimes, other: &ThreadTimes) -> bool {
     let (from, to) = (
         one.from_ns.min(other.from_ns),
@@ -115,7 +116,7 @@ fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
     let Some(pid) = workers.first().map(|worker| worker.pid) else {
         return false;
     };
-    // The thread that runs `main` has the name of the process; the virtual machine's threads have other
+    // The thread that runs `main` has the name of the process. The virtual machine's threads have other
     // names.
     let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
     let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
@@ -187,7 +188,8 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec
     }
 }
 
-/// Returns the one of a program's unnamed threads that has all the work, and those that ended at once.
+/// Returns the one of a program's unnamed threads that has all the work, followed by those that ended at
+/// once.
 fn one_of_several<'a>(
     analysis: &'a Analysis<'_>,
     pid: u32,
@@ -384,7 +386,7 @@ mod tests {
     #[test]
     fn others_that_have_the_cpus_change_nothing_of_that() {
         let mut fake = Fake::new(1000);
-        // The maker had no CPU between the two, and the busy one had one half of the time.
+        // The creating thread had no CPU between the two, and the busy one had a CPU for half of the time.
         fake.wait_for(ROOT, "futex", None, (6, 6, 16), None);
         fake.wait_for(ROOT, "futex", None, (18, 999, 999), Some(101));
         fake.thread(ROOT, 101, 5, 1000, 990);

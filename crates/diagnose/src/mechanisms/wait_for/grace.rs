@@ -46,8 +46,8 @@ const WAITS: [TimeCategory; 7] = [
     TimeCategory::OtherWait,
 ];
 
-/// Returns how long the command waited in vain for processes that it had signalled to end, scaled to an
-/// untraced run.
+/// Returns how long the command waited for processes that it had signalled to end but that did not end,
+/// scaled to an untraced run.
 pub(crate) fn grace_ns(analysis: &Analysis<'_>) -> f64 {
     let all = unheeded(analysis);
     let spans = all.iter();

@@ -81,7 +81,7 @@ fn commits<'a>(analysis: &Analysis<'a>, synced: &Synced) -> BTreeSet<(u32, &'a s
     beside.map(|(call, _)| call).collect()
 }
 
-/// The file that most calls put on the disk, and whether there are others.
+/// Returns the descriptor and name of the file that most calls sync, and whether there are other files.
 fn most_synced(analysis: &Analysis<'_>, synced: &Synced) -> Option<(i32, String, bool)> {
     let mut files: BTreeMap<String, (u64, i32)> = BTreeMap::new();
     for row in &analysis.trace.syscalls {

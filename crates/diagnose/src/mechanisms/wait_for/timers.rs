@@ -27,8 +27,8 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
         })
     };
     let of_runtime = |row: &OffCpuRow| analysis.works.is_of_runtime(row.tid);
-    // A runtime that naps until the program's threads are where it needs them is no pause of
-    // anybody's wish, unless these wait for a timer themselves.
+    // A runtime naps until the program's threads are where it needs them. Such a nap is not a pause that the
+    // program asked for, unless these threads wait for a timer themselves.
     let of_runtime_ns = naps(&of_runtime).0 * (1.0 - beside_timers(analysis, &of_runtime));
     let sleep = (analysis.spent_ns(TimeCategory::Sleeping) - of_runtime_ns).max(0.0);
     // Threads that sleep one after another, each while it holds the lock that the others want, have a lock
@@ -103,8 +103,9 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-/// Part of the naps of a runtime's own threads, 0 to 1, during which a thread of the program waited for a
-/// timer: whichever of them is found to end the wait, that is what all of them waited for.
+/// Returns the fraction of the naps of a runtime's own threads, 0 to 1, during which a thread of the program
+/// waited for a timer. In that time all of them waited for the timer, whichever thread is found to end the
+/// wait.
 fn beside_timers(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> bool) -> f64 {
     let rows = analysis.trace.off_cpu.iter().enumerate();
     let sleeping = rows.filter(|(at, _)| analysis.wait_of_row(*at).0 == TimeCategory::Sleeping);

@@ -219,7 +219,7 @@ fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> 
     with_pauses.collect()
 }
 
-/// Returns whether the path is looked up in vain when programs start: at most of the starts, and not
+/// Returns whether the path is looked up without success when programs start: at most of the starts, and not
 /// repeatedly by a long-running process.
 fn is_missed_at_starts(analysis: &Analysis<'_>, row: &LookupRow) -> bool {
     let processes = || analysis.trace.processes.iter();

@@ -31,16 +31,16 @@ pub(super) fn title(group: &Group, job: usize) -> String {
     title
 }
 
-/// Shows, writes and saves what all jobs of a group have, shows it only if `prints`; yields the gravest exit code.
-/// A job that failed keeps no other from being saved.
+/// Writes and saves the results of all jobs of a group, and shows them if `prints` is set. Returns the most
+/// severe exit code. A failed job doesn't prevent the others from being saved.
 ///
 /// # Errors
-/// What can't be written or saved: the group then stays as it is, and can be collected again.
+/// If something can't be written or saved. The group then stays as it is, and can be collected again.
 pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<i32, Failure> {
     let json = group.asked.json.as_deref();
     let json = json.filter(|path| prints || !write::is_stdout(path));
     let prints = prints && !json.is_some_and(write::is_stdout);
-    // A gate that is spread over several jobs is judged once all of them have finished.
+    // A gate that is spread over several jobs is evaluated once all of them have finished.
     let is_spread = group.asked.jobs.iter().all(|job| job.part.is_some());
     let mut suite = gate_of(&group.asked.arguments).filter(|_| is_spread);
     let several = progress.len() > 1 && suite.is_none() && prints;
@@ -97,7 +97,8 @@ pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<
     Ok(gravest)
 }
 
-/// One record for each kind of machine in place of those of its benchmarks, shown if `prints`.
+/// Merges the records of a gate's benchmarks into one record for each kind of machine, and shows it if
+/// `prints` is set.
 fn judged(
     group: &Group,
     arguments: &mut gate::Arguments,
@@ -141,7 +142,8 @@ fn judged(
     Ok(all)
 }
 
-/// The files that were asked for. Where several jobs write them, their names have what tells the jobs apart.
+/// Returns the requested files. If several jobs write them, each job's file names contain what distinguishes
+/// the job.
 fn named(group: &Group, job: usize) -> impl Iterator<Item = Option<PathBuf>> {
     let asked = &group.asked;
     let differs = |of: fn(&Part) -> Option<&str>| {
@@ -149,7 +151,7 @@ fn named(group: &Group, job: usize) -> impl Iterator<Item = Option<PathBuf>> {
         own.filter(|_| asked.jobs.iter().any(|other| of(other) != own))
     };
     let constraint = differs(|one| one.constraint.as_deref());
-    // The benchmarks of a gate are judged as one.
+    // The benchmarks of a gate are evaluated together.
     let part = differs(|one| one.part.as_deref()).filter(|_| asked.arguments[0] != "gate");
     let part = part.map(|part| {
         part.trim_end_matches(".toml")
@@ -175,7 +177,7 @@ fn named(group: &Group, job: usize) -> impl Iterator<Item = Option<PathBuf>> {
         .map(move |file| file.as_ref().map(&of_job))
 }
 
-/// Puts the files that a job wrote where they were asked for.
+/// Copies the files that a job wrote to the requested paths.
 fn copy_files(group: &Group, job: usize, attempt: &Attempt) -> Result<(), Failure> {
     for (place, path) in named(group, job).enumerate() {
         let made = std::fs::read_to_string(fathom_fleet::file(&attempt.folder, place));
@@ -186,7 +188,7 @@ fn copy_files(group: &Group, job: usize, attempt: &Attempt) -> Result<(), Failur
     Ok(())
 }
 
-/// Returns a single record unchanged, and several as a list.
+/// Returns a single record unchanged, and several records as a list.
 fn joined(mut records: Vec<String>) -> String {
     match records.len() {
         1 => records.remove(0) + "\n",
@@ -194,7 +196,7 @@ fn joined(mut records: Vec<String>) -> String {
     }
 }
 
-/// Saves the result of an attempt; returns its record, if there is one.
+/// Saves the result of an attempt; returns its record, if it has one.
 fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>, Failure> {
     let text = |name: &str| std::fs::read_to_string(attempt.folder.join(name)).unwrap_or_default();
     let said = text("stderr");

@@ -18,7 +18,7 @@ const EACH: usize = 8;
 /// Width of the command column.
 const COMMAND: usize = 60;
 
-/// See the help texts.
+/// The options of `fathom jobs`; see its help.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
@@ -54,10 +54,10 @@ enum Action {
     },
 }
 
-/// Lists jobs and collects finished ones, cancels one, or runs an attempt. Returns the exit code.
+/// Lists jobs and collects finished ones, cancels a job, or runs an attempt. Returns the exit code.
 ///
 /// # Errors
-/// A folder that can't be read, an engine that refuses, an unknown job.
+/// A folder that can't be read, an engine that refuses, or an unknown job.
 pub(crate) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     match &arguments.action {

@@ -23,7 +23,7 @@ use crate::cli::out::say;
 use crate::cli::status_line::StatusLine;
 use crate::cli::{redacted, screen, write};
 
-/// Determines whether this process is a job on its node, and remembers it.
+/// Determines whether this process runs as a job on its node, and remembers it.
 ///
 /// # Errors
 /// If the attempt's folder can't be read.
@@ -38,10 +38,11 @@ pub(super) fn within() -> Result<(), Failure> {
 /// job, the verb runs here, and its record goes to the attempt's folder.
 ///
 /// # Errors
-/// Everything that prevents the jobs from having a result.
+/// Everything that prevents the jobs from producing a result.
 pub(super) fn elsewhere(remote: Remote) -> Result<Option<i32>, Failure> {
     if let Some(attempt) = fathom_fleet::attempt() {
-        // Whoever collects them puts them where they are wanted: a job that was given up writes nothing there.
+        // The results are copied to the requested paths when they are collected, so a job that was given up
+        // writes nothing there.
         *remote.json = Some(attempt.folder.join(fathom_fleet::RECORD));
         for (place, file) in remote.files.into_iter().enumerate() {
             if file.as_ref().is_some_and(|path| !write::is_stdout(path)) {

@@ -9,7 +9,7 @@ use crate::cli::saving::SaveOptions;
 
 const HEADING: &str = "On another machine";
 
-/// See the help texts.
+/// The options; see their help texts.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct OnOptions {
@@ -45,7 +45,7 @@ pub(crate) struct Remote<'a> {
     pub plan: bool,
     /// The value of `--json`.
     pub json: &'a mut Option<PathBuf>,
-    /// The other files that it writes.
+    /// The paths of the other files that the verb writes.
     pub files: Vec<&'a mut Option<PathBuf>>,
     /// Where to save the record.
     pub saving: &'a SaveOptions,

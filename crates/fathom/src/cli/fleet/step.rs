@@ -17,7 +17,7 @@ use crate::cli::out::say;
 /// Runs one attempt. The exit code is only for the engine, because the result is in the job's folder.
 ///
 /// # Errors
-/// Everything that prevents the attempt from having a result. Another attempt may follow.
+/// Everything that prevents the attempt from producing a result. Another attempt may follow.
 pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> {
     let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     // These are Slurm's variables; an engine that doesn't have them sets its own.
@@ -51,7 +51,7 @@ pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> 
     Ok(0)
 }
 
-/// Returns the objections of `fathom machine --check` to the node.
+/// Returns the objections that `fathom machine --check` has to the node.
 fn unfit() -> Result<Option<String>, Failure> {
     let plan = CheckPlan {
         directory: None,
@@ -77,7 +77,7 @@ fn unfit() -> Result<Option<String>, Failure> {
     }))
 }
 
-/// Returns what the canaries reported during the measurement, if the node differs from its profile.
+/// Returns how the node differs from its profile according to the record's canaries, if it does.
 fn changed(record: &Path) -> Option<String> {
     let text = std::fs::read(record).ok()?;
     let record: serde_json::Value = serde_json::from_slice(&text).ok()?;

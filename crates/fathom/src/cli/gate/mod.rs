@@ -80,7 +80,7 @@ pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
 }
 
 impl Arguments {
-    /// Writes the forms into these files, where there is one.
+    /// Sets the output files of the forms. A form without a new file keeps its own.
     pub(super) fn place_forms(&mut self, files: impl Iterator<Item = Option<PathBuf>>) {
         let forms = &mut self.forms;
         let forms = [

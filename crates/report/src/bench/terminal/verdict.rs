@@ -22,8 +22,8 @@ pub(crate) struct Answer {
     pub(crate) missing: Option<String>,
 }
 
-/// The verdicts, if anything was compared: a sentence for each metric. Of one command with several delays,
-/// how much of these came out.
+/// Returns the verdicts, if anything was compared: a sentence for each metric, or, for one command with
+/// several delays, how much of these appeared in the total time.
 pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer> {
     if let Some(slope) = record.outcome.as_ref().and_then(|o| o.slope.as_ref()) {
         let (tone, said) = slope_line(slope);

@@ -135,7 +135,7 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
     let (to_write, examine, masked) = (a.label(), a.label(), a.label());
     let (none, done) = (a.label(), a.label());
-    emit_record::load_argument(c, a, R8, 0); // how many bits
+    emit_record::load_argument(c, a, R8, 0); // number of bits
     emit_record::load_argument(c, a, R1, 3);
     a.jump_if_imm(Cond::NotEqual, R1, 0, none);
     emit_record::load_argument(c, a, R3, 1);
@@ -192,7 +192,7 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.mov(R9, R0);
     a.bind(seen);
     a.store(Width::Double, R10, NOW, R9);
-    a.alu(Alu::Sub, R9, R8); // how long
+    a.alu(Alu::Sub, R9, R8); // duration
     if c.stacks.is_some() {
         a.store(Width::Double, R10, stacks::ARGUMENTS, R6);
         a.store(Width::Double, R10, stacks::TOOK, R9);
@@ -247,9 +247,9 @@ fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     a.bind(other);
 }
 
-/// `R0 = ` the row of the thread's current call, created if necessary. If the table is full, as with calls on
-/// a hundred thousand descriptors, it is a row for all of them; jumps to `none`, the loss counted, if there
-/// is no room for that either. `R8` holds when the call was entered.
+/// Sets `R0` to the row of the thread's current call, creating it if necessary. If the table is full, as with
+/// calls on a hundred thousand descriptors, this is a row shared by all further calls. If that can't be
+/// created either, counts the loss and jumps to `none`. `R8` holds when the call was entered.
 pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     let found = a.label();
     let fresh = -8 - call::SIZE as i16;

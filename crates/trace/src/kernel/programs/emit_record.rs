@@ -68,7 +68,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
         load_argument(c, a, R1, argument);
         a.store(Width::Double, R0, at, R1);
     }
-    a.mov(R8, R0); // the record from here on
+    a.mov(R8, R0); // R8: the record
     a.store_imm(Width::Double, R10, LENGTH, 0);
     payload(c, a);
     a.load(Width::Double, R3, R10, LENGTH);

@@ -117,8 +117,8 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     if c.entries {
         note_entry(c, a);
     }
-    // All bytes of the arguments if they are on present pages, else the first argument. Not more than their length: with
-    // a small environment, the stack ends right after them.
+    // Read all bytes of the arguments if they are on present pages, otherwise the first argument. Read no
+    // more than their length: with a small environment, the stack ends right after them.
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
     a.load(Width::Double, R2, R8, c.offsets.mm_arg_end);
     a.alu(Alu::Sub, R2, R3);
