@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 use crate::numbers::time;
 use crate::thresholds as t;
 
-/// The time spent waiting for a CPU after a wait is mentioned from this fraction of the wait on.
+/// The time spent waiting for a CPU after a wait is mentioned if it is at least this fraction of the wait.
 const DELAYS_WORTH_A_WORD: f64 = 0.05;
 
 /// A row of the trace, by its index.

@@ -38,7 +38,7 @@ pub(crate) enum Takes {
     All,
     /// All calls that the kernel counts: if most of them remain, nothing is known.
     Calls,
-    /// As much of the cause as the program permits: if nothing is saved, nothing is known.
+    /// It removes as much of the cause as the program permits. If nothing is saved, the result is unknown.
     Some,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Takes {
 pub struct Intervention {
     /// The name that `--try` accepts.
     pub name: &'static str,
-    /// What it takes away.
+    /// What the intervention removes.
     pub takes_away: &'static str,
     /// What it needs.
     pub needs: &'static str,

@@ -99,8 +99,8 @@ impl Analysis<'_> {
         all.filter(|part| part.ns > 0.0).collect()
     }
 
-    /// What no call has of the work for processes: to take down what ended, which is after the last record of
-    /// its `exit_group`.
+    /// Returns the part of the work for processes that belongs to no call, in ns: the work of taking down
+    /// what ended, which comes after the last record of its `exit_group`.
     pub(crate) fn taken_down_ns(&self) -> f64 {
         let kind = TimeCategory::KernelProcesses;
         let on_path = self.on_path();

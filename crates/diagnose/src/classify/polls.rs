@@ -16,13 +16,13 @@ const FEWEST_PAUSES: u64 = 5;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Ends {
     pub polls: PollEnds,
-    /// Of the polls that timed out, those for a single socket on which a request was pending.
+    /// The polls for a single socket that timed out while a request was pending on it.
     pub unanswered: u64,
     /// How long the unanswered polls took.
     pub unanswered_ns: u64,
     /// The number of all polls.
     calls: u64,
-    /// Of the polls that timed out, those for several descriptors or for none.
+    /// The polls for several descriptors or for none that timed out.
     for_no_one: u64,
 }
 

@@ -14,7 +14,7 @@ use crate::thresholds as t;
 /// %.
 const FILLED_HEAP_SHARE: f64 = 0.34;
 
-/// The cost of giving the memory back is mentioned from this fraction of the cost of the faults on.
+/// The cost of giving the memory back is mentioned if it is at least this fraction of the cost of the faults.
 const WORTH_A_WORD: f64 = 0.03;
 
 pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -80,7 +80,7 @@ impl Drop for Asked {
     }
 }
 
-/// A caller that is held until a time.
+/// A held caller, with the times since when and until when it is held.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     until: u64,

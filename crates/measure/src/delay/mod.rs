@@ -24,7 +24,7 @@ pub(crate) use stopped::Stopper;
 /// A delay that Fathom adds to a command, in addition to what its filter does by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delay {
-    /// Delays each call of which the filter notifies Fathom by this duration.
+    /// Delays each call that the filter reports to Fathom by this duration.
     Calls(Duration),
     /// Stops these threads for this many thousandths of the time that they run.
     Threads(ThreadName, u32),

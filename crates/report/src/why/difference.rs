@@ -23,7 +23,7 @@ pub use page::difference_html;
 
 /// The most lines for rows, including the rows that rows are divided into.
 const ROWS: usize = 8;
-/// Maximum number of lines of a row. Names that need more were not chosen by people.
+/// Maximum number of lines of a row. No one chooses names that need more.
 const LINES_OF_ROW: usize = 2;
 /// The most rows that a row is divided into.
 const ROWS_OF_ROW: usize = 2;

@@ -23,7 +23,7 @@ pub(crate) use made_up::made_up;
 use reopened::ReopenedFile;
 pub(crate) use rewritten::rewritten;
 
-/// The data that a program works on, apart from its calls.
+/// The kind of data that a program's own work is about.
 #[derive(Clone, Copy)]
 enum Worked {
     Read,
@@ -42,7 +42,7 @@ impl Worked {
 /// The cost of reading or writing the same data again.
 struct Cost {
     calls: CallCost,
-    /// An upper bound of the program's own work.
+    /// An upper bound on the program's own work.
     work_ns: f64,
     on: Worked,
 }

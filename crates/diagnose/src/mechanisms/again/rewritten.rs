@@ -18,7 +18,7 @@ use crate::thresholds as t;
 /// from nothing, and may be opened to be read as often as to be written.
 const PART_OF_A_FILE: u64 = 8;
 
-/// Waits for the disk are mentioned from this fraction of the other costs on.
+/// Waits for the disk are mentioned if they are at least this fraction of the other costs.
 const WORTH_A_WORD: f64 = 0.05;
 
 /// A file that is written as a whole again and again.
