@@ -1,5 +1,5 @@
-//! Prints the table of error rates in `docs/statistics.md`, from fixed seeds (about a minute of CPU
-//! time): `cargo run -p fathom-stats --example error_rates --release`
+//! Prints the tables of error rates in `docs/statistics.md` and `docs/log/statistics.md`, from fixed seeds (about
+//! a minute of CPU time): `cargo run -p fathom-stats --example error_rates --release`
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
