@@ -1,5 +1,5 @@
 #!/bin/sh
-# The measurements behind the three questions in docs/startup.md, and its tables. About a minute:
+# The measurements behind the three questions in docs/log/startup.md, and its tables. About a minute:
 #   scripts/startup-questions.sh [FATHOM]
 # As root on a quiet machine. Needs cc, readelf, go, python3; perf and strace for the third table.
 # Nothing is left behind but what is printed.
