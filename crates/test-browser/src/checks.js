@@ -1,4 +1,4 @@
-// What is wrong with the page as it is shown: a list of sentences. An expression.
+// An expression: a list of sentences that describe what is wrong with the page as shown.
 (() => {
   const found = [];
   const wide = document.documentElement.clientWidth;
@@ -12,11 +12,11 @@
     const style = getComputedStyle(node);
     const box = node.getBoundingClientRect();
     const hides = style.overflowX === 'hidden' || style.overflowX === 'clip';
-    // A box of a flame graph is as wide as its time; its title has the whole name.
+    // The width of a flame-graph box is its time; its title has the whole name.
     const isTitled = node.matches('.flame .step') && node.title.startsWith(node.textContent);
-    if (hides && !isTitled && !(node instanceof SVGElement) && node.scrollWidth > node.clientWidth + 1) found.push(`cut: ${say(node)}`);
+    if (hides && !isTitled && !(node instanceof SVGElement) && node.scrollWidth > node.clientWidth + 1) found.push(`cut off: ${say(node)}`);
     const inBox = node.parentElement.closest('.scroll, #timeline, .flame');
-    if (!inBox && box.width > 0 && (box.right > wide + 1 || box.left < -1)) found.push(`beside the page: ${say(node)}`);
+    if (!inBox && box.width > 0 && (box.right > wide + 1 || box.left < -1)) found.push(`outside the page: ${say(node)}`);
   }
   for (const svg of document.querySelectorAll('svg.plot, svg.scale')) {
     if (!shown(svg)) continue;
@@ -24,13 +24,13 @@
     const texts = [...svg.querySelectorAll('text')].filter(shown).map((text) => [text, text.getBoundingClientRect()]);
     for (const [text, box] of texts) {
       if (box.left < area.left - 1 || box.right > area.right + 1 || box.top < area.top - 3 || box.bottom > area.bottom + 3) {
-        found.push(`outside of its picture: ${text.textContent}`);
+        found.push(`outside its picture: ${text.textContent}`);
       }
     }
     texts.forEach(([text, box], at) => {
       for (const [other, its] of texts.slice(at + 1)) {
         const apart = box.right <= its.left || its.right <= box.left || box.bottom - 3 <= its.top || its.bottom - 3 <= box.top;
-        if (!apart) found.push(`on each other: ${text.textContent} | ${other.textContent}`);
+        if (!apart) found.push(`overlapping: ${text.textContent} | ${other.textContent}`);
       }
     });
   }
@@ -45,13 +45,13 @@
       words += 1;
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
-      // Within words of other characters nobody can say where a line may end.
+      // Only words delimited by ordinary characters count: elsewhere a line may end anywhere.
       const before = node.data[match.index - 1] || ' ';
       const after = node.data[match.index + match[0].length] || ' ';
       const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top / 4)));
-      if (tops.size > 1 && /[\s/(]/.test(before) && /[\s/),.]/.test(after)) found.push(`broken: ${match[0]}`);
+      if (tops.size > 1 && /[\s/(]/.test(before) && /[\s/),.]/.test(after)) found.push(`broken word: ${match[0]}`);
     }
   }
-  if (document.body.innerText.includes('\\u{a0}')) found.push('a joined space is written out');
+  if (document.body.innerText.includes('\\u{a0}')) found.push('an escaped no-break space is shown as text');
   return [...new Set(found)].slice(0, 20);
 })()

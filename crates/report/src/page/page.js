@@ -1,6 +1,6 @@
 'use strict';
-// Tables are sorted by a click on the head of a column; marks of pictures say on focus what they say under the pointer; a
-// record that the page holds is saved.
+// A click on a column header sorts the table. A focused mark of a picture shows the same text as under the pointer. A
+// button saves the record that the page contains.
 function sortable(table) {
   const body = table.tBodies[0];
   const heads = [...table.tHead.rows[0].cells];
@@ -21,7 +21,7 @@ function sortable(table) {
       head.setAttribute('aria-sort', up ? 'descending' : 'ascending');
       const rows = [...body.rows].map((row) => [value(row, column), row]);
       rows.sort(([a], [b]) => {
-        // What has no value stands last, whichever way.
+        // Rows without a value come last in both directions.
         if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
         const order = typeof a === 'number' ? a - b : a.localeCompare(b, 'en', { numeric: true });
         return up ? -order : order;

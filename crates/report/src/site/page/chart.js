@@ -1,11 +1,11 @@
-// A series over its measurements: a picture that is zoomed, walked through by keys, and says what is under the pointer.
+// The chart of a series over its measurements: it zooms, follows the arrow keys and describes the point under the pointer.
 
 const TOP_ROOM = 34;
 const BOTTOM_ROOM = 42;
 const HEIGHT = 300;
 const LETTER = 7;
 
-// Round numbers within [low, high]: so many that there is room for them.
+// Returns round numbers within [low, high], at most about `most`.
 function ticks(low, high, logarithmic, most) {
   if (logarithmic) {
     const fine = [];
@@ -29,8 +29,8 @@ function tickTexts(values, unit) {
   return scaled.map((value) => withUnit(grouped(value, decimals), scale.symbol));
 }
 
-// `state` is { from, to, log, at, dragged }: the positions that are shown, the scale, the point that is marked, and where
-// the pointer was pressed. The state outlives the picture: a page that is drawn again meanwhile loses no drag.
+// `state` is { from, to, log, at, dragged }: the visible positions, the scale, the marked point, and where the pointer
+// was pressed. The state outlives the picture, so redrawing the page doesn't interrupt a drag.
 function chart(data, series, state, on) {
   const box = el('div', { class: 'over-time' });
   const tip = el('p', { class: 'tip small', 'aria-hidden': 'true' });
@@ -71,7 +71,7 @@ function chart(data, series, state, on) {
     const y = (value) => floor - part(value) * (floor - TOP_ROOM);
     place = { x, y, wide };
     const svg = shape('svg', {
-      class: 'plot c0', width: wide, height: HEIGHT, viewBox: `0 0 ${wide} ${HEIGHT}`, tabindex: 0, role: 'slider', 'aria-label': `${series.name} over ${points.length} measurements; arrow keys go through them, plus and minus zoom`,
+      class: 'plot c0', width: wide, height: HEIGHT, viewBox: `0 0 ${wide} ${HEIGHT}`, tabindex: 0, role: 'slider', 'aria-label': `${series.name} over ${points.length} measurements; arrow keys move through them, plus and minus zoom`,
       'aria-valuemin': 0, 'aria-valuemax': points.length - 1, keydown: key, pointermove: move, pointerdown: down, pointerup: release, pointercancel: () => { state.dragged = null; }, dblclick: () => on.zoom(0, series.total),
     });
     up.forEach((tick, at) => {
@@ -86,7 +86,7 @@ function chart(data, series, state, on) {
     box.append(svg, tip);
     show(state.at, false);
   }
-  // A stretch for each environment: what lies between two of them is no change of the program.
+  // One stretch per environment: a step between two stretches is not a change of the program.
   function stretches() {
     const found = [];
     for (const point of points) {
@@ -126,10 +126,10 @@ function chart(data, series, state, on) {
       svg.append(shape('path', { class: 'band', d: `M${[...upper, ...lower].join('L')}Z` }));
       svg.append(shape('path', { class: 'curve', d: `M${stretch.map((point) => at(point, point.value)).join('L')}` }));
     }
-    // A line without length and round ends is a dot: all dots are one element.
+    // A line of zero length with round ends is a dot, so one element draws all dots.
     if (points.length <= 400) svg.append(shape('path', { class: 'dots', d: points.map((point) => `M${at(point, point.value)}h0`).join('') }));
   }
-  // Versions above, below dates, or times of one day: as many as there is room for.
+  // Versions above, dates (or times within one day) below, as many as fit.
   function below(svg, x, left, right, floor) {
     const row = (height, textOf) => {
       let free = -Infinity;

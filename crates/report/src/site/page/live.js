@@ -1,6 +1,6 @@
-// What the live page asks its server for.
+// Requests of the live page to its server.
 
-// Rows of the overview that are shown.
+// Which rows of the overview are shown.
 const view = { words: '', changed: false, page: live ? live.page : 0 };
 let listed = 0;
 
@@ -9,7 +9,7 @@ async function asked(what, query) {
   if (!answer.ok) throw new Error(`${answer.status}`);
   return answer;
 }
-// As many points of a metric as the picture has room for, and the one of a revision.
+// Fetches as many points of a metric as the picture has room for, including the point of a revision.
 async function partOf(name, metric, state, revision) {
   const query = { of: name, from: state.from, to: state.to === null ? 1e9 : state.to, most: clamp(place.clientWidth, 200, 2000) };
   if (metric) query.metric = metric;
@@ -17,7 +17,7 @@ async function partOf(name, metric, state, revision) {
   return (await asked('part', query)).json();
 }
 const parsed = (text) => new DOMParser().parseFromString(text, 'text/html');
-// The header and the rows as they are now; what was sorted and had the focus stays so.
+// Replaces the header and the rows with the current ones; keeps the sorting and the focus.
 async function refresh() {
   const number = (listed += 1);
   const query = { words: view.words, page: view.page };
@@ -39,7 +39,7 @@ async function versions() {
   box.replaceChildren(...parsed(await (await asked('versions', {})).text()).body.childNodes);
   for (const table of box.querySelectorAll('table.sortable')) sortable(table);
 }
-// The server answers once something was saved, or after a while.
+// Polls for changes: the server answers once a record is saved, or after a timeout.
 async function follow(changed) {
   const silent = el('p', { class: 'strip warn', role: 'status' }, 'Fathom doesn\'t answer. Is `fathom ui` still running?');
   for (let pause = 0; ; ) {

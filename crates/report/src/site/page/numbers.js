@@ -1,6 +1,6 @@
-// Elements, and numbers as text. The files of this folder are one script, in the order of html.rs.
+// Elements, and numbers as text. The files of this folder form one script, in the order of html.rs.
 
-// Texts only ever become text nodes and attributes that can't act.
+// Texts become text nodes and inert attributes only.
 function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -10,13 +10,13 @@ function put(node, attributes, children) {
   node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
-// A name, which may be broken after a slash, as in tables.
+// A name that may break after a slash, as in tables.
 const named = (text) => text.split('/').flatMap((part, at) => (at ? ['/', el('wbr'), part] : [part]));
 const el = (tag, attributes, ...children) => put(document.createElement(tag), attributes, children);
 const shape = (tag, attributes, ...children) => put(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
 const SECONDS = { seconds: 1, s: 1, ms: 1e-3, 'µs': 1e-6, us: 1e-6, ns: 1e-9 };
-// The unit that fits a value: times and bytes have steps, of others there is one.
+// Returns the unit that fits a value. Times and bytes have several; any other unit is used as it is.
 function scaleOf(value, unit) {
   if (unit in SECONDS) {
     const seconds = Math.abs(value) * SECONDS[unit];
@@ -31,7 +31,7 @@ function scaleOf(value, unit) {
 }
 const before = (value) => (value === 0 || !Number.isFinite(value) ? 1 : Math.floor(Math.log10(Math.abs(value))) + 1);
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
-// Decimals that an interval supports, by the rule of fathom_stats::supported_decimals.
+// Returns the number of decimals that an interval supports, as fathom_stats::supported_decimals does.
 function decimalsOf(value, low, high) {
   const width = Math.abs(high - low);
   if (!(width > 0)) return value === 0 ? 0 : clamp(4 - before(value), 0, 9);
@@ -41,7 +41,7 @@ function decimalsOf(value, low, high) {
 }
 const grouped = (value, decimals) => value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 const withUnit = (text, symbol) => (symbol ? `${text} ${symbol}` : text);
-// A point's value with its unit, and its interval, with the digits that this supports.
+// Formats a point's value and interval with their unit and the digits that the interval supports.
 function written(point, unit) {
   const scale = scaleOf(point.value, unit);
   const decimals = decimalsOf(...[point.value, point.low, point.high].map((value) => value * scale.factor));

@@ -1,4 +1,4 @@
-// The part of one benchmark: its picture, its runs, all metrics, environments, and the points as a table.
+// The section of one benchmark: its chart, its runs, all metrics, environments, and a table of the points.
 
 const MOST_ROWS = 500;
 const place = document.getElementById('part');
@@ -22,7 +22,7 @@ function metrics(data, benchmark, choose) {
     const drawn = choose && (live || series.points.length > 2) ? el('button', { class: 'plain', type: 'button', click: () => choose(series.name) }, series.name) : series.name;
     return [el('td', { class: 'name', title: series.meaning }, drawn), [text.value, last.value], [text.interval || '–', last.low], change === null ? '–' : [signed(change), change], [String(last.runs), last.runs]];
   });
-  return table('All metrics', [['metric', 'name'], ['last', ''], ['interval', ''], ['since the one before', ''], ['runs', '']], rows);
+  return table('All metrics', [['metric', 'name'], ['last', ''], ['interval', ''], ['since the previous one', ''], ['runs', '']], rows);
 }
 function pointsTable(data, series) {
   const rows = series.points.slice(-MOST_ROWS).reverse().map((point) => {
@@ -32,7 +32,7 @@ function pointsTable(data, series) {
   });
   return table('Points', [['revision', 'name'], ['labels', 'words'], ['time', ''], ['value', ''], ['interval', ''], ['runs', ''], ['record', '']], rows);
 }
-// The numbers of the picture as a file, made when it is asked for.
+// A link to the numbers of the chart as a file, which is made on the click.
 function rawNumbers(data, name, series) {
   const link = el('a', { href: '#', download: 'points.json' }, 'The numbers as JSON');
   const fill = () => {
@@ -48,7 +48,7 @@ function rawNumbers(data, name, series) {
   return link;
 }
 const packedOf = (data, benchmark, metric) => benchmark.series.find((one) => data.metrics[one.metric].name === metric) || benchmark.series[0];
-// Draws the part; `on` hears of what the user does.
+// Draws the section; `on` receives the user's actions.
 function part(data, benchmark, metric, state, on) {
   const packed = packedOf(data, benchmark, metric);
   const series = seriesOf(data, packed);
@@ -62,10 +62,10 @@ function part(data, benchmark, metric, state, on) {
     button('Linear', () => on.log(false), String(!state.log)), button('Logarithmic', () => on.log(true), String(state.log)),
     button('Zoom in', () => on.scale(0.5)), button('Zoom out', () => on.scale(2)), button('All', () => on.zoom(0, series.total)));
   const shown = series.points.length;
-  const notes = [`The band is the interval of each median.`];
-  if (series.changes.length) notes.push('A dashed line is where the level changed for good, with the change.');
-  if (shown < series.total) notes.push(`${shown.toLocaleString('en-US')} of ${series.total.toLocaleString('en-US')} points are ${live ? 'drawn: of each stretch the least and the largest' : 'on this page, the newest'}.`);
-  notes.push('Drag to zoom; a click puts the measurement into the address.');
+  const notes = [`The band shows the interval of each median.`];
+  if (series.changes.length) notes.push('A dashed line marks a lasting change of level.');
+  if (shown < series.total) notes.push(`${shown.toLocaleString('en-US')} of ${series.total.toLocaleString('en-US')} points are ${live ? 'drawn: the smallest and the largest of each stretch' : 'on this page: the newest'}.`);
+  notes.push('Drag to zoom; click a measurement to put it into the address.');
   const out = el('section', {},
     el('h2', { id: 'chosen', tabindex: -1 }, named(benchmark.name)),
     el('p', { class: 'soft small' }, [series.name, series.meaning].filter(Boolean).join(': ')), tools,
@@ -81,7 +81,7 @@ function part(data, benchmark, metric, state, on) {
     const strip = samples(data, series, spread);
     drawn.push(strip);
     out.append(el('section', {}, el('h2', {}, runs.length > 1 ? 'Runs of the last two measurements' : 'Runs of the last measurement'),
-      el('figure', { class: 'chart' }, strip.box, el('figcaption', {}, 'Above, how the runs are spread; below, each run. The dot is the median.'))));
+      el('figure', { class: 'chart' }, strip.box, el('figcaption', {}, 'Top: the distribution of the runs. Bottom: each run. The dot is the median.'))));
   }
   out.append(el('section', {}, el('h2', {}, 'All metrics'), metrics(data, benchmark, on.metric)));
   const used = [...new Set(series.points.map((point) => point.environment))];

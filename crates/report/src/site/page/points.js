@@ -1,9 +1,9 @@
-// What the data block holds, as objects.
+// The contents of the data block, as objects.
 
 let data = JSON.parse(document.getElementById('data').textContent);
 const live = data.live;
 
-// One number stands for a list of equal ones, {from} for one that counts up.
+// A single number stands for a list of equal numbers, {from} for consecutive numbers from there.
 function unpacked(packed, length) {
   if (Array.isArray(packed)) return packed;
   return Array.from({ length }, (_, at) => (typeof packed === 'number' ? packed : packed.from + at));
@@ -20,7 +20,7 @@ function measurementOf(data, number) {
   };
 }
 const LISTS = ['value', 'below', 'above', 'runs', 'index', 'measurement', 'environment'];
-// A metric of a benchmark with its points.
+// Returns a metric of a benchmark with its points.
 function seriesOf(data, packed) {
   const metric = data.metrics[packed.metric];
   const lists = Object.fromEntries(LISTS.map((name) => [name, unpacked(packed[name], packed.points)]));

@@ -1,11 +1,11 @@
-// The runs of the last two points: of each a density, and below it every run.
+// The runs of the last two points: a density curve for each point, with its runs below.
 
 function quantile(sorted, p) {
   const at = (sorted.length - 1) * p;
   const low = Math.floor(at);
   return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
 }
-// A kernel estimate with Silverman's width, as page/density.rs has it; null of fewer than five values.
+// A kernel density estimate with Silverman's bandwidth, as in page/density.rs; null for fewer than five values.
 function density(sorted) {
   const n = sorted.length;
   const mean = sorted.reduce((sum, value) => sum + value, 0) / n;
@@ -23,7 +23,7 @@ function samples(data, series, all) {
   const box = el('div', {});
   function draw() {
     const wide = Math.max(240, box.clientWidth);
-    // The slowest twentieth would press all others together: it stands at the right edge.
+    // The slowest 5 % would squeeze all other runs together, so they are drawn at the right edge.
     const ends = all.map((one) => [one.values[0], quantile(one.values, 0.95) * 1.02]);
     const shapes = all.map((one) => density(one.values.filter((value) => value <= quantile(one.values, 0.95))));
     const low = Math.min(...ends.map((end) => end[0])) * 0.99;

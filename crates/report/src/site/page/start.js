@@ -1,4 +1,4 @@
-// Which benchmark is shown: the address says so, `#benchmark/revision/metric`.
+// The address selects the benchmark that is shown: `#benchmark/revision/metric`.
 
 {
   const fresh = () => ({ from: 0, to: null, log: false, at: null, dragged: null, whole: true });
@@ -60,7 +60,7 @@
     }
     const focused = place.contains(document.activeElement) ? controls().indexOf(document.activeElement) : -1;
     drawn = part(data, benchmark, metric, state, on);
-    // The page stays where its reader has scrolled it to.
+    // Restore the focus without scrolling the page.
     if (focused >= 0) controls()[focused]?.focus({ preventScroll: true });
   }
   async function choose(scroll) {
@@ -74,7 +74,7 @@
     await show();
     if (scroll) document.getElementById('chosen')?.scrollIntoView();
   }
-  // Only rows that have the words; only those that changed. A file has all rows; the server chooses.
+  // Filters the rows by words and by change. A file contains all rows; a live page asks the server.
   const rows = () => [...document.querySelectorAll('#rows tbody tr')];
   const count = el('span', { class: 'soft small', role: 'status' });
   async function filter() {
@@ -100,7 +100,7 @@
       Object.assign(view, { changed: !view.changed, page: 0 });
       changed.setAttribute('aria-pressed', String(view.changed));
       filter();
-    } }, 'Only what changed');
+    } }, 'Changed only');
     box.append(el('label', { for: 'filter' }, 'Filter'), input, changed, count);
     counted();
   }

@@ -1,6 +1,6 @@
-// Flame graphs: what is called stands below its caller, and each box is as wide as its time.
+// Flame graphs: a callee is below its caller, and each box is as wide as its time.
 
-// The graphs, with what they share: a field to search for functions, and a button that shows all again.
+// The graphs with their shared tools: a field that searches for functions, and a button that shows everything again.
 function flameSection(title, graphs, note, tools) {
   const field = el('input', { type: 'search', 'aria-label': 'Search for functions', placeholder: 'Search' });
   const found = el('span', { class: 'small soft range', 'aria-live': 'polite' });
@@ -14,12 +14,12 @@ function flameSection(title, graphs, note, tools) {
     el('div', { class: 'tools' }, tools, field, all, found),
     graphs.map((graph) => graph.figure),
     el('p', { class: 'small soft' },
-      `A box stands below its caller and is as wide as its time${note}. Click or Enter zooms into one, Escape shows all; arrows move to the caller, to what it calls and to its neighbours.`)));
+      `Each box is below its caller and as wide as its time${note}. Click or Enter zooms into a box, Escape shows all; arrow keys move to the caller, the callee and the neighbors.`)));
 }
 
-// `tree` has steps, each with its caller first, and names. `look` says how large a step is (size; most: in
-// any layout), how much the picture is wide (whole), what a step is called and drawn as (text, label,
-// attributes), and what was found.
+// `tree` has names and steps; the first element of a step is its caller. `look` gives the size of a step (`size`
+// in this layout, `most` in any), the width of the picture (`whole`), the texts and attributes of a step (`text`,
+// `label`, `attributes`), and the text for a search (`found`).
 function flame(tree, look) {
   const parentOf = (at) => tree.steps[at][0];
   const children = tree.steps.map(() => []);
@@ -53,7 +53,7 @@ function flame(tree, look) {
     boxes.forEach((box, at) => {
       const above = zoomed !== null && at !== zoomed && isWithin(zoomed, at);
       const wide = above ? 1 : look.size(at) / whole;
-      // What is narrower than two pixels only makes the picture higher.
+      // Boxes narrower than two pixels would only make the picture taller.
       box.hidden = !shown(at) || (wide < 0.002 && at !== zoomed);
       if (!box.hidden) deepest = Math.max(deepest, place[at].level);
       box.style.left = `${above ? 0 : 100 * (place[at].from - from) / whole}%`;
@@ -64,7 +64,7 @@ function flame(tree, look) {
     });
     area.style.height = `${(deepest + 1) * 21}px`;
   }
-  // Sizes are others now.
+  // Lays the boxes out again after their sizes changed.
   function lay() {
     layFrom(roots, 0, 0);
     draw();
@@ -110,7 +110,7 @@ function flame(tree, look) {
   function search(text) {
     const wanted = text.trim().toLowerCase();
     const isHit = (at) => wanted !== '' && nameOf(at).toLowerCase().includes(wanted);
-    // One below another is in its time.
+    // A hit below another hit is included in its time.
     const outermost = [];
     boxes.forEach((box, at) => {
       const hit = isHit(at);

@@ -1,6 +1,6 @@
-// How the timeline is drawn.
+// Draws the timeline.
 
-// Colour says which part; height and pattern say which kind: readable without colour.
+// The color shows the part; height and pattern show its kind, so the timeline is readable without color.
 const HEIGHTS = { own: 18, kernel: 18, waiting: 11, starved: 14, unknown: 6 };
 function fill(part) {
   if (fills.has(part)) return fills.get(part);
@@ -78,7 +78,7 @@ function drawLane(lane, row, top) {
   for (let at = firstVisible(runs); at < runs.size && runs.from[at] < view.to; at += 1) {
     const left = Math.max(gutter - 1, x(runs.from[at]));
     let right = Math.min(width, x(runs.to[at]));
-    // What is narrower than a pixel would else be painted thousands of times.
+    // Skip stretches within an already painted pixel: there can be thousands.
     if (right <= painted) continue;
     right = Math.max(right, Math.max(left, painted) + 0.7);
     painted = Math.max(left + 0.5, right);
@@ -163,7 +163,7 @@ function drawAxis() {
     pen.fillStyle = colors.line;
     pen.fillRect(px, TOP - 6, 1, height);
     const text = `${(at / size).toFixed(Math.min(9, decimals))} ${symbol}`;
-    // The last one has its text before its line.
+    // The text of the last tick is to the left of its line.
     const wide = pen.measureText(text).width;
     pen.fillStyle = colors.soft;
     pen.fillText(text, px + wide + 4 > width ? px - wide - 3 : px + 3, TOP - 12);
@@ -171,7 +171,7 @@ function drawAxis() {
 }
 function drawPhases() {
   pen.font = `600 11px ${SANS}`;
-  // Two rows of labels, each at its line; what has no room is in the list below and under the pointer.
+  // Two rows of labels, each at its line. Labels that don't fit are in the list below and under the pointer.
   const free = [gutter, gutter];
   for (const phase of data.phases) {
     const px = x(phase.at);

@@ -1,4 +1,4 @@
-// What the pointer and the keys do to the timeline.
+// Pointer and keyboard handling of the timeline.
 
 function describe(lane, at) {
   const runs = lane.runs;
@@ -119,7 +119,7 @@ function listen() {
   canvas.addEventListener('pointercancel', () => { drag = null; draw(); });
   canvas.addEventListener('pointerleave', () => { tip.hidden = true; });
   canvas.addEventListener('dblclick', () => { setView(0, data.run_ns); draw(); });
-  // A page that is only scrolled past must not zoom: the wheel zooms once the timeline has the focus.
+  // Scrolling past the timeline must not zoom it: the wheel zooms only while the timeline has the focus.
   canvas.addEventListener('wheel', (event) => {
     const wanted = event.ctrlKey || event.metaKey || document.activeElement === box;
     if (!wanted || hit(event).px < gutter) return;
@@ -161,7 +161,7 @@ function reset() {
   markChosen();
   draw();
 }
-// Moves the cursor by rows or by stretches, and says what is there.
+// Moves the cursor by rows or by stretches and describes the stretch there.
 function step(rows, stretches) {
   if (!cursor) {
     cursor = { row: 0, at: Math.max(0, Math.min(lanes[0].runs.size - 1, firstVisible(lanes[0].runs))) };

@@ -1,4 +1,4 @@
-// The upper part of the page: what was timed, where the time goes, the findings.
+// The upper part of the page: the timings, the time account, the findings.
 
 function tile(label, value, note, name) {
   return el('div', { class: `tile ${name || ''}` },
@@ -22,7 +22,7 @@ function header() {
         data.floor ? `${data.floor} of the wall time is process start-up` : null),
       ran ? null : tile('Peak memory', data.memory),
       tile('Findings', data.findings.length || 'none', data.findings.length ? 'the largest first' : data.verdict)),
-    ...strip('', 'Observed', [`${ran ? '' : 'in a run of its own, '}${data.explained}, ${data.slowdown}${quiet}.`]),
+    ...strip('', 'Observed', [`${ran ? '' : 'in a separate run, '}${data.explained}, ${data.slowdown}${quiet}.`]),
     ...strip('bad', 'Ended', data.end ? [data.end] : []),
     ...strip('bad', 'Lost', data.lost),
     ...strip('warn', 'Warning', data.warnings),
@@ -43,7 +43,7 @@ function account() {
     piece.style.flexGrow = String(Math.max(one.share, 0.001));
     bar.append(piece);
   }
-  // A name that has no room is left out: the list below has all.
+  // Hide names that don't fit: the list below has all of them.
   const fit = () => bar.querySelectorAll('span').forEach((name) => {
     name.hidden = false;
     name.hidden = name.parentElement.scrollWidth > name.parentElement.clientWidth;
@@ -59,7 +59,7 @@ function account() {
     data.account.length ? [bar, el('ul', { class: 'parts' }, list)] : el('p', { class: 'soft' }, 'The account is empty.')));
 }
 
-// What stands between backticks is code.
+// Text between backticks is code.
 function prose(text) {
   return text.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));
 }

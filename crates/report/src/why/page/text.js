@@ -1,10 +1,10 @@
-// Elements and numbers as text. The files of this folder are one script, in the order of html.rs.
+// Elements and numbers as text. The files of this folder form one script, in the order of html.rs.
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const main = document.getElementById('drawn');
 const tip = document.getElementById('tip');
 
-// Texts only ever become text nodes and attributes that can't act.
+// Texts become text nodes and inert attributes only.
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -40,7 +40,7 @@ function share(value) {
   if (value < 0.0005) return '< 0.1 %';
   return `${(value * 100).toFixed(value < 0.0995 ? 1 : 0)} %`;
 }
-// Times of a run that was slowed down too much are those of the observer: shares of that run stand for them.
-// Axis, range and labels have this one scale.
+// If observation slowed the run too much, its times say more about the observer: shares of the run are shown instead.
+// Axis, range and labels use the same scale.
 const quoted = (ns) => (data.times ? time(ns) : share(ns / data.run_ns));
 const count = (value) => value.toLocaleString('en-US');

@@ -1,4 +1,4 @@
-// The timeline: its lanes, what is chosen, and which range is in view.
+// The timeline: its lanes, the selection, and the range in view.
 
 const lanes = data.timeline.lanes.map((lane) => {
   const size = lane.runs.length / 4;
@@ -29,7 +29,8 @@ let drag = null;
 let box, canvas, pen, rangeText, live, width, height, gutter, colors;
 const fills = new Map();
 
-// Which stretches belong to a finding: those of its place and of its parts, and of its path if any says so.
+// Returns a test for the stretches of a finding: those of its place and parts, restricted to its path if a stretch
+// names that path.
 function matcher(finding) {
   const inPlace = (lane) => (finding.pid === null || lane.pid === finding.pid)
     && (finding.tid === null || lane.tid === finding.tid);
@@ -76,7 +77,7 @@ function markChosen() {
     node.setAttribute('aria-pressed', String(chosenParts !== null && chosenParts.includes(Number(node.getAttribute('data-part')))));
   });
 }
-// Brings the first lane and the extent of what was chosen into view.
+// Scrolls and zooms to the first lane and the extent of the selection.
 function goTo(test) {
   let first = -1;
   let from = Infinity;
@@ -130,7 +131,7 @@ function timeline() {
   const button = (text, label, action) => el('button', { type: 'button', class: 'plain', 'aria-label': label, click: action }, text);
   rangeText = el('span', { class: 'small soft range number' });
   live = el('p', { class: 'small soft', 'aria-live': 'polite' });
-  canvas = el('canvas', { role: 'img', 'aria-label': `Timeline of ${lanes.length} threads. Arrow keys, comma and full stop step through it and say what is there.` });
+  canvas = el('canvas', { role: 'img', 'aria-label': `Timeline of ${lanes.length} threads. Arrow keys, comma and period step through it and describe each stretch.` });
   box = el('div', { id: 'timeline', tabindex: '0', role: 'group', 'aria-label': 'Timeline', 'aria-describedby': 'timeline-help' });
   const spacer = el('div', {});
   const seen = [...new Set(lanes.flatMap((lane) => Array.from(new Set(lane.runs.part))))].sort((a, b) => a - b);
@@ -139,12 +140,12 @@ function timeline() {
       button('Zoom in', 'Zoom in', () => zoom(0.5)), button('Zoom out', 'Zoom out', () => zoom(2)),
       button('Reset', 'Show the whole run', reset), rangeText),
     box,
-    el('div', { class: 'kinds', role: 'group', 'aria-label': 'What the colours mean; choose one to see only that' },
+    el('div', { class: 'kinds', role: 'group', 'aria-label': 'Meaning of the colors; select one to see only its stretches' },
       seen.map((part) => el('button', { type: 'button', class: 'plain', 'data-part': part, 'aria-pressed': 'false', click: () => chooseParts([part], false) },
         el('span', { class: `swatch ${kindOf(part)}`, part }), data.parts[part].name))),
     live,
     el('p', { class: 'small soft', id: 'timeline-help' },
-      'Tall is running, low is waiting. Drag to zoom into a range, Shift and drag to move; click, then turn the wheel to zoom. Keys: + and − zoom, arrows move, comma and full stop step, 0 resets. Numbers in the margin lead to findings.'),
+      'Tall is running, low is waiting. Drag to zoom into a range, Shift and drag to move; click, then use the wheel to zoom. Keys: + and − zoom, arrows move, comma and period step, 0 resets. Numbers in the margin link to findings.'),
     ...data.timeline.notes.map((note) => el('p', { class: 'small soft' }, note)));
   box.append(canvas, spacer);
   pen = canvas.getContext('2d');

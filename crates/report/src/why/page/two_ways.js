@@ -1,4 +1,4 @@
-// Flame graphs of two commands: as wide as the time of one of them, and marked by what differs.
+// Flame graphs of two commands: the widths are the times of one of them, and boxes that differ are marked.
 
 function differenceFlames() {
   if (!data.flames.length) return;
@@ -6,17 +6,17 @@ function differenceFlames() {
   const graphs = data.flames.map((tree) => flameOfTwo(tree, () => wideAs));
   const buttons = ['A', 'B'].map((name, side) => el('button', {
     type: 'button', class: 'plain', 'aria-pressed': String(side === wideAs), click: () => choose(side),
-  }, `As wide as in ${name}`));
+  }, `Widths of ${name}`));
   function choose(side) {
     wideAs = side;
     buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(at === side)));
     graphs.forEach((graph) => graph.lay());
   }
   const key = (kind, text) => el('li', {}, el('i', { class: `key ${kind}` }), text);
-  flameSection('Ways through the code, A beside B', graphs, ' in one of both; what the other command alone has, its own widths show', buttons);
+  flameSection('Call paths of A and B', graphs, ' in the selected command; select the other one to see the boxes that only it has', buttons);
   const spread = data.spread
     ? 'no difference beyond the spread of the observed runs'
-    : 'less than 1 % of the longer time apart; each was observed once, so that small differences may be chance';
+    : 'they differ by less than 1 % of the longer time; each was observed once, so small differences may be noise';
   main.lastChild.querySelector('.tools').after(el('ul', { class: 'legend' },
     key('more', '▲ more time in B'), key('less', '▼ less time in B'), key('same', spread)));
 }
@@ -26,7 +26,7 @@ function flameOfTwo(tree, wideAs) {
   const b = (at) => tree.steps[at][2];
   const name = (at) => tree.steps[at][3];
   const longer = Math.max(tree.a_ns, tree.b_ns, 1);
-  // Where it isn't known how much is chance, small differences are none.
+  // If the noise is unknown, small differences don't count.
   const differs = (at) => {
     const clear = tree.steps[at][4];
     return clear === null ? Math.abs(b(at) - a(at)) >= 0.01 * longer : clear;

@@ -1,8 +1,8 @@
-// Flame graphs of one command: of CPU time, and of waits.
+// Flame graphs of one command: one of CPU time, one of waits.
 
 function flames() {
   if (!data.flames.length) return;
-  flameSection('Ways through the code', data.flames.map(flameOfOne), '');
+  flameSection('Call paths', data.flames.map(flameOfOne), '');
 }
 
 function flameOfOne(tree) {
