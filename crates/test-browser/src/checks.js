@@ -52,6 +52,6 @@
       if (tops.size > 1 && /[\s/(]/.test(before) && /[\s/),.]/.test(after)) found.push(`broken word: ${match[0]}`);
     }
   }
-  if (document.body.innerText.includes('\\u{a0}')) found.push('an escaped no-break space is shown as text');
+  if (document.body.innerText.includes('\\u{a0}')) found.push('a joined space is written out');
   return [...new Set(found)].slice(0, 20);
 })()
