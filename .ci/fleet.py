@@ -195,8 +195,8 @@ def survives(fathom, cluster, project, count, chance):
                 went_on += bool(journal) and record["runs"][: len(journal)] == journal
     killed = ", ".join(f"{number} of a {what}" for what, number in cluster.killed.items())
     print(f"{count} jobs on {NODES} nodes, killed: {killed}")
-    print(f"  lost {len(lost)}, double {len(double)}, not as in its journal {len(wrong)} (asked: 0, 0, 0)")
-    print(f"  attempts: {sum(attempts)} for {len(attempts)} jobs, {went_on} went on where one before had stopped")
+    print(f"  lost {len(lost)}, double {len(double)}, different from its journal {len(wrong)} (required: 0, 0, 0)")
+    print(f"  attempts: {sum(attempts)} for {len(attempts)} jobs, {went_on} continued where an earlier one had stopped")
     return not lost and not double and not wrong and cluster.killed["job"] + cluster.killed["step"] > 0
 
 
@@ -215,7 +215,7 @@ def share(fathom, project):
             first = int(file.read())
         own.append(handed - began + first - started)
         slurm.append(started - handed)
-    print(f"submit to start: Fathom's own share {statistics.median(own):.0f} ms (asked: below 1000), at most {max(own):.0f} ms; "
+    print(f"submit to start: Fathom's own share {statistics.median(own):.0f} ms (required: below 1000), at most {max(own):.0f} ms; "
           f"Slurm's {statistics.median(slurm):.0f} ms")
     return statistics.median(own) < 1000
 
@@ -229,7 +229,7 @@ def against_itself(fathom, project, suites):
             command = [fathom, "gate", "--base-cmd", "gzip -9 -k -c data", "--head-cmd", "gzip -9 -k -c data",
                        "--time", "5s", "--no-save", *on]
             failed[where] += subprocess.run(command, cwd=project, capture_output=True).returncode == 1
-    print(f"a program against itself called worse: {failed['jobs']} of {suites} suites as jobs (asked: 0 or 1), "
+    print(f"a program against itself called worse: {failed['jobs']} of {suites} suites as jobs (required: 0 or 1), "
           f"{failed['alone']} of {suites} alone")
     return failed["jobs"] <= 1
 

@@ -1,4 +1,4 @@
-"""Runs docs/notebook.ipynb with the module of this repository, and opens what it shows in Chromium.
+"""Runs docs/notebook.ipynb with the module of this repository, and opens its results in Chromium.
 
     notebook.py FATHOM [--screenshots FOLDER]        needs nbclient, ipykernel and Chromium
 """
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 WIDTHS = (400, 800, 1280)
 
-# Asked of the page: what is wider than it, and what of each result can be seen.
+# Runs in the page: finds what is wider than the page, and which parts of each result are visible.
 QUESTION = """<script>
 const seen = element => { const box = element.getBoundingClientRect(); return box.width > 0 && box.height > 0; };
 const results = [...document.querySelectorAll('.result')].map(result => ({
@@ -40,7 +40,7 @@ document.body.append(answer);
 
 
 def executed(fathom):
-    """The notebook, run from its first cell to its last; a cell that fails ends this."""
+    """Runs the notebook from its first cell to its last and returns it. A failing cell ends the program."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     nbformat.validate(notebook)
     with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def chromium():
 
 
 def opened(page, width, more):
-    """What Chromium says with the page open."""
+    """Opens the page in Chromium and returns Chromium's output."""
     with tempfile.TemporaryDirectory() as profile:
         command = [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                    f"--user-data-dir={profile}", f"--window-size={width},2400", *more, page.as_uri()]
@@ -89,7 +89,7 @@ def main(fathom, options):
             if "--screenshots" in options:
                 to = pathlib.Path(options[options.index("--screenshots") + 1]).resolve() / f"notebook-{width}.png"
                 opened(page, width, [f"--screenshot={to}"])
-    print(f"the notebook ran, and {len(shown)} results were seen at {len(WIDTHS)} widths")
+    print(f"the notebook ran; {len(shown)} results were checked at {len(WIDTHS)} widths")
 
 
 main(str(pathlib.Path(sys.argv[1]).resolve()), sys.argv[2:])

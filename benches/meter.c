@@ -1,9 +1,9 @@
-// Runs a tool and writes what it and all that it waited for have cost.
+// Runs a tool and writes the cost of it and of all processes that it waited for.
 // Usage: meter FILE PROGRAM [ARGUMENT...]
 // Writes: wait status, user µs, system µs, peak memory KiB.
 //
-// A program of its own, static and small, because the kernel folds the peak memory of whoever
-// executes a program into the program's own: started by the suite itself, every tool would be
+// This is a separate small static program because execve carries the peak memory of the calling
+// process over to the new program: if the suite started the tools itself, each of them would be
 // charged with the suite's memory.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: meter FILE PROGRAM [ARGUMENT...]\n");
         return 2;
     }
-    // However the suite ends, the tool ends too.
+    // The tool ends with the suite, no matter how the suite ends.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pid_t child = fork();
     if (child == 0) {

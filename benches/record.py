@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Records runs of 13 programs of 1 to 50 ms, each four times a round in random order, for the replay of
-gates and the noise of generated series: recorded/REGIME.txt.gz.
+"""Records runs of 13 programs that take 1 to 50 ms, each four times per round in random order. The results,
+recorded/REGIME.txt.gz, are for the replay of gates and for the noise of generated series.
 
     python3 benches/record.py --fathom target/release/fathom quiet          # nothing else may run
     python3 benches/record.py --fathom target/release/fathom periodic busy  # starts its loads itself
 
-A line of the file is a program, an arm (0 to 3) and a clock (wall, cpu_wait_free), then one value a round
-in microseconds, 0 where it isn't known. All four arms are the same command.
+Each line of the file has a program, an arm (0 to 3) and a clock (wall, cpu_wait_free), then one value per round
+in microseconds, 0 if unknown. All four arms are the same command.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import tempfile
 ROUNDS = 120
 ARMS = 4
 REGIMES = {
-    # Seconds of work and of rest of a load on each of these CPUs.
+    # The loads: CPU, seconds of work, seconds of rest.
     "quiet": [],
     "periodic": [(1, 0.005, 0.005)],
     "busy": [(cpu, 1.0, 0.0) for cpu in range(os.cpu_count())],
@@ -41,7 +41,7 @@ while os.getppid() == parent:
 
 
 def programs(folder):
-    """Single-threaded programs without children, by name."""
+    """Returns single-threaded programs without children, by name."""
     text, small = folder / "text", folder / "small"
     rng = random.Random(39)
     words = ["".join(rng.choice("abcdefghij") for _ in range(rng.randint(2, 9))) for _ in range(999)]
@@ -100,7 +100,7 @@ def record(fathom, regime, folder):
 
 
 def four(value):
-    """Four significant digits, without an exponent."""
+    """Formats a value with four significant digits, without an exponent."""
     return f"{value:.4g}" if value < 1000 else f"{round(value, 3 - int(math.log10(value))):.0f}"
 
 

@@ -1,6 +1,6 @@
-// The least that timing a program can cost: vfork, execve, wait4 and two readings of the clock.
+// The minimum cost of timing a program: vfork, execve, wait4 and two readings of the clock.
 // Usage: vfork_loop FILE WARMUPS RUNS PROGRAM [ARGUMENT...]
-// Writes for each run its wall time and its CPU time, both in nanoseconds, one run a line.
+// Writes one line per run: its wall time and its CPU time, both in nanoseconds.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
         perror("vfork_loop");
         return 1;
     }
-    // The child inherits them: nothing is left to do between vfork and execve.
+    // The child inherits these, so nothing remains to be done between vfork and execve.
     for (int i = 0; i < 3; i++) dup2(null, i);
     fcntl(null, F_SETFD, FD_CLOEXEC);
     fcntl(fileno(out), F_SETFD, FD_CLOEXEC);

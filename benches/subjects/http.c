@@ -1,8 +1,8 @@
-/* A server whose speed or delays are known: what load generators are held against.
+/* A server of known speed or delays, the reference for load generators.
  *
- *   http PORT fast        one thread, epoll, 13 bytes each
- *   http PORT stall       a thread for each connection, 1 ms each; in the first second of every ten
- *                         since its first request nothing is answered
+ *   http PORT fast        one thread, epoll, 13 bytes per response
+ *   http PORT stall       a thread per connection, 1 ms per response; counted from the first request,
+ *                         the server answers nothing in the first second of every ten
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,8 +35,8 @@ static void sleep_until(uint64_t at) {
     }
 }
 
-/* How many requests end in these bytes: none has a body, and none is split by who is held against
- * this server. */
+/* Returns the number of requests that end in these bytes. Requests have no body, and the load generators
+ * compared here don't split them. */
 static int requests(const char *bytes, ssize_t length) {
     int count = 0;
     for (ssize_t i = 3; i < length; i++)
@@ -93,7 +93,7 @@ static void *serve(void *argument) {
             break;
         for (int left = requests(buffer, got); left > 0; left--) {
             uint64_t at = now(), none = 0;
-            /* The first request of all sets the clock; it comes from who tries whether we are here. */
+            /* The very first request starts the clock; it comes from the check that the server is up. */
             __atomic_compare_exchange_n(&first_request, &none, at, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
             uint64_t end = at + 1000000;
             uint64_t into = (end - first_request) % 10000000000u;

@@ -1,9 +1,9 @@
-// Spends known times on known things, one step after another, and writes how long each really took.
+// Spends known times on known activities, one step after another, and writes how long each really took.
 // Usage: known TRUTH SCRATCH STEP=MS...
 //
-// TRUTH gets one line of JSON for each run, appended: nanoseconds by part, as the thread that did
-// them saw them: CPU time by its clock, time in the run queue by /proc/thread-self/schedstat, and
-// what is left of the wall time was the wait.
+// Each run appends a line of JSON to TRUTH: nanoseconds by part, as measured by the thread itself. CPU time
+// is from the thread's clock, time in the run queue is from /proc/thread-self/schedstat, and the rest of the
+// wall time is the wait.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -36,11 +36,11 @@ static int64_t now(clockid_t clock) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-// Which thread has this file open: a child has its parent's.
+// The thread that opened this file: a forked child inherits its parent's.
 static _Thread_local int queue_file = -1;
 static _Thread_local pid_t queue_of;
 
-// The file stays open: opening it took 5 us, 1.5 % of what `mix` does between two readings.
+// The file stays open: opening it took 5 us, 1.5 % of the time that `mix` spends between two readings.
 static struct reading read_clocks(void) {
     char text[128] = "";
     if (queue_of != gettid()) {
@@ -56,7 +56,7 @@ static struct reading read_clocks(void) {
     return r;
 }
 
-// What happened since `from`: CPU time counts as `cpu`, the wait as `wait`.
+// Adds the time since `from`: CPU time as `cpu`, waiting time as `wait`.
 static void add(struct account *to, struct reading from, enum part cpu, enum part wait) {
     struct reading r = read_clocks();
     int64_t ran = r.cpu - from.cpu, queued = r.queue - from.queue;
@@ -92,7 +92,7 @@ static void asleep(struct account *to, int ms) {
     add(to, r, USER, SLEEP);
 }
 
-// CPU time in calls that move many bytes, too few of them for their tracing to count.
+// CPU time in calls that move many bytes. The calls are so few that tracing them costs little.
 static void kernel(struct account *to, int ms) {
     static char block[8 << 20];
     struct reading r = read_clocks();
@@ -105,8 +105,8 @@ static void kernel(struct account *to, int ms) {
     add(to, r, KERNEL, STOLEN);
 }
 
-// Rounds of the steps that tracing makes longer, or that end with a whole round: as many as the first run made
-// in its time, so that an observed run does the same work as a timed one.
+// Rounds of the steps that tracing makes longer, or that end with a whole round. Later runs make as many rounds as
+// the first run made in its time, so an observed run does the same work as a timed one.
 enum { MIX_ROUNDS, TOUCH_ROUNDS, LOCK_ROUNDS, DISK_ROUNDS, SYNC_ROUNDS, KINDS };
 static long rounds_to_make[KINDS], rounds_made[KINDS];
 
@@ -118,10 +118,10 @@ static int another_round(int kind, clockid_t clock, int64_t end) {
     return 1;
 }
 
-// Cheap calls, a million in a second, and some computing for each. The same computing without the calls shows
-// what of it is the program's own. It is in a register: from memory to memory it took 280 ns without calls and 600
-// behind each call on a processor that guesses what a load will get from a store (Intel's of 2023), and has to learn
-// that anew after a call. That time is the program's, and would have counted as the kernel's.
+// Cheap calls, a million per second, with some computation for each. The same computation without the calls shows
+// the program's own time. It works in a register: in memory it took 280 ns without calls and 600 ns after each call
+// on a processor that predicts store-to-load forwarding (Intel, 2023) and has to learn it again after a call. That
+// time is the program's, and would have counted as the kernel's.
 static void mix(struct account *to, int ms) {
     enum { CALLS = 10000, STEPS = 200 };
     uint64_t x = 1;
@@ -151,8 +151,8 @@ static void mix(struct account *to, int ms) {
     close(fd);
 }
 
-// Memory touched for the first time: next to all of it is the kernel's work in faults. To map it and to
-// give it back are calls. What the loop itself takes is shown by a second round over memory that is there.
+// Memory touched for the first time: almost all of the time is the kernel's, in page faults. Mapping and unmapping
+// are calls. A second round over the present memory shows the time of the loop itself.
 static void touch(struct account *to, int ms) {
     enum { BYTES = 8 << 20 };
     int64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000LL;
@@ -182,7 +182,7 @@ static void touch(struct account *to, int ms) {
     }
 }
 
-// Bytes that the other end writes one at a time.
+// Reads bytes that the other end writes one at a time.
 static void input(struct account *to, int ms) {
     struct reading r = read_clocks();
     char byte;
@@ -192,7 +192,7 @@ static void input(struct account *to, int ms) {
     add(to, r, USER, INPUT);
 }
 
-// Blocks that the other end takes slowly.
+// Writes blocks that the other end reads slowly.
 static void output(struct account *to, int ms) {
     static char block[65536];
     struct reading r = read_clocks();
@@ -219,7 +219,7 @@ static void disk(struct account *to, int ms, const char *file) {
     add(to, r, KERNEL, DISK);
 }
 
-// A block that is on the disk before the next one is written, into a file of its own.
+// Writes blocks to a separate file and syncs each block before it writes the next one.
 static void sync_blocks(struct account *to, int ms, const char *file) {
     static char block[1 << 16], name[4096];
     snprintf(name, sizeof name, "%s.sync", file);
@@ -236,7 +236,7 @@ static void sync_blocks(struct account *to, int ms, const char *file) {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int wanted, holds, over;
 
-// Holds the lock 10 ms at a time, whenever the main thread is about to queue.
+// Holds the lock for 10 ms each time the main thread is about to wait for it.
 static void *holder(void *unused) {
     (void)unused;
     while (!atomic_load(&over)) {
@@ -281,7 +281,7 @@ static void *sleep_thread(void *ms) {
     return NULL;
 }
 
-// A thread that computes for so long beside one that sleeps for two thirds of it.
+// One thread computes for `ms`; at the same time, another one sleeps for two thirds of that.
 static void pair(int ms) {
     int shorter = ms * 2 / 3;
     pthread_t a, b;
@@ -304,7 +304,7 @@ static void child(int ms) {
     waitpid(pid, NULL, 0);
 }
 
-// Two children joined by a pipe, of which the first computes and then writes, and the second waits.
+// Two children joined by a pipe: the first computes and then writes, the second waits for it.
 static void pipeline(int ms) {
     int ends[2];
     char byte = 0;
@@ -350,7 +350,7 @@ static void step(const char *name, int ms, const char *scratch) {
     else if (!strcmp(name, "child")) child(ms);
     else if (!strcmp(name, "pipeline")) pipeline(ms);
     else {
-        fprintf(stderr, "known: no step is called %s\n", name);
+        fprintf(stderr, "known: there is no step named %s\n", name);
         exit(2);
     }
 }

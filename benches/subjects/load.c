@@ -1,4 +1,4 @@
-// A neighbour that takes a CPU until whoever started it ends.
+// A neighbor that occupies a CPU until its parent ends.
 // Usage: load CPU BUSY_US IDLE_US     (IDLE_US 0: never sleeps)
 #define _GNU_SOURCE
 #include <sched.h>
@@ -21,8 +21,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // A session of its own: with autogroup scheduling, programs of the same session would share one
-    // CPU's worth, and a neighbour is someone else's program.
+    // Start a new session: with autogroup scheduling, programs of the same session share one CPU's
+    // worth of time, but a neighbor is another user's program.
     setsid();
     cpu_set_t cpus;
     CPU_ZERO(&cpus);

@@ -1,4 +1,4 @@
-// A small static program that prints how much memory it has had at most: its VmHWM line.
+// A small static program that prints its own peak memory: its VmHWM line.
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A fixed amount of work: N multiply-adds, each of which needs the result of the one before.
+// A fixed amount of work: N multiply-adds, each of which depends on the previous result.
 // Usage: work N, or built with -DITERATIONS=N
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +11,6 @@ int main(int argc, char **argv) {
     uint64_t x = 1;
     for (long long i = argc > 1 ? atoll(argv[1]) : ITERATIONS; i > 0; i--)
         x = x * 6364136223846793005u + 1442695040888963407u;
-    // Looked at, so that the compiler can't leave the loop out; the period of x is 2^64.
+    // Using x keeps the compiler from removing the loop; the period of x is 2^64.
     return x == 0;
 }

@@ -3,16 +3,16 @@
 # flock and setsid (util-linux), ssh without a password, and a home that all hosts share. See docs/fleet.md.
 #
 #   hosts.sh submit [--constraint=WORD] [--exclude=HOST,...] SCRIPT LOG    prints the job's id
-#   hosts.sh state                                                         a line for each job that has not ended
+#   hosts.sh state                                                         prints a line for each job that has not ended
 #   hosts.sh cancel ID...
 #
-# FATHOM_HOSTS (~/.config/fathom/hosts) has a line for each host: its name, then words that --constraint may
-# ask for. `localhost` is this machine, without ssh. FATHOM_HOSTS_SPOOL is where jobs are noted down.
+# FATHOM_HOSTS (~/.config/fathom/hosts) has a line for each host: its name, then words that --constraint can
+# select. `localhost` is this machine, without ssh. FATHOM_HOSTS_SPOOL is the folder of the jobs' state.
 set -eu
 list=${FATHOM_HOSTS:-$HOME/.config/fathom/hosts}
 spool=${FATHOM_HOSTS_SPOOL:-${XDG_STATE_HOME:-$HOME/.local/state}/fathom/hosts}
 
-# The hosts with that word, except those in the list with commas.
+# Prints the hosts with this word, except those in the comma-separated list.
 fitting() {
     awk -v word="$1" -v not=",$2," '
         /^[^#]/ && !index(not, "," $1 ",") {
@@ -22,7 +22,7 @@ fitting() {
         }' "$list"
 }
 
-# True once nothing of the job is left: its processes hold the lock.
+# Succeeds once no process of the job is left: they hold the lock.
 ended() { flock -n "$spool/$1.alive" true; }
 
 verb=${1:-}
@@ -60,7 +60,7 @@ run)
             if [ "$host" = localhost ]; then
                 FATHOM_JOB_ID=$id FATHOM_NODE=$host "$script"
             else
-                # With a terminal, so that the job ends with ssh. In single quotes, as the shell there reads them.
+                # With a terminal, so that the job ends with ssh. The remote shell reads the single quotes.
                 quoted=$(printf %s "$script" | sed "s/'/'\\\\''/g")
                 ${FATHOM_SSH:-ssh} -tt -o BatchMode=yes "$host" "FATHOM_JOB_ID=$id FATHOM_NODE=$host '$quoted'"
             fi
@@ -82,11 +82,11 @@ cancel)
         group=$(cat "$spool/$id.group")
         for signal in TERM KILL; do
             ended "$id" && break
-            # With -s, dash and others take a group as number.
+            # dash and others accept a negative group id only with -s.
             kill -s $signal -- "-$group" 2>/dev/null || true
             flock -w 5 "$spool/$id.alive" true || true
         done
-        ended "$id" || { echo "job $id has processes that are not in its group and go on" >&2; exit 1; }
+        ended "$id" || { echo "job $id has processes outside its group that are still running" >&2; exit 1; }
         rm -f "$spool/$id".*
     done
     ;;

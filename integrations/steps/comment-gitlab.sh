@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Renders RECORD, the fathom-gate.json of the job before, and posts it to the merge request of this pipeline, with
-# FATHOM_TOKEN. A comment that this token's user wrote is replaced, never one of somebody else that looks like it; none
-# is written when there is nothing to say.
+# Renders RECORD, the fathom-gate.json of the previous job, and posts it to the merge request of this pipeline, with
+# FATHOM_TOKEN. It replaces an earlier comment of this token's user, never a similar one of another user. It posts
+# nothing if there is nothing to report.
 set -euo pipefail
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Renders RECORD, the fathom-gate.json that a pull request's job left, and posts it to the pull request whose head is
-# HEAD_REPOSITORY, HEAD_BRANCH at HEAD_SHA. Its own comment, if there is one, is replaced; none is written when there
-# is nothing to say.
+# Renders RECORD, the fathom-gate.json of a pull request's job, and posts it to the pull request whose head is
+# HEAD_REPOSITORY, HEAD_BRANCH at HEAD_SHA. It replaces its own earlier comment, and posts nothing if there is
+# nothing to report.
 set -euo pipefail
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'
 folder=$(dirname "${RECORD:?names fathom-gate.json}")
 if [ -L "$folder" ] || [ "$(ls -A -- "$folder")" != "${RECORD##*/}" ]; then
-    echo "the artifact is refused: it must hold ${RECORD##*/} and nothing else" >&2
+    echo "the artifact is refused: it must contain only ${RECORD##*/}" >&2
     exit 1
 fi
 source "$(dirname "${BASH_SOURCE[0]}")/record.sh"
@@ -16,7 +16,7 @@ pull=$(gh api "repos/$GITHUB_REPOSITORY/pulls" -X GET -f state=open -f "head=${H
     --jq ".[] | select(.head.sha == \"$HEAD_SHA\") | .number")
 pull=${pull%%$'\n'*}
 if [ -z "$pull" ]; then
-    echo "no open pull request has $HEAD_SHA as its head: nothing is posted"
+    echo "no open pull request has $HEAD_SHA as its head, so nothing is posted"
     exit 0
 fi
 old=$(gh api "repos/$GITHUB_REPOSITORY/issues/$pull/comments" --paginate \

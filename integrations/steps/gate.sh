@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the gate for a forge (github or gitlab). BASE is what is compared with, TIME the longest time,
-# ARGUMENTS more options, one a line. Leaves fathom-gate.json, and the exit code of the gate; what it
-# measured is added to .fathom/store.sqlite, which the forge keeps for the next time.
+# Runs the gate for a forge (github or gitlab). BASE is the branch or revision to compare with, TIME the longest
+# time of measuring, ARGUMENTS more options, one per line. Writes fathom-gate.json and exits with the code of the
+# gate. It adds the measurements to .fathom/store.sqlite, which the forge caches for the next run.
 set -euo pipefail
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 fathom=${FATHOM:-fathom}
@@ -16,7 +16,7 @@ if [ "$forge" = gitlab ]; then
     arguments+=(--gitlab gl-code-quality-report.json --junit fathom-junit.xml)
 fi
 
-# A clone of one commit doesn't reach where the branch left its base.
+# A shallow clone may not contain the merge base.
 if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
     git fetch --quiet --unshallow origin
 fi
@@ -33,7 +33,7 @@ if [ -f fathom-gate.json ]; then
         "$fathom" gate render fathom-gate.json --github -
         if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then cat fathom-gate.md >>"$GITHUB_STEP_SUMMARY"; fi
     fi
-    # One of three words; anything else is no verdict.
+    # One of three verdicts; any other text is ignored.
     verdict=$(sed -n 's/^  "verdict": "\(worse\|not worse\|cannot tell\)",$/\1/p' fathom-gate.json)
     verdict=${verdict%%$'\n'*}
     if [ -n "${GITHUB_OUTPUT:-}" ]; then echo "verdict=$verdict" >>"$GITHUB_OUTPUT"; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Puts fathom where the next steps find it. FATHOM names one that is there already, or it is in PATH; else it is built
-# from the sources beside this script, or from those of FATHOM_GIT at the commit FATHOM_REV. Never by its name from a
-# registry: there `fathom` is another program, by others.
+# Installs fathom for the next steps. Uses an existing one, from FATHOM or PATH; otherwise builds it from the sources
+# next to this script, or from FATHOM_GIT at the commit FATHOM_REV. It is never installed by name from a registry:
+# there, `fathom` is an unrelated program.
 set -euo pipefail
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/crates/fathom
 
@@ -17,8 +17,8 @@ else
     elif [[ -n "${FATHOM_GIT:-}" && "${FATHOM_REV:-}" =~ ^[0-9a-f]{40}$ ]]; then
         cargo install --locked --git "$FATHOM_GIT" --rev "$FATHOM_REV" fathom
     else
-        echo "there is no fathom: FATHOM names an installed one, or FATHOM_GIT the address of its sources and FATHOM_REV" \
-            "the commit, 40 hexadecimal digits: a branch or a tag can be moved" >&2
+        echo "fathom is not installed: set FATHOM to its path, or FATHOM_GIT to the address of its sources and" \
+            "FATHOM_REV to a commit, 40 hexadecimal digits (a branch or a tag can be moved)" >&2
         exit 2
     fi
     folder=${CARGO_HOME:-$HOME/.cargo}/bin

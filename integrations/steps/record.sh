@@ -1,5 +1,5 @@
-# Sourced by the steps that post a comment: RECORD is what the job of a pull request left, and the author of that
-# request may have written any other thing in its place. Afterwards `comment` is its text, in a folder of our own.
+# Sourced by the steps that post a comment. RECORD is the file of a pull request's job; the author of the pull request
+# may have replaced it with anything. Afterwards `comment` is the path of the rendered text, in a new folder.
 record=${RECORD:?names fathom-gate.json}
 refuse() {
     echo "$record is refused: $1" >&2

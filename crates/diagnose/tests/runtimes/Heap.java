@@ -1,6 +1,6 @@
 import java.util.Random;
 
-/** A heap that is nearly full: most of the time goes to collecting it. */
+/** A nearly full heap: most of the time goes to garbage collection. */
 public class Heap {
     static final int KEPT = 300_000;
 

@@ -1,4 +1,4 @@
-// Parallel loops of next to no work, with more threads than CPUs (OMP_NUM_THREADS=8): they wait for
+// Parallel loops with almost no work and more threads than CPUs (OMP_NUM_THREADS=8): the threads wait for
 // each other at barriers.
 int main(void) {
   static volatile double values[4096];

@@ -1,4 +1,4 @@
-// Trees that are made and dropped beside one that stays: the collector marks that again and again.
+// Builds and drops small trees while a large one stays: the collector marks the large one again and again.
 package main
 
 import "fmt"

@@ -1,5 +1,5 @@
-// Keeps time with a sampler: 60 % of each turn is spent in `more`, the rest in `less`, by the clock
-// of the thread (`cpu`) or of the machine. Arguments: the clock, ns of a turn, turns.
+// Runs in lockstep with a sampler: spends 60 % of each turn in `more` and the rest in `less`, by the clock
+// of the thread (`cpu`) or of the machine. Arguments: the clock, the length of a turn in ns, the number of turns.
 #include <stdlib.h>
 #include <time.h>
 volatile unsigned long sink = 1;
