@@ -1,7 +1,7 @@
 """Writes fathom_lab/records.py from docs/json-schema: typed dataclasses of the records.
 
-    python3 python/generate.py           writes it
-    python3 python/generate.py --check   fails where it isn't what the schemas give
+    python3 python/generate.py           writes the file
+    python3 python/generate.py --check   fails if the file doesn't match the schemas
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMAS = HERE.parent / "docs" / "json-schema"
 TARGET = HERE / "fathom_lab" / "records.py"
-# Each verb's record, and what its class is called.
+# The records by schema, with the names of their classes.
 RECORDS = {
     "bench": "BenchRecord",
     "why": "WhyRecord",
@@ -27,7 +27,7 @@ SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 
 
 def type_of(schema: dict[str, Any]) -> str:
-    """The annotation of a schema. What has several shapes is Any: there is none with fields among them."""
+    """Returns the annotation of a schema; `Any` if it has no known type."""
     if "$ref" in schema:
         return str(schema["$ref"]).rsplit("/", 1)[-1]
     if "const" in schema:
@@ -97,4 +97,4 @@ if __name__ == "__main__":
     if "--check" not in sys.argv:
         TARGET.write_text(text)
     elif TARGET.read_text() != text:
-        sys.exit(f"{TARGET} isn't what the schemas give: python3 python/generate.py")
+        sys.exit(f"{TARGET} doesn't match the schemas; run: python3 python/generate.py")

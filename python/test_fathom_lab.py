@@ -1,4 +1,4 @@
-"""Tests of fathom_lab, with the program that $FATHOM names: python3 python/test_fathom_lab.py"""
+"""Tests of fathom_lab, with the program in $FATHOM: python3 python/test_fathom_lab.py"""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Module(unittest.TestCase):
         self.assertNotIn("<script>", shown)
         for part in ("<strong>", "<svg ", "<table>"):
             self.assertIn(part, shown)
-        # A notebook keeps this beside it: the answer, not the record.
+        # A notebook also keeps this text: the answer, not the record.
         self.assertEqual(repr(found), f"<Bench: {found.answer}>")
 
     def test_rows_are_frames_where_the_libraries_are(self) -> None:

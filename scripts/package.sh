@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Packages of Fathom: builds the program once, packs it in each form, installs each from its file into a clean place,
-# runs the first command of README.md there, and says how long that took from the installation on.
+# Packages Fathom: builds the program once, packs it in each form, installs each package from its file into a clean
+# place, runs the first command of README.md there, and prints the time from the installation to the verdict.
 #
 #   scripts/package.sh [wheel|npm|deb|rpm|tar]...       all of them if none is named
 #
-# What is made lies in target/package, with SHA256SUMS. The program is built for glibc 2.17 (with zig, from PyPI), so
-# that it runs on every distribution since 2014; TARGET=aarch64-unknown-linux-gnu builds for that processor, after
-# `rustup target add`, and tries nothing; FATHOM=target/release/fathom packs a program that is there already. What a
-# form needs and this machine lacks is said, and the form left out.
+# The packages are in target/package, with SHA256SUMS. The program is built for glibc 2.17 (with zig, from PyPI), so it
+# runs on every distribution since 2014. TARGET=aarch64-unknown-linux-gnu builds for that processor, after
+# `rustup target add`, and tries nothing. FATHOM=target/release/fathom packs an existing program. A form that needs a
+# program that this machine lacks is skipped with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
@@ -28,17 +28,17 @@ aarch64-*) debian=arm64 node=arm64 processor=aarch64 ;;
 esac
 own=$([ "$(uname -m)" = "$processor" ] && echo yes || true)
 
-# Whether a program is there; as root on Debian and Ubuntu it is installed.
+# Succeeds if a program is available. As root on Debian and Ubuntu, installs a missing one.
 have() {
     command -v "$1" >/dev/null && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         apt-get install -y -qq --no-install-recommends "$2" >/dev/null 2>&1 && return
     fi
-    echo "$form: left out, without $1 (package $2)"
+    echo "$form: skipped, needs $1 (package $2)"
     return 1
 }
 
-# Runs the first command of README.md in a folder that has its file, with what was installed since $began.
+# Runs the first command of README.md in a folder that has its file, with the program installed since $began.
 verdict() {
     local folder=$1 said
     shift
@@ -52,7 +52,7 @@ verdict() {
 
 now() { began=$(($(date +%s%N) / 1000000)); }
 
-# The program, and the wheel around it.
+# Builds the program and the wheel that contains it.
 build() {
     local tools=$out/tools
     if [ -n "${FATHOM:-}" ]; then
@@ -70,7 +70,7 @@ build() {
         sort -Vu | tail -1 | tr _ ' ') or newer"
 }
 
-# What a package puts under /usr.
+# Collects the files that a package installs under /usr.
 stage() {
     local share=$stage/usr/share
     rm -rf "$stage"
@@ -87,10 +87,10 @@ stage() {
 
 pack_wheel() {
     if [ -n "${FATHOM:-}" ]; then
-        echo "wheel: left out, what it holds is built with it"
+        echo "wheel: skipped, it can't contain a program that was built separately"
         return
     fi
-    # Which of its two platforms is named first is maturin's choice.
+    # maturin chooses the order of the two platforms in the name.
     local file
     file=$(ls "$out/fathom_lab-$version-py3-none-"*"_$processor.whl")
     sums+=("$file")
@@ -100,7 +100,7 @@ pack_wheel() {
     now
     "$out/venv/bin/pip" install --quiet --disable-pip-version-check --no-index "$file"
     verdict "$sources" "$out/venv/bin/fathom"
-    # The module beside it finds the program that it came with.
+    # The module in the same wheel must find the program.
     (cd / && env -u FATHOM PATH=/usr/bin:/bin "$out/venv/bin/python" -c \
         'import fathom_lab; print("wheel:", fathom_lab.bench("true", runs=3).answer)')
     rm -rf "$out/venv"
@@ -124,7 +124,7 @@ pack_tar() {
     rm -r "$out/unpacked"
 }
 
-# A package that starts the program, and one with the program for each processor, of which npm takes the fitting one.
+# One package that starts the program, and one per processor that contains it; npm installs the matching one.
 pack_npm() {
     have npm npm || return 0
     local files=()
@@ -147,11 +147,11 @@ pack_npm() {
     rm -r "$out/npm"
 }
 
-# A Debian with nothing but what every one has, in which a package is installed.
+# Makes a minimal Debian to install a package in.
 root() {
     root=$out/root
     [ "$(id -u)" = 0 ] || {
-        echo "$form: not tried, an installation takes root"
+        echo "$form: not tried, an installation needs root"
         return 1
     }
     have debootstrap debootstrap || return 1
@@ -179,7 +179,7 @@ Depends: libc6 (>= 2.17)
 Section: devel
 Priority: optional
 Installed-Size: $(du -sk "$stage/usr" | cut -f1)
-Description: times programs, compares them and says why they are slow
+Description: times programs, compares them and explains why they are slow
  $description.
 END
     SOURCE_DATE_EPOCH=$epoch dpkg-deb --root-owner-group -Zxz --build "$stage" "$file" >/dev/null
@@ -220,7 +220,7 @@ for form in "${forms[@]}"; do
         ;;
     esac
 done
-# The same commit makes the same files.
+# The same commit produces the same files.
 epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 sums=()
 stage=$out/stage

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Retakes the measured figures in the READMEs of the catalogue, one experiment after the other, with all
-# packages, which takes some hours. On a quiet machine:
-#   scripts/retake.sh                 all folders; prose stays, figures are written anew
-#   scripts/retake.sh --resume        go on where it was interrupted
+# Measures the figures in the READMEs of the catalogue again, one experiment after another, with all
+# packages. This takes some hours on a quiet machine:
+#   scripts/retake.sh                 all folders; keeps the prose and rewrites the figures
+#   scripts/retake.sh --resume        continues an interrupted run
 #   scripts/retake.sh --only evm ...  only these folders
-#   scripts/retake.sh --minutes 25    in at most that time, with the packages that are there
-#   scripts/retake.sh --quick         the small set of each
-# FATHOM names the program (default: target/release/fathom, built if need be). The records are in each
-# folder's .fathom; all claims in one page in target/retaken.html, and as JSON beside it.
+#   scripts/retake.sh --minutes 25    within this time, with the installed packages
+#   scripts/retake.sh --quick         the small set of each experiment
+# FATHOM is the program (default: target/release/fathom, which is built first). The records are in each
+# folder's .fathom; all claims are on one page, target/retaken.html, and as JSON in target/retaken.json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,7 +42,7 @@ fathom=${FATHOM:-target/release/fathom}
 if [ -z "${FATHOM:-}" ]; then
     cargo build --release --locked --quiet -p fathom
 fi
-# What an earlier run kept must not come back by a later --resume.
+# A later --resume must not use results of an earlier run.
 case " ${options[*]-} " in
 *" --resume "*) ;;
 *)
@@ -56,7 +56,7 @@ case " ${options[*]-} " in
     ;;
 esac
 mkdir -p target
-# Verdicts decide nothing here: 0 done, 1 a budget, 3 a subject failed, 4 not to be trusted.
+# Verdicts decide nothing here: 0 done, 1 a budget exceeded, 3 a subject failed, 4 not trustworthy.
 status=0
 if [ -n "$minutes" ]; then options+=(--within "${minutes}min"); else options+=(--install); fi
 "$fathom" run "${folders[@]}" "${options[@]}" --readme \

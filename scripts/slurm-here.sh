@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A Slurm cluster on this machine, for trials and tests: `slurm-here.sh up [NODES] [FOLDER]` starts it and
-# prints the line that a shell needs to use it; `slurm-here.sh down [FOLDER]` ends it and removes its folder.
+# prints the line that a shell needs to use it; `slurm-here.sh down [FOLDER]` stops it and removes its folder.
 #
-# It needs root, and Debian's packages slurm-wlm and munge. Everything is below FOLDER (/tmp/fathom-slurm
-# unless given) and listens on loopback: a controller, NODES (2 unless given) nodes, each with all CPUs of
-# the machine, and a munge daemon with a key of its own. No control groups and no systemd are needed.
-# The port of the controller is SLURM_PORT, 16817 unless set; those of the nodes follow it.
+# It needs root, and Debian's packages slurm-wlm and munge, but neither control groups nor systemd. All files
+# are below FOLDER (default: /tmp/fathom-slurm). The controller, NODES nodes (default: 2), each with all CPUs
+# of the machine, and a munge daemon with its own key listen on loopback. The controller's port is SLURM_PORT
+# (default: 16817); the ports of the nodes follow it.
 set -euo pipefail
 
 usage() { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
@@ -20,8 +20,8 @@ esac
 [ "$(id -u)" = 0 ] || { echo "slurm-here.sh: needs root: slurmd starts jobs as other users" >&2; exit 1; }
 port=${SLURM_PORT:-16817}
 
-# Ends the processes whose number stands in a file of the folder and that were started with the folder
-# as argument; others may have got the number since. Munge goes last: the others ask it until they end.
+# Ends the processes whose pid is in a file of the folder, but only if the folder is among their arguments:
+# another process may have the pid now. Munge ends last, because the others use it until they end.
 finish() {
     local file pid i
     for file in "$folder"/run/slurm*.pid "$folder/run/munged.pid"; do
@@ -29,11 +29,11 @@ finish() {
         pid=$(cat "$file")
         grep -qsF -- "$folder" "/proc/$pid/cmdline" || continue
         kill "$pid"
-        # Not `kill -0`: that finds one that has ended and whose parent doesn't ask for it.
+        # Not `kill -0`, which succeeds for a zombie.
         for i in $(seq 100); do grep -qsF -- "$folder" "/proc/$pid/cmdline" || continue 2; sleep 0.1; done
         kill -9 "$pid" 2>/dev/null || true
     done
-    # Steps outlive their slurmd; each has the socket of its job below the folder of its node.
+    # Steps outlive their slurmd. Each has its job's socket open below the folder of its node.
     for pid in $(pgrep -x slurmstepd); do
         if ls -l "/proc/$pid/fd" 2>/dev/null | grep -qF -- "$folder/"; then kill -9 "$pid" 2>/dev/null || true; fi
     done
@@ -44,7 +44,7 @@ if [ "$verb" = down ]; then
         [ ! -e "$folder" ] || { echo "slurm-here.sh: $folder is not a cluster that this script started" >&2; exit 1; }
         exit 0
     fi
-    # Jobs first: their processes would go on without a controller.
+    # Kill the jobs first: their processes would continue without a controller.
     SLURM_CONF=$folder/slurm.conf timeout 10 scancel --full --signal=KILL --user=root 2>/dev/null || true
     finish
     rm -rf -- "$folder"
@@ -56,7 +56,7 @@ for program in slurmctld slurmd munged; do
         echo "slurm-here.sh: $program is missing: apt-get install --no-install-recommends slurm-wlm munge" >&2; exit 1; }
 done
 PATH=$PATH:/usr/sbin
-# Made here, so that nobody else had a file in it.
+# Create the folder here, so no other user can have a file in it.
 mkdir -m 755 "$folder" 2>/dev/null || { echo "slurm-here.sh: $folder exists already: slurm-here.sh down $folder" >&2; exit 1; }
 trap 'trap - EXIT; finish; rm -rf -- "$folder"' EXIT
 mkdir -m 755 "$folder/run"; mkdir -m 700 "$folder/log" "$folder/state" "$folder/munge"
@@ -99,7 +99,7 @@ slurmctld -f "$SLURM_CONF"
 for i in $(seq "$nodes"); do slurmd -f "$SLURM_CONF" -N "n$i"; done
 for i in $(seq 1200); do
     [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | wc -l)" = "$nodes" ] && { trap - EXIT; echo "export SLURM_CONF=$SLURM_CONF"; exit 0; }
-    # A daemon that cannot start, such as at a port that is taken, says so and ends.
+    # A daemon that can't start, for example because its port is in use, logs that and ends.
     if grep -qsE 'fatal:|Unable to bind' "$folder"/log/slurm*; then break; fi
     sleep 0.1
 done

@@ -1,14 +1,14 @@
 #!/bin/sh
-# The measurements behind the three questions in docs/log/startup.md, and its tables. About a minute:
+# Makes the measurements for the three questions in docs/log/startup.md and prints its tables, in about a minute:
 #   scripts/startup-questions.sh [FATHOM]
-# As root on a quiet machine. Needs cc, readelf, go, python3; perf and strace for the third table.
-# Nothing is left behind but what is printed.
+# Run it as root on a quiet machine. Needs cc, readelf, go, python3; perf and strace for the third table.
+# It leaves no files behind.
 set -eu
 fathom=$(command -v "${1:-fathom}") || { echo "no such program: ${1:-fathom}" >&2; exit 2; }
 fathom=$(realpath "$fathom")
 here=$(cd "$(dirname "$0")/.." && pwd)
 source=$here/experiments/startup-showdown/src
-# Not in /tmp, which may be memory: what lies there can't be cold.
+# Not in /tmp: if that is in memory, its files can't be cold.
 mkdir -p "$here/target"
 work=$(mktemp -d "$here/target/startup-questions.XXXXXX")
 trap 'cd / && rm -rf "$work"' EXIT
@@ -106,12 +106,12 @@ print(f"{version}, {time.strftime('%d %B %Y', time.gmtime())}, Linux {platform.r
       f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.2f}. p50 to the first byte.\n")
 
 record = load("cold.json")
-print("How much of C's speed is that libc is in memory already?\n")
+print("How much of C's speed comes from libc being in memory already?\n")
 print("| C hello, 40 rounds | warm | cold | read from the device | stayed in memory |")
 print("|---|---|---|---|---|")
 for program, name in enumerate([
     "dynamic, the system's C library",
-    "dynamic, with copies of its own of library and loader",
+    "dynamic, with private copies of library and loader",
     "static",
     "no C library at all (`_start` and two calls)",
 ]):
@@ -127,7 +127,7 @@ for record, program, name in [
     (go, 0, "C"),
     (go, 1, "Go, `fmt.Println`"),
     (go, 2, "Go, `syscall.Write`"),
-    (cores, 0, "Go, session of its own"),
+    (cores, 0, "Go, separate session"),
     (cores, 1, "Go, `GOMAXPROCS=1`, same session"),
     (cores, 2, "Go, `GOMAXPROCS=2`, same session"),
     (pinned, 0, "Go, pinned to one CPU"),
@@ -165,11 +165,11 @@ def by_strace(name):
 record = load("traced.json")
 trace = record["traces"][0]
 between = ("loader", "entry", "runtime_and_main", "loader_to_main")
-print("\nWhat does tracing in the manner of perf cost, against ptrace?\n")
+print("\nWhat does tracing as perf does it cost, compared with ptrace?\n")
 print("| observer of the C hello, 20 runs | end of `execve` to the call of `write` | / Fathom's |")
 print("|---|---|---|")
 own = sum(one["ns"] for one in trace["phases"] if one["phase"] in between)
-rows = [(f"Fathom, tier {trace['tier']} ({trace['slowdown']:.2f}x its untraced time), less waits for a CPU", own)]
+rows = [(f"Fathom, tier {trace['tier']} ({trace['slowdown']:.2f}x its untraced time), without waits for a CPU", own)]
 rows.append(("`perf record`, two tracepoints", middle(map(by_perf, glob.glob("perf.*.txt")))))
 rows.append(("`strace -f -ttt`", middle(map(by_strace, glob.glob("strace.*.txt")))))
 for name, ns in rows:
@@ -177,6 +177,6 @@ for name, ns in rows:
           f"{f'{ns / own:.2f}' if ns and own else ''} |")
 agreement = trace["agreement"]
 if agreement:
-    print(f"\nBoth ways of seeing the first byte: the parent {agreement['median_difference_ns'] / 1e3:.0f} µs "
+    print(f"\nBoth ways to see the first byte: the parent sees it {agreement['median_difference_ns'] / 1e3:.0f} µs "
           f"later than the kernel, {agreement['largest_difference_ns'] / 1e3:.0f} µs at most.")
 PYTHON

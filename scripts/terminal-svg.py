@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what a command prints on a terminal as SVG, such as docs/bench.svg:
+"""Draws a command's terminal output as SVG, such as docs/bench.svg:
 
     cargo build --release
     scripts/terminal-svg.py 'fathom bench ARGS' < OUTPUT > docs/bench.svg
@@ -15,7 +15,7 @@ COLUMN, LINE, LEFT, TOP, INK = 8.43, 18, 16, 28, "#e6edf3"
 
 
 def pieces(line):
-    """Text with its colour and weight, in the order of the line."""
+    """Yields the texts of a line with their color and weight, in order."""
     colour, bold = INK, False
     for text, codes in re.findall(r"([^\x1b]*)(?:\x1b\[([0-9;]*)m)?", line):
         if text:
@@ -30,7 +30,7 @@ def pieces(line):
 
 
 def words(text):
-    """Where each run of characters without two spaces begins: a font of another width keeps the columns."""
+    """Returns the texts between double spaces with their columns: another font's width must not shift the columns."""
     return [(match.start(), match.group()) for match in re.finditer(r"\S+(?: \S+)*", text)]
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the folder in which every command of docs/guide.md and README.md runs as it is printed: small
-# programs, their inputs, and a git repository with four versions of one of them, which became slower in one.
+# Makes the folder in which every command of docs/guide.md and README.md runs as printed: small programs,
+# their inputs, and a git repository with four versions of one program, one of which is slower.
 # It needs git, make and a C compiler.
 #
 #     sh docs/examples/guide.sh DIR && cd DIR
@@ -14,7 +14,7 @@ awk 'BEGIN { for (n = 0; n < 20000; n++) print n, "The quick brown fox jumps ove
 awk 'BEGIN { for (n = 0; n < 3000; n++) print n, "alpha beta gamma", n % 31, "delta" n % 613 }' > input.txt
 awk 'BEGIN { for (n = 0; n < 60000; n++) printf "127.0.0.%d - - [01/Jan/2026] \"GET /page/%d\" 200 %d\n", n % 250, n % 971, n * 7 % 5000 }' > access.log
 
-# A program with one cause of slowness: it writes every line by itself.
+# A program with one cause of slowness: it writes every line with its own call.
 mkdir src
 cat > src/my-program.c <<'END'
 #include <stdio.h>
@@ -55,7 +55,7 @@ printf '#!/bin/sh\nexec python3 app.py "$1"\n' > app
 chmod +x app
 echo 'print("hello")' > tool.py
 
-# A benchmark of Go's, for `go test -bench .`
+# A Go benchmark, for `go test -bench .`
 printf 'module example.org/words\n\ngo 1.18\n' > go.mod
 cat > words_test.go <<'END'
 package words
@@ -70,7 +70,7 @@ func BenchmarkFields(b *testing.B) {
 }
 END
 
-# A repository: a counter of different words, and its suite.
+# A repository: a program that counts different words, and its suite.
 cat > Makefile <<'END'
 tool: src/tool.c
 	cc -O1 -g -o tool src/tool.c
@@ -154,5 +154,5 @@ make -s tool
 cc -O1 -g -o my-program src/my-program.c
 cp tool new
 git show v1.0:src/tool.c | cc -O1 -g -x c -o old -
-# What is being worked on: the first hash again, not yet committed.
+# The change in the working tree: the first hash again, not yet committed.
 program 'sum * 31 + (unsigned char)*word'

@@ -37,7 +37,7 @@ git tag v1.1
 git checkout -q -b summary
 echo '# the whole text' >> report.awk
 commit 'Say what the summary is for'
-# All of the text is copied for each line of it.
+# Copies the whole text for each of its lines.
 printf '{ text = text $0 "\\n" }\nEND { print length(text), "bytes kept" }\n' >> report.awk
 commit 'Keep the text for the summary'
 echo 'END { print substr(text, 1, 40) }' >> report.awk

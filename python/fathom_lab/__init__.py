@@ -1,4 +1,4 @@
-"""Fathom from Python: commands are timed, compared and explained, and what comes back is typed.
+"""Fathom from Python: times, compares and explains commands, and returns typed results.
 
     import fathom_lab as fathom
     fathom.bench("gzip -1 -k -c f", "gzip -9 -k -c f")
@@ -47,7 +47,7 @@ def bench(
     options: tuple[str, ...] = (),
     cwd: str | os.PathLike[str] | None = None,
 ) -> Bench:
-    """Times commands and compares them with the first. `options` are more of `fathom bench --help`."""
+    """Times commands and compares them with the first. `options` are further options of `fathom bench --help`."""
     asked = _asked(runs=runs, time=time, metric=metric, input=input, label=label)
     raw = run(["bench", "--json=-", *asked, *options, *_commands(commands)], cwd)
     return Bench(_decode.record(records.BenchRecord, raw), raw)
@@ -60,7 +60,7 @@ def why(
     options: tuple[str, ...] = (),
     cwd: str | os.PathLike[str] | None = None,
 ) -> Why:
-    """Accounts for a command's time, and names the causes of what is slow."""
+    """Accounts for a command's time, and names the causes of slowness."""
     raw = run(["why", "--json=-", *_asked(input=input), *options, *_commands((command,))], cwd)
     return Why(_decode.record(records.WhyRecord, raw), raw)
 
@@ -68,7 +68,7 @@ def why(
 def compare(
     base: str, head: str, *series: str, metric: str | None = None, cwd: str | os.PathLike[str] | None = None
 ) -> Compare:
-    """Compares what was measured and saved: revisions, labels, records or record files."""
+    """Compares saved measurements: revisions, labels, records or record files."""
     raw = run(["compare", "--json=-", *_asked(metric=metric), "--", base, head, *series], cwd)
     return Compare(_decode.record(records.CompareRecord, raw), raw)
 
@@ -81,13 +81,13 @@ def difference(
     options: tuple[str, ...] = (),
     cwd: str | os.PathLike[str] | None = None,
 ) -> Difference:
-    """What `b` takes more than `a`, part by part."""
+    """Explains the time that `b` takes more than `a`, part by part."""
     raw = run(["why", "--json=-", *_asked(input=input), *options, *_commands((a, b))], cwd)
     return Difference(_decode.record(records.DifferenceRecord, raw), raw)
 
 
 def read(path: str | os.PathLike[str]) -> Bench | Why | Difference | Compare:
-    """A record that a verb wrote with `--json FILE`."""
+    """Reads a record that a verb wrote with `--json FILE`."""
     try:
         raw: Any = json.loads(pathlib.Path(path).read_bytes())
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""JSON to dataclasses. Keys that a newer Fathom writes are left out: `raw` has them."""
+"""Converts JSON to dataclasses. Unknown keys of a newer Fathom are only in `raw`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _hints(of: Any) -> dict[str, Any]:
 
 
 def record(of: type[T], value: Any) -> T:
-    """A record of this class."""
+    """Returns the value as a record of this class."""
     hints = _hints(typing.cast(Any, of))
     known = {key: _value(hints[key], inner) for key, inner in value.items() if key in hints}
     return of(**known)

@@ -1,4 +1,4 @@
-"""Results: a record, the sentence that it comes to, its rows, and how a notebook shows it."""
+"""Results: a record with its answer in a sentence, its rows, and its display in a notebook."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _time(seconds: float) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Result(Generic[R]):
-    """What a verb found."""
+    """The result of a verb."""
 
     record: R
     """The record, typed after its schema."""
     raw: dict[str, Any]
-    """The same as JSON, with whatever a newer Fathom writes."""
+    """The record as JSON, including unknown keys of a newer Fathom."""
 
     @property
     def answer(self) -> str:
@@ -38,21 +38,21 @@ class Result(Generic[R]):
         raise NotImplementedError
 
     def rows(self) -> list[Row]:
-        """One for each command, part or cause."""
+        """One row for each command, part or cause."""
         raise NotImplementedError
 
     def bars(self) -> list[tuple[str, float, str]]:
-        """What the picture shows: a name, a length, and the length in words."""
+        """The bars of the picture: a name, a length, and the length as text."""
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a DataFrame of pandas, where that is installed."""
+        """The rows as a pandas DataFrame, if pandas is installed."""
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a DataFrame of polars, where that is installed."""
+        """The rows as a polars DataFrame, if polars is installed."""
         import polars
 
         return polars.DataFrame(self.rows(), infer_schema_length=None)
@@ -96,7 +96,7 @@ class Result(Generic[R]):
 
 
 class Bench(Result[records.BenchRecord]):
-    """Commands, timed and compared."""
+    """The timings of commands and their comparisons."""
 
     @property
     def answer(self) -> str:
@@ -111,7 +111,7 @@ class Bench(Result[records.BenchRecord]):
         return "; ".join(said)
 
     def rows(self) -> list[Row]:
-        """One for each command and metric."""
+        """One row for each command and metric."""
         if self.record.outcome is None:
             return []
         return [
@@ -136,7 +136,7 @@ class Bench(Result[records.BenchRecord]):
 
 
 class Why(Result[records.WhyRecord]):
-    """A command's time, accounted for."""
+    """The account of a command's time."""
 
     @property
     def answer(self) -> str:
@@ -145,7 +145,7 @@ class Why(Result[records.WhyRecord]):
         return f"{time}: {findings[0].id}: {findings[0].statement}" if findings else f"{time}: no known cause"
 
     def rows(self) -> list[Row]:
-        """One for each cause; `where()` has the places."""
+        """One row for each cause; `where()` has the places."""
         return [
             {
                 "id": one.id,
@@ -161,7 +161,7 @@ class Why(Result[records.WhyRecord]):
         ]
 
     def where(self) -> list[Row]:
-        """Where the time goes, most first."""
+        """Where the time goes, the largest share first."""
         return [
             {
                 "share": row.share,
@@ -185,7 +185,7 @@ class Why(Result[records.WhyRecord]):
 
 
 class Difference(Result[records.DifferenceRecord]):
-    """What the second of two commands takes more."""
+    """The time that the second of two commands takes more."""
 
     @property
     def answer(self) -> str:
@@ -196,7 +196,7 @@ class Difference(Result[records.DifferenceRecord]):
         return f"{self.record.commands[1].command} takes {wall.milliseconds:.3g} ms more than {self.record.commands[0].command} ({interval})"
 
     def rows(self) -> list[Row]:
-        """One for each part."""
+        """One row for each part."""
         return [
             {"part": one.part, "of": one.of, "ms": one.milliseconds, "low": one.low, "high": one.high, "file": one.file}
             for one in self.record.difference.rows
@@ -207,7 +207,7 @@ class Difference(Result[records.DifferenceRecord]):
 
 
 class Compare(Result[records.CompareRecord]):
-    """Two sides that were measured before."""
+    """The comparison of two saved measurements."""
 
     @property
     def answer(self) -> str:
@@ -216,7 +216,7 @@ class Compare(Result[records.CompareRecord]):
         return f"{sides}: {'; '.join(said) or 'nothing could be compared'}"
 
     def rows(self) -> list[Row]:
-        """One for each benchmark and metric."""
+        """One row for each benchmark and metric."""
         return [
             {
                 "benchmark": one.benchmark,

@@ -1,4 +1,4 @@
-"""The command `fathom`: where it is, and what it says."""
+"""Finds and runs the command `fathom`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import BY_CODE, FathomError
 
 
 def program() -> str:
-    """`$FATHOM`, else what was installed with this package, else what PATH has."""
+    """Returns `$FATHOM`, else the program installed with this package, else the one in PATH."""
     if named := os.environ.get("FATHOM"):
         return named
     beside = [pathlib.Path(sysconfig.get_path("scripts")), pathlib.Path(sys.executable).parent]
@@ -24,11 +24,11 @@ def program() -> str:
             return str(folder / "fathom")
     if found := shutil.which("fathom"):
         return found
-    raise FathomError("there is no program 'fathom': install it, or name it by $FATHOM", 127)
+    raise FathomError("there is no program 'fathom': install it, or set $FATHOM to its path", 127)
 
 
 def run(words: Sequence[str], cwd: str | os.PathLike[str] | None) -> Any:
-    """The record that a verb writes with `--json -`."""
+    """Runs a verb and returns the record that it writes with `--json -`."""
     ended = subprocess.run(
         [program(), *words],
         cwd=cwd,

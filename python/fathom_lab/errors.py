@@ -1,10 +1,10 @@
-"""What can go wrong, by Fathom's exit codes."""
+"""Exceptions, by Fathom's exit codes."""
 
 from __future__ import annotations
 
 
 class FathomError(Exception):
-    """Fathom ended without a result. `exit_code` says why, `stderr` is all that it said."""
+    """Fathom ended without a result. `exit_code` is the reason, `stderr` is all of Fathom's messages."""
 
     def __init__(self, message: str, exit_code: int, stderr: str = "") -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class NotTrusted(FathomError):
 
 
 class Interrupted(FathomError):
-    """It was cut short before there was a result (130)."""
+    """Fathom was interrupted before it had a result (130)."""
 
 
 BY_CODE: dict[int, type[FathomError]] = {2: UsageError, 3: CommandFailed, 4: NotTrusted, 130: Interrupted}
