@@ -1,13 +1,13 @@
-"""Check what is exact in the catalogue: plans, arithmetic, sizes and counts. Nothing is timed.
+"""Check the exact claims of the catalogue: plans, arithmetic, sizes and counts. Nothing is timed.
 
     python3 experiments/check.py --fathom target/debug/fathom
     python3 experiments/check.py --only head-start evm
 
-Every file is read and planned. Then the claims that no machine's speed decides are run: arithmetic of
-published figures, sizes of files, counts of a pattern or of read and write calls. The page beside the
-file says what each comes to; another verdict is a problem. Where a page has no verdict, the claim must
-hold. A claim is skipped where a tool is missing here, and where the verdict differs under another
-version of a tool than the page was made with. Exit code 0: all as the pages say; 1: a problem, and which.
+Reads and plans every file. Then runs the claims that don't depend on the machine's speed: arithmetic of
+published figures, sizes of files, counts of a pattern or of read and write calls. The page next to the
+file has the verdict of each claim; a different verdict is a problem. If the page has none, the claim must
+hold. A claim is skipped if a tool is missing, or if its verdict differs and a tool has another version
+than the one the page was made with. Exit code 0: all verdicts match the pages; 1: there are problems.
 """
 
 import argparse
@@ -22,23 +22,23 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-# Metrics that count, whatever the machine's speed is.
+# Metrics that don't depend on the machine's speed.
 EXACT = r"\b(?:count|size|calls_read|calls_write|read_calls|write_calls)(?:\.[\w.*-]+|: [\w, .-]+)"
 MISSING = "not runnable here"
 UNDECIDED = "undecided"
-# More than the builds of any experiment take on a busy machine.
+# Longer than the builds of any experiment take on a busy machine.
 LIMIT_SECONDS = 300
 
 
 def is_exact(claim):
-    """Whether it holds or not is a matter of numbers that are published, or counted."""
+    """Returns whether the claim depends only on published or counted numbers."""
     formula = claim.get("holds")
     if formula is None:
         return False
     if claim["layer"] == "arithmetic":
         return True
     rest, found = re.subn(EXACT, "", re.sub(r"\[[^]]*\]|[\w-]+\.(?=calls_(?:read|write)\b)", "", formula))
-    # What is left may hold numbers, not another metric or a finding.
+    # The rest may contain numbers, but not another metric or a finding.
     return found > 0 and not re.search(r"[a-z_]\w*\.|(?!order)\b[a-z]\w*\(", rest)
 
 
@@ -50,7 +50,7 @@ def fathom(program, *words):
 
 
 def page_of(folder):
-    """The verdicts of a page by the claims' texts, and the tables beside it, with the tools' versions."""
+    """Returns the verdicts of a page by the texts of the claims, and its tables with the versions of the tools."""
     text = (HERE / folder / "README.md").read_text(encoding="utf-8")
     figures = text.partition("<!-- figures: begin")[2].partition("<!-- figures: end")[0]
     verdicts = {}
@@ -63,12 +63,12 @@ def page_of(folder):
 
 
 def plain(text):
-    """A text as the page and the file have it: the page writes names as code."""
+    """Returns the text without code marks: the page writes names as code, the file doesn't."""
     return text.replace("`", "").replace("<!-- -->", "")
 
 
 def changed_tools(record, tables):
-    """Tools of this run that the page was not made with."""
+    """Returns the tools of this run whose versions differ from those on the page."""
     versions = [(tool["name"], tool["version"]) for tool in record["tools"] if tool.get("version")]
     return [f"{name} is {version}" for name, version in versions if plain(f"{name}: {version}") not in tables]
 
@@ -112,8 +112,8 @@ def check(folder, program):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fathom", default="fathom", metavar="FILE", help="default: that of PATH")
-    parser.add_argument("--only", nargs="+", metavar="FOLDER", help="only these")
+    parser.add_argument("--fathom", default="fathom", metavar="FILE", help="default: the one in PATH")
+    parser.add_argument("--only", nargs="+", metavar="FOLDER", help="only these folders")
     options = parser.parse_args()
     program = str(Path(options.fathom).resolve()) if "/" in options.fathom else options.fathom
     folders = options.only or sorted(path.parent.name for path in HERE.glob("*/experiment.toml"))
@@ -127,7 +127,7 @@ def main():
             if kind != "held":
                 print(f"{kind}: {sentence}", flush=True)
     print(f"{len(folders)} experiments planned; of their exact claims "
-          f"{counts['held']} are as their pages say, {counts['skipped']} skipped, {counts['problem']} problems")
+          f"{counts['held']} match their pages, {counts['skipped']} skipped, {counts['problem']} problems")
     if counts["held"] == 0 and not options.only:
         sys.exit("problem: no claim was checked")
     sys.exit(1 if counts["problem"] else 0)

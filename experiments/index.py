@@ -1,11 +1,11 @@
-"""Write the index of the catalogue: a line for each page, with its question, its answer and its verdicts.
+"""Write the index of the catalogue: a row for each page, with its question, its answer and its verdicts.
 
     python3 experiments/index.py            write it into experiments/README.md, between the marks
-    python3 experiments/index.py --check    say whether it is as the pages are; write nothing
+    python3 experiments/index.py --check    check whether it matches the pages; write nothing
 
 Question and answer are the paragraphs of a page that begin with **Question.** and **Answer.**; the verdicts
-are the first line of its figures. Exit code 0: done, or up to date; 1: a page lacks one of them, or the index
-is older than a page.
+are the first line of its figures. Exit code 0: done, or up to date; 1: a page lacks one of these, or the index
+is out of date.
 """
 
 import re
@@ -15,19 +15,19 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 INDEX = HERE / "README.md"
 BEGIN, END = "<!-- index: begin -->", "<!-- index: end -->"
-# As long as a reader of an index reads.
+# The maximum length of an answer, in characters.
 MOST = 330
 TALLY = re.compile(r"^\*\*Of \d+ claims?: (.*?)\.\*\*", re.MULTILINE)
 
 
 def paragraph(text, name):
-    """The paragraph that begins with **Name.**, in one line, or None."""
+    """Returns the paragraph that begins with **Name.** as one line, or None."""
     found = re.search(rf"^\*\*{name}\.\*\* (.*?)(?:\n\s*\n|\Z)", text, re.MULTILINE | re.DOTALL)
     return found and " ".join(found[1].split())
 
 
 def row(page, wrong):
-    """A page's line, and how many claims have which verdict."""
+    """Returns a page's row, and the number of its claims by verdict."""
     text = page.read_text(encoding="utf-8")
     name = page.parent.name
     question, answer = paragraph(text, "Question"), paragraph(text, "Answer")
@@ -36,7 +36,7 @@ def row(page, wrong):
     if not question or not answer:
         wrong.append(f"{name}: a paragraph **Question.** or **Answer.** is missing")
     elif len(answer) > MOST:
-        wrong.append(f"{name}: the answer has {len(answer)} characters, {MOST} at most")
+        wrong.append(f"{name}: the answer has {len(answer)} characters, at most {MOST} are allowed")
     if not tally and "No claims" not in text:
         wrong.append(f"{name}: there is no line of verdicts")
     counts = {verdict: int(count) for count, verdict in re.findall(r"(\d+) ([a-z -]+)", verdicts)} if tally else {}
@@ -44,7 +44,7 @@ def row(page, wrong):
 
 
 def index(wrong):
-    """The whole table, the sum of all pages first."""
+    """Returns the whole table, after the sums of all pages."""
     pages = sorted(path.with_name("README.md") for path in HERE.glob("*/experiment.toml"))
     rows, sums = [], {}
     for page in pages:
@@ -67,7 +67,7 @@ def main():
     if "--check" not in sys.argv[1:]:
         INDEX.write_text(text, encoding="utf-8")
     elif text != INDEX.read_text(encoding="utf-8"):
-        wrong.append("experiments/README.md is older than the pages: python3 experiments/index.py")
+        wrong.append("experiments/README.md is out of date; run: python3 experiments/index.py")
     if wrong:
         sys.exit("\n".join(wrong))
 
