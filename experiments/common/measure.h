@@ -1,8 +1,8 @@
-/* Timing for the catalogue's C and C++ programs: repeat, keep the results, print one plain line each.
+/* Timing for the catalogue's C and C++ programs: repeats, keeps the results, prints one plain line for each.
  *
  * A program prints `NAME_min VALUE UNIT` and `NAME_median VALUE UNIT`. Experiment files read those
- * lines with `how = "value"`. The minimum is what most of the published results report. The median
- * stands beside it because a minimum alone hides a program that is slow most of the time.
+ * lines with `how = "value"`. Most of the published results report the minimum. The median is printed,
+ * too, because the minimum alone hides a program that is slow most of the time.
  */
 #ifndef FATHOM_EXPERIMENTS_MEASURE_H
 #define FATHOM_EXPERIMENTS_MEASURE_H
@@ -13,21 +13,21 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds since some fixed point, from the clock that no adjustment sets back. */
+/* Returns seconds since some fixed point, from a clock that never goes back. */
 static inline double clock_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Makes the compiler believe that all memory behind `pointer` is read and may be changed, so that
- * stores can't be dropped and loads can't be moved out of a repetition. Costs no instruction. */
+/* Makes the compiler assume that all memory behind `pointer` is read and may be changed, so it can't
+ * drop stores or move loads out of a repetition. Costs no instruction. */
 static inline void keep_memory(const void *pointer) { __asm__ volatile("" : : "r"(pointer) : "memory"); }
 
-/* Makes the compiler believe that `value` is used. */
+/* Makes the compiler assume that `value` is used. */
 static inline void keep_value(uint64_t value) { __asm__ volatile("" : : "r"(value)); }
 
-/* What a series of repetitions took, in seconds for one repetition. */
+/* The times of a series of repetitions, in seconds per repetition. */
 typedef struct {
     double minimum;
     double median;
@@ -41,8 +41,8 @@ static inline int compare_doubles(const void *left, const void *right) {
 
 enum { MOST_REPETITIONS = 100000, LEAST_REPETITIONS = 3 };
 
-/* Runs `work(context)` once unmeasured, then again and again until `budget` seconds are over, at least
- * LEAST_REPETITIONS times. One repetition must be long against the clock's 25 ns or so: a microsecond. */
+/* Runs `work(context)` once unmeasured, then repeatedly until `budget` seconds are over, at least
+ * LEAST_REPETITIONS times. One repetition must be long compared with the clock's 25 ns or so: a microsecond. */
 static inline Timing repeat(void (*work)(void *), void *context, double budget) {
     double *seconds = (double *)malloc(MOST_REPETITIONS * sizeof *seconds);
     if (seconds == NULL) abort();
@@ -64,27 +64,27 @@ static inline Timing repeat(void (*work)(void *), void *context, double budget) 
     return timing;
 }
 
-/* Prints the time of one of the `operations` that a repetition makes, in nanoseconds. */
+/* Prints the time per operation in nanoseconds; a repetition makes `operations` of them. */
 static inline void print_time(const char *name, Timing timing, double operations) {
     printf("%s_min %.5g ns\n", name, timing.minimum * 1e9 / operations);
     printf("%s_median %.5g ns\n", name, timing.median * 1e9 / operations);
 }
 
-/* Prints the speed at which a repetition passes `bytes`, in GB/s (10^9 bytes). The best speed is
- * called `NAME_max`, since it belongs to the shortest repetition. */
+/* Prints the speed at which a repetition processes `bytes`, in GB/s (10^9 bytes). The best speed, that of
+ * the shortest repetition, is called `NAME_max`. */
 static inline void print_speed(const char *name, Timing timing, double bytes) {
     printf("%s_max %.5g GB/s\n", name, bytes / timing.minimum * 1e-9);
     printf("%s_median %.5g GB/s\n", name, bytes / timing.median * 1e-9);
 }
 
-/* Ends the program with an error when a result that a benchmark computed is wrong. */
+/* Ends the program with an error if a benchmark computed a wrong result. */
 static inline void check(int right, const char *what) {
     if (right) return;
     fprintf(stderr, "wrong result: %s\n", what);
     exit(1);
 }
 
-/* A small generator with good bits (splitmix64, Steele, Lea and Flood 2014): same seed, same data. */
+/* A small generator of good quality (splitmix64, Steele, Lea and Flood 2014): same seed, same data. */
 static inline uint64_t next_random(uint64_t *state) {
     uint64_t mixed = (*state += 0x9E3779B97F4A7C15u);
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -99,7 +99,7 @@ static inline uint64_t random_below(uint64_t *state, uint64_t bound) {
 }
 
 #ifdef __cplusplus
-/* The same for anything that can be called, such as a lambda with captures. */
+/* The same for any callable object, such as a lambda with captures. */
 template <class Work> static inline Timing repeat(double budget, Work work) {
     return repeat([](void *context) { (*(Work *)context)(); }, &work, budget);
 }

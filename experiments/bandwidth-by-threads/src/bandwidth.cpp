@@ -1,7 +1,7 @@
-// Reads one byte of every 64 from a large array with 1 to all processors' threads, and prints the speed at which the
-// array is passed. Reading one byte brings its whole cache line.
+// Reads one byte of every 64 from a large array, with one thread up to one per processor, and prints the speed over
+// the whole array. Reading one byte loads its whole cache line.
 //
-// Usage: bandwidth SIZE_IN_MIB THREADS   (0 threads: as many as there are processors)
+// Usage: bandwidth SIZE_IN_MIB THREADS   (0 threads: one per processor)
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -41,7 +41,7 @@ int main(int count, char **arguments) {
         perror("malloc");
         return 1;
     }
-    // Written, so that every page is its own and not the kernel's one page of zeros.
+    // Write to every page, so that none is the kernel's shared page of zeros.
     uint64_t expected = 0;
     for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i >> 6);
     for (size_t i = 0; i < size; i += LINE) expected += bytes[i];

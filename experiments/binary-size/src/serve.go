@@ -1,4 +1,4 @@
-// An HTTP server that says hello: a whole server in one file, as the published binary is.
+// An HTTP server that answers hello: a whole server in one file, like the published binary.
 package main
 
 import (

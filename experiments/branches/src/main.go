@@ -1,4 +1,4 @@
-// Copies the odd ones among some numbers: with a branch, and without one.
+// Copies the odd numbers of a list, with a branch and without one.
 //
 // Usage: branches copy|branch|branchless random|odd|even COUNT
 package main
@@ -31,7 +31,7 @@ func copyOdd(target, source []uint64) int {
 	return count
 }
 
-// copyOddBranchless stores every number, and moves on only past the odd ones.
+// copyOddBranchless stores every number, but advances only past odd numbers.
 func copyOddBranchless(target, source []uint64) int {
 	count := 0
 	for _, value := range source {
@@ -41,7 +41,7 @@ func copyOddBranchless(target, source []uint64) int {
 	return count
 }
 
-// numbers makes the input from a fixed seed.
+// numbers generates the input from a fixed seed.
 func numbers(kind string, count int) []uint64 {
 	random := rand.New(rand.NewSource(1))
 	values := make([]uint64, count)

@@ -3,7 +3,7 @@
  *
  *     sum_bytes unbuffered|buffered
  *
- * `unbuffered` makes one read(2) a byte; `buffered` is getchar(), which reads blocks.
+ * `unbuffered` makes one read(2) per byte; `buffered` uses getchar(), which reads blocks.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 //
 //	sum_bytes unbuffered|buffered
 //
-// unbuffered reads one byte a call from os.Stdin, which has no buffer; buffered puts a
+// unbuffered reads one byte per call from os.Stdin, which has no buffer; buffered puts a
 // bufio.Reader (4 KiB) around it.
 package main
 

@@ -2,7 +2,7 @@
 //!
 //!     sum_bytes unbuffered|buffered
 //!
-//! For Zig 0.11, the compiler of the published program. `unbuffered` reads from the file, one read(2) a byte;
+//! For Zig 0.11, the compiler of the published program. `unbuffered` reads from the file, one read(2) per byte;
 //! `buffered` puts a bufferedReader (4 KiB) around it.
 
 const std = @import("std");

@@ -2,8 +2,8 @@
 //!
 //!     sum_bytes unbuffered|buffered
 //!
-//! For Zig 0.16 and 0.17, whose readers have the buffer that they are given: `unbuffered` gives one of a
-//! byte, `buffered` one of 4 KiB, as much as Zig 0.11's bufferedReader has.
+//! For Zig 0.16 and 0.17, whose readers take a buffer from the caller: `unbuffered` passes one of one
+//! byte, `buffered` one of 4 KiB, the size in Zig 0.11's bufferedReader.
 
 const std = @import("std");
 const File = std.Io.File;

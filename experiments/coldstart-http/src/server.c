@@ -1,5 +1,5 @@
 /*
- * The smallest server that answers: one connection after the other.
+ * The smallest server that answers: one connection after another.
  *
  *     server PORT
  */

@@ -1,7 +1,7 @@
-// Package gomeasure times operations of Go programs and prints one plain line for each number.
+// Package gomeasure times operations of Go programs and prints one plain line per number.
 //
-// Unlike testing.Benchmark, which averages over a second, it takes many short windows and prints the shortest and the
-// median one: on a busy machine most windows of a second hold time in which other programs ran.
+// Unlike testing.Benchmark, which averages over a second, it measures many short windows and prints the shortest and the
+// median one: on a busy machine, most windows of a second include time of other programs.
 package gomeasure
 
 import (
@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Budget is how long an operation is measured, after it was warmed up. On a shared processor other guests slow it down
-// for a tenth of a second at a time: half a second nearly always holds a window that none of them disturbed.
+// Budget is how long an operation is measured, after a warm-up. On a shared processor, other guests slow it down for
+// a tenth of a second at a time, so half a second nearly always contains an undisturbed window.
 const Budget = 500 * time.Millisecond
 
-// Window is the least length of one window. The clock's own 50 ns or so are lost in it.
+// Window is the minimum length of a window. The cost of the clock, about 50 ns, is negligible in it.
 const Window = 20 * time.Microsecond
 
-// leastWindows are taken even where the budget is over sooner.
+// leastWindows is the number of windows to measure even if they exceed the budget.
 const leastWindows = 3
 
 // Result is how long one operation takes, in nanoseconds.
@@ -28,7 +28,7 @@ type Result struct {
 	MinNs, MedianNs float64
 }
 
-// Run measures work, which makes n operations each time that it is called.
+// Run measures work, which makes n operations per call.
 func Run(work func(n int)) Result {
 	n, took := 1, time.Duration(0)
 	for {
@@ -57,8 +57,8 @@ func (r Result) Print(name string) {
 	fmt.Printf("%s_min %.5g ns\n%s_median %.5g ns\n", name, r.MinNs, name, r.MedianNs)
 }
 
-// PrintAllocations writes what one operation allocates, as Go's own benchmarks count it, over 200 operations. They count
-// what the runtime allocates meanwhile as well, so the least of five benchmarks is taken.
+// PrintAllocations writes the allocations of one operation, as counted by Go's own benchmarks, over 200 operations. The
+// count includes the runtime's own allocations, so the lowest of five benchmarks is used.
 func PrintAllocations(name string, work func(n int)) {
 	testing.Init()
 	if err := flag.Set("test.benchtime", "200x"); err != nil {
@@ -77,7 +77,7 @@ func PrintAllocations(name string, work func(n int)) {
 	fmt.Printf("%s_bytes %d B\n%s_allocs %d allocations\n", name, bytes, name, allocations)
 }
 
-// Check ends the program when a result that a benchmark computed is wrong.
+// Check ends the program if a benchmark computed a wrong result.
 func Check(right bool, what string) {
 	if !right {
 		Fail("wrong result: " + what)

@@ -1,8 +1,8 @@
-/* Does what a code generator does with its buffers: reserves one for each tree, writes code into it, keeps it.
+/* Imitates a code generator and its buffers: reserves one for each tree, writes code into it, keeps it.
  *
  * Usage: reserve four|fit NODES TREES
- * `four` reserves four bytes for each node, `fit` max(32, NODES). The code is 4/17 of a byte a node, so that `four` is
- * 17 times too much: the middle of the published 10 to 25. */
+ * `four` reserves four bytes per node, `fit` max(32, NODES). The code is 4/17 of a byte per node, so `four` reserves
+ * 17 times too much, the middle of the published 10 to 25. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@ static int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
 // Other files can change this pointer: the compiler has to load it for every call.
 int (*shared_pointer)(int) = [](int n) { return n < 2 ? 1 : n * shared_pointer(n - 1); };
-// Nobody can change this one.
+// Nothing can change this one.
 int (*const constant_pointer)(int) = [](int n) { return n < 2 ? 1 : n * constant_pointer(n - 1); };
 // Only this file could change this one, and it doesn't.
 static int (*internal_pointer)(int) = [](int n) { return n < 2 ? 1 : n * internal_pointer(n - 1); };
@@ -18,7 +18,7 @@ static int (*internal_pointer)(int) = [](int n) { return n < 2 ? 1 : n * interna
 #define NOT_PURE __asm__ volatile("")
 #define SEPARATE __attribute__((noinline))
 
-// The calls that are measured. What the compiler makes of each is counted in the program file.
+// The measured calls. The instructions that the compiler makes of each are counted in the program file.
 extern "C" {
 SEPARATE int call_direct() { NOT_PURE; return factorial(10); }
 SEPARATE int call_pointer() { NOT_PURE; return shared_pointer(10); }

@@ -1,4 +1,4 @@
-// Loads the generated file, which Bun puts into one program with it, and calls one of its functions.
+// Loads the generated file, which Bun bundles into the same program, and calls one of its functions.
 "use strict";
 
 const steps = require("./steps.js");

@@ -11,7 +11,7 @@ function run(steps) {
 }
 
 if (v8.startupSnapshot.isBuildingSnapshot()) {
-  // While a snapshot is built, `require` has only Node's own modules.
+  // While Node builds a snapshot, `require` finds only Node's own modules.
   const fs = require("node:fs");
   const steps = {};
   new Function("exports", fs.readFileSync(process.env.STEPS, "utf8"))(steps);

@@ -1,4 +1,4 @@
-"""Write a Python module or a JavaScript file with many functions, for start-up to compile.
+"""Write a Python module or a JavaScript file with many functions, which are compiled at start-up.
 
     python3 modules.py python|javascript FUNCTIONS
 """

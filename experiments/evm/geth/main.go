@@ -1,8 +1,8 @@
-// Runs many programs in go-ethereum's interpreter, in one process: its evm command starts a process of 56 MB
-// for each.
+// Runs many programs in go-ethereum's interpreter, in one process. The evm command would need a process of 56 MB
+// for each of them.
 //
-// Reads lines of a gas limit and hex digits from standard input. Writes a line for each program: the gas it
-// used, its output as hex digits after 0x, and go-ethereum's words for the error if it ended with one.
+// Reads lines with a gas limit and hex digits from standard input. Writes a line for each program: the gas it
+// used, its output as hex digits after 0x, and go-ethereum's error message if it failed.
 package main
 
 import (
@@ -44,8 +44,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// run calls an account that holds the code, in a state where nothing else is, by the rules that
-// go-ethereum's evm command has if it is asked for none.
+// run calls an account with this code in an otherwise empty state, by the default rules of
+// go-ethereum's evm command.
 func run(out io.Writer, gas uint64, digits string) error {
 	code, err := hex.DecodeString(digits)
 	if err != nil {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs go-ethereum's evm on a file of hex digits; prints its execution time in one unit. It chooses
-# between ns, µs, ms and s itself.
+# Runs go-ethereum's evm on a file of hex digits and prints the execution time in one unit. evm itself
+# chooses between ns, µs, ms and s.
 # usage: geth.sh EVM FILE [OPTION...]
 evm=$1 file=$2
 shift 2

@@ -1,5 +1,5 @@
-// Measures what Go allocates: nothing for a small slice that stays in its function, a page run for a large one,
-// and how much the runtime keeps after everything is garbage.
+// Measures Go's allocations: none for a small slice that stays in its function, a run of pages for a large one,
+// and the memory that the runtime keeps after everything is garbage.
 //
 // Usage: go-allocation fact|small|large|heap [touch]
 package main
@@ -24,7 +24,7 @@ func factorial(n int) int {
 	return product
 }
 
-// factorialInSmallSlice keeps every partial product in a slice whose size is known when the program is compiled.
+// factorialInSmallSlice keeps every partial product in a slice whose size is known at compile time.
 func factorialInSmallSlice() int {
 	products := make([]int, 11)
 	products[0] = 1
@@ -57,7 +57,7 @@ func bench(name string, work func() int, allocations bool) {
 	}
 }
 
-// residentKiB is the memory that the kernel holds for this process, or 0 where /proc doesn't say.
+// residentKiB returns the resident memory of this process, or 0 if /proc doesn't have it.
 func residentKiB() int {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -83,8 +83,8 @@ func printHeap(when string) {
 
 var block []byte
 
-// allocate makes a block of 100 B, 1 kB, ... up to 1 GB, each in place of the last, and back down again.
-// With touch every page of it is written, as a program that uses its memory does.
+// allocate makes a block of 100 B, 1 kB, ... up to 1 GB and back down again; each replaces the previous one.
+// With touch, it writes to every page, like a program that uses its memory.
 func allocate(touch bool) {
 	var sizes []int
 	for size := 100; size <= 1_000_000_000; size *= 10 {

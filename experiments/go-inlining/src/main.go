@@ -1,4 +1,4 @@
-// Measures what a call costs when Go can't inline it: a helper kept out of line, and a recursive function.
+// Measures the cost of calls that Go can't inline: of a helper kept out of line, and of a recursive function.
 //
 // Usage: go-inlining inlined|outofline|loop|recursive
 package main

@@ -1,4 +1,4 @@
-//! What `zig build run` needs: the published program was started by it. For Zig 0.11.
+//! The build file for `zig build run`, which started the published program. For Zig 0.11.
 
 const std = @import("std");
 

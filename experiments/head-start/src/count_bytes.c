@@ -1,7 +1,7 @@
 /*
- * Counts the bytes of standard input, one read(2) a byte, and prints how long it took by its
- * own clock. The clock starts in main(), as in the published program: whatever the producer
- * of the input still has to do is then inside the measured time.
+ * Counts the bytes of standard input, one read(2) per byte, and prints how long it took by its
+ * own clock. The clock starts in main(), as in the published program, so the measured time
+ * includes the remaining work of the input's producer.
  */
 #include <stdio.h>
 #include <time.h>

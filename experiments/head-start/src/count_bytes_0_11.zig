@@ -1,5 +1,5 @@
-//! Counts the bytes of standard input, one read(2) a byte, and prints how long it took by its own clock.
-//! For Zig 0.11, the compiler of the published program: a reader of a file has no buffer there.
+//! Counts the bytes of standard input, one read(2) per byte, and prints how long it took by its own clock.
+//! For Zig 0.11, the compiler of the published program, where a file's reader has no buffer.
 
 const std = @import("std");
 

@@ -1,5 +1,5 @@
-//! Counts the bytes of standard input, one read call a byte, and prints how long it took by its own clock.
-//! For Zig 0.16 and 0.17, whose readers have the buffer that they are given: here, none.
+//! Counts the bytes of standard input, one read call per byte, and prints how long it took by its own clock.
+//! For Zig 0.16 and 0.17, whose readers take a buffer from the caller: here, none.
 
 const std = @import("std");
 const File = std.Io.File;

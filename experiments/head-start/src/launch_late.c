@@ -1,5 +1,5 @@
 /*
- * Waits, then becomes another program: what `zig build run` is to the program that it starts.
+ * Waits, then executes another program, like `zig build run` before it starts its program.
  *
  *     launch_late MILLISECONDS COMMAND [ARGUMENT...]
  */

@@ -1,7 +1,7 @@
 // usage: bench.cjs VARIANT time|memory|server|check
 // time:   microseconds to turn the headers of a response into an object (the best of many slices)
 // memory: resident memory with this variant alone, after collecting garbage and waiting for half a second
-// server: CPU time of a request to a server of node:http, client included, and of the look-ups in it
+// server: CPU time of a request to a server of node:http, client included, and of the lookups in it
 // check:  whether it agrees with lower-casing for all names, in several spellings
 "use strict";
 
@@ -17,7 +17,7 @@ function parse(headers, lookup) {
   return parsed;
 }
 
-// Names alone: what the variants differ in.
+// Only the names: the variants differ in nothing else.
 function lookUpAll(headers, lookup) {
   let sum = 0;
   for (let i = 0; i < headers.length; i += 2) sum += lookup(headers[i]).length;
@@ -27,7 +27,7 @@ function lookUpAll(headers, lookup) {
 const SLICE_US = 5_000;
 const SLICES = 15;
 
-// Slices of at least 5 ms of `work`; `least` becomes the microseconds of one call at best.
+// Runs slices of at least 5 ms of `work`; `least` becomes the lowest time of one call, in microseconds.
 function slicesOf(work) {
   let calls = 1;
   const slice = () => {
@@ -40,7 +40,7 @@ function slicesOf(work) {
   return slices;
 }
 
-// Both take turns, so that what else the machine does meets both.
+// Both take turns, so disturbances affect both.
 function time(lookup) {
   const parsing = slicesOf(() => parse(raw, lookup));
   const looking = slicesOf(() => lookUpAll(raw, lookup));

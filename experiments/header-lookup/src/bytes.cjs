@@ -3,7 +3,7 @@
 
 const lowerCase = Uint8Array.from({ length: 256 }, (_, code) => (code >= 65 && code <= 90 ? code + 32 : code));
 
-// Whether `bytes` in lower case are `lower`.
+// Returns whether `bytes` in lower case are equal to `lower`.
 function equalLowerCase(bytes, lower) {
   if (bytes.length !== lower.length) return false;
   for (let i = 0; i < lower.length; i++) {

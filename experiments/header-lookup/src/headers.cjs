@@ -1,4 +1,4 @@
-// The headers of an ordinary response, as a client's parser hands them over: names and values in turn, as bytes.
+// The headers of an ordinary response as a client's parser passes them: alternating names and values, as bytes.
 "use strict";
 
 const text = `
@@ -33,6 +33,6 @@ const lines = text.split("\n").map((line) => line.split(/: (.*)/, 2));
 module.exports = {
   // [name, value, name, value, …]
   raw: lines.flat().map((part) => Buffer.from(part, "latin1")),
-  // Twenty-four of them; two are names that no table has.
+  // Twenty-four headers; the names of two are in no table.
   count: lines.length,
 };

@@ -1,5 +1,5 @@
-// A server that looks up all names of each request's headers, and a client on the loopback device that
-// asks again as soon as it has the answer, in one process.
+// A server that looks up all names of each request's headers, and a client on the loopback interface that
+// sends the next request as soon as it has the response, in one process.
 "use strict";
 
 const http = require("node:http");
@@ -12,13 +12,13 @@ const WARM_UP = 2_000;
 const lines = [];
 for (let i = 0; i < raw.length; i += 2) {
   const name = raw[i].toString("latin1");
-  // A request with a length would have to bring a body.
+  // A request with a length would need a body.
   if (name !== "Content-Length") lines.push(`${name}: ${raw[i + 1].toString("latin1")}`);
 }
 const request = `GET / HTTP/1.1\r\nHost: localhost\r\n${lines.join("\r\n")}\r\n\r\n`;
 
-// Calls `lookUp` once for each request with the names as bytes; prints the CPU time that the process takes
-// for a request, and the median time of the look-ups in it.
+// Calls `lookUp` once for each request with the names as bytes; prints the CPU time of the process per request,
+// and the median time of the lookups in it.
 function measure(lookUp) {
   const spent = [];
   const server = http.createServer((incoming, response) => {

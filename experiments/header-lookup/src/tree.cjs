@@ -1,4 +1,4 @@
-// A digital search tree over bytes: no string is made for a known name, in whatever case it is.
+// A digital search tree over bytes: it makes no string for a known name, whatever its case.
 "use strict";
 
 const { lowerCase } = require("./bytes.cjs");
@@ -25,7 +25,7 @@ function insert(node, name, at) {
   return node;
 }
 
-// The middle name first, then the halves: a tree of little depth.
+// Inserts the middle name first, then the halves, which keeps the tree shallow.
 function insertAll(root, names) {
   if (names.length === 0) return root;
   const middle = names.length >> 1;
@@ -48,7 +48,7 @@ function find(root, bytes) {
   return undefined;
 }
 
-// The look-up in a tree of these names, which must be in lower case.
+// Returns the lookup in a tree of these names, which must be in lower case.
 function lookupIn(names) {
   const root = insertAll(undefined, [...names].sort());
   return (bytes) => find(root, bytes) ?? bytes.toString("latin1").toLowerCase();

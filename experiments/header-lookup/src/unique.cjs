@@ -1,4 +1,4 @@
-// The lower-case names as keys of properties, which engines keep once.
+// The lower-case names as property keys, of which engines keep a single copy.
 "use strict";
 
 const uniqueNames = () => Object.keys(Object.fromEntries(require("./names.cjs").map((name) => [name.toLowerCase(), 0])));

@@ -1,4 +1,4 @@
-"""Runs the workloads in QuickJS, by the module `quickjs`: in_quickjs.py [check]"""
+"""Runs the workloads in QuickJS, with the module `quickjs`: in_quickjs.py [check]"""
 
 import pathlib
 import sys

@@ -1,6 +1,6 @@
-// Eight small workloads and two more for strings, in plain ECMAScript 2020. The host gives one function,
-// hostClock(): milliseconds with their fractions. Each workload does
-// `count` operations and returns a number that depends on all of them, so that nothing can be left out.
+// Eight small workloads and two more for strings, in plain ECMAScript 2020. The host provides one function,
+// hostClock(), which returns milliseconds with fractions. Each workload makes
+// `count` operations and returns a number that depends on all of them, so the engine can't skip any.
 "use strict";
 
 const words = Array.from({ length: 256 }, (_, i) => `word-${(i * 2654435761) % 4294967296}-${i}`);
@@ -14,7 +14,7 @@ function string(count) {
   return sum;
 }
 
-// The same operations on one word: an engine may move them out of the loop, or remember the results.
+// The same operations on one word: an engine may move them out of the loop or cache the results.
 function same_string(count) {
   const word = words[77];
   let sum = 0;
@@ -24,8 +24,8 @@ function same_string(count) {
   return sum;
 }
 
-// A text that grows by pieces while each of its former values is still kept: an engine that joins by a tree of
-// pieces copies nothing; one that does not copies the whole text for each piece.
+// A text that grows by pieces while all its former values are kept: an engine that represents it as a tree of
+// pieces copies nothing; any other copies the whole text for each piece.
 const former = new Array(128);
 
 function growing(count) {
@@ -161,7 +161,7 @@ function json(count) {
 
 const workloads = { string, same_string, growing, object, property, handler, call, concat, array, json };
 
-// Operations that take at least `least` milliseconds together, found by doubling: the warm-up too.
+// Returns the number of operations that take at least `least` milliseconds, found by doubling. This is also the warm-up.
 function calibrate(workload, least) {
   for (let count = 16; ; count *= 2) {
     const start = hostClock();
@@ -173,7 +173,7 @@ function calibrate(workload, least) {
 const SLICES = 4;
 const LEAST_MS = 30;
 
-// The best of four slices of 30 ms or more.
+// Returns the best of four slices of 30 ms or more.
 function rate(workload) {
   const count = calibrate(workload, LEAST_MS);
   let best = 0;
@@ -185,14 +185,14 @@ function rate(workload) {
   return best;
 }
 
-// What the hosts call: a line for each workload.
+// Called by the hosts: returns a line for each workload.
 function measureAll() {
   return Object.entries(workloads)
     .map(([name, workload]) => `${name}: ${rate(workload).toFixed(0)} ops/s`)
     .join("\n");
 }
 
-// The results of 1,000 operations each, which must be equal in all engines.
+// Returns the results of 1,000 operations of each workload, which must be equal in all engines.
 function checkAll() {
   return Object.entries(workloads)
     .map(([name, workload]) => `${name}: ${workload(1000)}`)

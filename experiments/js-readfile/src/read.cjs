@@ -1,6 +1,6 @@
 // Reads one file COUNT times in one of five ways; prints wall and CPU time.
 // usage: read.cjs promises|promisify|sync|await_sync|callback FILE [COUNT [BATCH]]
-// BATCH: how many reads are issued before the first is waited for. All texts of a batch are kept.
+// BATCH: the number of reads to start before waiting for the first one. All texts of a batch are kept.
 "use strict";
 
 const fs = require("node:fs");
@@ -8,7 +8,7 @@ const { promisify } = require("node:util");
 
 const read = promisify(fs.readFile);
 
-// One read, as a promise of its text.
+// Starts one read and returns a promise of its text.
 const ways = {
   promises: (file) => fs.promises.readFile(file, "utf8"),
   promisify: (file) => read(file, "utf8"),

@@ -1,4 +1,4 @@
-// Boost.JSON, compiled with its own sources, with the monotonic resource that its authors advise for parsing.
+// Boost.JSON, compiled from its own sources, with the monotonic resource that its authors recommend for parsing.
 #include <boost/json/src.hpp>
 
 #include "msgpack.h"

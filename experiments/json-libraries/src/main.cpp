@@ -1,4 +1,4 @@
-// Does one task with the library that this program was built with, again and again, and prints the speed.
+// Repeats one task with the library that this program was built with, and prints the speed.
 //
 // Usage: PROGRAM partial_tweets|distinct_user_id|points|json2msgpack FILE
 #include "measure.h"
@@ -24,7 +24,7 @@ static Json read_file(const char *path) {
     return Json{text, bytes.size(), capacity};
 }
 
-// One number that differs where anything in two answers does, but for rare chance.
+// A checksum: two different answers almost always have different numbers.
 static uint64_t checksum(const Answer &answer) {
     uint64_t mixed = answer.count * 1000003 + answer.numbers;
     mixed = mixed * 1000003 + answer.characters;

@@ -1,5 +1,5 @@
-// Writes MessagePack. Every library walks its own way through the JSON and writes with this, so that only reading
-// differs. Lengths of arrays and objects always take four bytes: On-Demand knows them only when it has passed the end.
+// Writes MessagePack. Every library reads the JSON in its own way and writes with this code, so only the reading
+// differs. Lengths of arrays and objects always take four bytes, because On-Demand knows them only at the end.
 #ifndef FATHOM_EXPERIMENTS_JSON_MSGPACK_H
 #define FATHOM_EXPERIMENTS_JSON_MSGPACK_H
 
@@ -13,7 +13,7 @@
 
 class MessagePack {
   public:
-    // Where MessagePack is written to; no text makes more bytes than five for each of its own.
+    // The output buffer; a text makes at most five bytes per byte of its own.
     void begin(size_t length) {
         if (bytes.size() < 5 * length + 16) bytes.resize(5 * length + 16);
         next = bytes.data();
@@ -61,7 +61,7 @@ class MessagePack {
         next += length;
     }
 
-    // Begins an array or an object; what it returns goes to `end` with the number of its elements or members.
+    // Begins an array or an object. Pass the result to `end`, with the number of elements or members.
     size_t array() { return open(0xdd); }
     size_t object() { return open(0xdf); }
     void end(size_t place, uint32_t count) { big_endian(bytes.data() + place, count, 4); }
@@ -70,7 +70,7 @@ class MessagePack {
         return next == nullptr ? std::string_view() : std::string_view((const char *)bytes.data(), next - bytes.data());
     }
 
-    // Values written since `begin`, keys included.
+    // The number of values written since `begin`, keys included.
     uint64_t values = 0;
 
   private:
@@ -100,11 +100,11 @@ class MessagePack {
     uint8_t *next = nullptr;
 };
 
-// The one that all runs of the program write to: allocated once.
+// The writer of all runs of the program, allocated once.
 inline MessagePack packed;
 
-// How many values and bytes were written. The sum of the bytes is added after the measuring: it does not depend on the
-// order of an object's members, which nlohmann's library sorts.
+// The number of values and bytes written. The sum of the bytes is computed after the measurement; it doesn't depend on
+// the order of an object's members, which nlohmann's library sorts.
 inline Answer packed_answer() {
     Answer answer;
     answer.count = packed.values;

@@ -1,4 +1,4 @@
-// simdjson's On-Demand interface: values are parsed when they are asked for, in the order of the text.
+// simdjson's On-Demand interface: parses values on access, in the order of the text.
 #include <simdjson.h>
 
 #include "msgpack.h"

@@ -1,4 +1,4 @@
-// The four tasks that every library does, and what they answer. Each library's file defines the four functions.
+// The four tasks of every library, and their answers. Each library's file defines the four functions.
 #ifndef FATHOM_EXPERIMENTS_JSON_TASK_H
 #define FATHOM_EXPERIMENTS_JSON_TASK_H
 
@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-// A text that is followed by at least 64 bytes that may be read, as simdjson wants it.
+// A text followed by at least 64 readable bytes, as simdjson requires.
 struct Json {
     const char *text;
     size_t length;
     size_t capacity;
 };
 
-// What a task found. Every library must find the same.
+// The result of a task. It must be the same for every library.
 struct Answer {
     uint64_t count = 0;
     uint64_t numbers = 0;
@@ -26,16 +26,16 @@ struct Answer {
     void add_text(std::string_view text) { characters += text.size() + (text.empty() ? 0 : (uint8_t)text.back()); }
 };
 
-// Of each status: text, times, its writer's name, and five numbers. `numbers` is their sum.
+// For each status: text, times, the name of its author, and five numbers. `numbers` is their sum.
 Answer partial_tweets(const Json &json);
 
-// How many different users wrote or were quoted. `numbers` is the sum of their ids.
+// Counts the different users who wrote or were quoted. `numbers` is the sum of their ids.
 Answer distinct_user_id(const Json &json);
 
-// The sum of all coordinates.
+// Adds up all coordinates.
 Answer points(const Json &json);
 
-// The whole text as MessagePack, into memory that is kept. `count` is the number of values, `numbers` that of bytes.
+// Writes the whole text as MessagePack into a kept buffer. `count` is the number of values, `numbers` of bytes.
 Answer json2msgpack(const Json &json);
 
 inline Answer distinct(std::vector<uint64_t> &ids) {

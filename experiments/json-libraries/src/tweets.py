@@ -1,4 +1,4 @@
-"""Writes JSON like an answer of Twitter's search: nested objects, text in several scripts, escapes, numbers, nulls.
+"""Writes JSON like a response of Twitter's search: nested objects, text in several scripts, escapes, numbers, nulls.
 
 Usage: tweets.py SEED BYTES
 

@@ -1,5 +1,5 @@
 /*
- * The same lines by printf(): C's stdout looks whether it is a terminal, and buffers blocks if not.
+ * The same lines by printf(): C's stdout buffers blocks unless it is a terminal.
  *
  *     lines COUNT
  */

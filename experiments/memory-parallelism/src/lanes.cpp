@@ -2,12 +2,12 @@
 //
 // Usage: lanes spread|together SIZE_IN_MIB
 //
-// spread    each lane starts at another place, far from the others: what is meant by memory-level parallelism
-// together  all lanes start at one place and walk the same path, as the lanes of the published program do: the first
-//           lane waits for memory and the others find the line in the cache
-// The numbers of lanes take turns, so that all of them meet what else the machine does meanwhile, and the best repetition
-// of all turns is printed. The kernel is asked for pages of 2 MiB: with small ones much of a step is the look-up of its
-// page's address.
+// spread    each lane starts at another place, far from the others: real memory-level parallelism
+// together  all lanes start at one place and walk the same path, as in the published program: the first lane waits
+//           for memory and the others find the line in the cache
+// The numbers of lanes take turns, so disturbances affect all of them, and the best repetition of all turns is
+// printed. The program requests pages of 2 MiB: with small ones, much of a step would be the lookup of its page's
+// address.
 #include <sys/mman.h>
 
 #include <vector>
@@ -28,8 +28,8 @@ static uint64_t *make_cycle(size_t length) {
     return next;
 }
 
-// Where the lanes start: each somewhere else, or all at one place. Every number of lanes has places of its own, so that
-// none walks where another has just been.
+// Returns where the lanes start: all at different places, or all at one place. Every number of lanes has its own places,
+// so that none walks where another has just been.
 static std::vector<uint64_t> make_starts(size_t length, size_t lanes, bool spread) {
     uint64_t random = lanes;
     std::vector<uint64_t> starts(lanes, random_below(&random, length));
@@ -37,8 +37,8 @@ static std::vector<uint64_t> make_starts(size_t length, size_t lanes, bool sprea
     return starts;
 }
 
-// Every lane makes `steps` steps from its place and leaves where it ended. The lanes are independent, so their loads can
-// be under way together.
+// Every lane makes `steps` steps from its place and stores where it ended. The lanes are independent, so their loads can
+// overlap.
 template <size_t lanes> static void walk(const uint64_t *next, uint64_t *places, size_t steps) {
     uint64_t at[lanes];
     for (size_t lane = 0; lane < lanes; lane++) at[lane] = places[lane];
@@ -48,11 +48,11 @@ template <size_t lanes> static void walk(const uint64_t *next, uint64_t *places,
     for (size_t lane = 0; lane < lanes; lane++) places[lane] = at[lane];
 }
 
-// Steps of all lanes together in one repetition: a millisecond or two for one lane, so that some repetitions find the
-// processor free.
+// The steps of all lanes together in one repetition: a millisecond or two for one lane, so some repetitions are
+// undisturbed.
 static const size_t STEPS = 9600;
 
-// Walks with one number of lanes, each turn on lines that none has touched lately.
+// Walks with one number of lanes, in each turn on lines that were not touched recently.
 struct Contender {
     size_t lanes;
     Walk walk;
@@ -75,7 +75,7 @@ static Contender contender(const uint64_t *next, size_t length, size_t lanes, Wa
 static const int TURNS = 10;
 static const double TURN_SECONDS = 0.02;
 
-// Each repetition goes on from where the last one ended.
+// Each repetition continues where the previous one ended.
 static void take_turn(Contender &contender, const uint64_t *next) {
     double end = clock_seconds() + TURN_SECONDS;
     for (double before = clock_seconds(), after = 0; after < end; before = after) {

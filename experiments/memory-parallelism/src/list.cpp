@@ -2,8 +2,8 @@
 //
 // Usage: list one|two ordered|random
 //
-// `ordered` lists have their nodes one after another in memory, as a list that was built in one go has them. The nodes
-// of `random` lists lie in random order, as those of a list that has lived for a while.
+// The nodes of `ordered` lists are consecutive in memory, like those of a list that was built at once. The nodes of
+// `random` lists are in random order, like those of a list that has changed for a while.
 #include <vector>
 
 #include "measure.h"
@@ -13,7 +13,7 @@ struct Node {
     uint64_t value;
 };
 
-// Links the nodes into one list, in the order in which they lie in memory or in a random one.
+// Links the nodes into one list, in the order of their addresses or in a random order.
 static Node *link(std::vector<Node> &nodes, bool random, uint64_t seed) {
     std::vector<uint32_t> order(nodes.size());
     for (size_t i = 0; i < order.size(); i++) order[i] = (uint32_t)i;

@@ -1,4 +1,4 @@
-// Reads memory on one NUMA node, or on all of them at once with a process for each, and prints the speed of all together.
+// Reads memory on one NUMA node, or on all of them at once with one process per node, and prints the total speed.
 //
 // Usage: nodes one|all|crossed MIB SECONDS
 //
@@ -6,8 +6,8 @@
 // all      the processors of each node read memory of their own node, at once
 // crossed  the processors of each node read memory of the next node, at once
 //
-// Memory belongs to the node whose processor first writes to it, so no library is needed: a process writes its memory
-// on one node and reads it from another.
+// Memory belongs to the node of the processor that first writes to it, so this needs no library: a process writes its
+// memory on one node and reads it from another.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@
 
 static const size_t LINE = 64;
 
-// The processors of a node, from a list such as "0-3,8-11". Empty when there is no such node.
+// Returns the processors of a node, from a list such as "0-3,8-11". Empty if there is no such node.
 static std::vector<int> processors_of(int node) {
     std::vector<int> processors;
     std::string path = "/sys/devices/system/node/node" + std::to_string(node) + "/cpulist";
@@ -61,17 +61,17 @@ static uint64_t sum_lines(const uint8_t *from, const uint8_t *to) {
     return sum;
 }
 
-// What the processes of all nodes share: who is ready, and how much each has read.
+// Shared by the processes of all nodes: which are ready, and how much each has read.
 struct Shared {
     std::atomic<int> ready;
     std::atomic<int> wrong;
     std::atomic<uint64_t> bytes;
 };
 
-// Writes memory on `home`, reads it on `readers` for `seconds` with a thread for each of their processors.
+// Writes memory on `home` and reads it on `readers` for `seconds`, with one thread per processor.
 static void read_memory(Shared *shared, int processes, const std::vector<int> &home, const std::vector<int> &readers,
                         size_t size, double seconds) {
-    // A process whose sibling failed would wait for it forever: the parent ends, and so do all.
+    // A process would wait forever for a failed sibling, so all processes end with the parent.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     stay_on(home);
     uint8_t *memory = (uint8_t *)malloc(size);

@@ -1,9 +1,9 @@
-// Three calls of an API that takes 50 ms each, one after the other or at once.
+// Three calls of an API that takes 50 ms each, one after another or at once.
 //
 //	calls sequential|parallel CALLS
 //
-// A goroutine for each call stands in for the published runtime's threads. The API is a process of
-// its own on the loopback interface, `calls serve`, which ends with its standard input. Prints the
+// A goroutine per call represents the published runtime's threads. The API is a separate process on
+// the loopback interface, `calls serve`, which ends at the end of its standard input. Prints the
 // time of all calls and of the slowest one.
 package main
 
@@ -50,7 +50,7 @@ func parallel(url string, times []time.Duration, errs []error) {
 	group.Wait()
 }
 
-// serve answers each request after the delay, prints its address, and ends with its input.
+// serve prints its address, answers each request after the delay, and ends with its input.
 func serve() error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -101,7 +101,7 @@ func run(way func(string, []time.Duration, []error), count int) error {
 		return err
 	}
 	defer stop()
-	if _, err := call(url); err != nil { // one that does not count, as in calls.js
+	if _, err := call(url); err != nil { // a warm-up, as in calls.js
 		return err
 	}
 	times, errs := make([]time.Duration, count), make([]error, count)

@@ -1,9 +1,9 @@
-// Three calls of an API that takes 50 ms each, one after the other or at once.
+// Three calls of an API that takes 50 ms each, one after another or at once.
 //
 //     node calls.js sequential|parallel|limited CALLS
 //
-// `limited` has at most 8 calls in flight, as the published runtime has. The API is a process of its
-// own on the loopback interface, `calls.js serve`, which ends with its standard input. Prints the time
+// `limited` has at most 8 calls in flight, like the published runtime. The API is a separate process on
+// the loopback interface, `calls.js serve`, which ends at the end of its standard input. Prints the time
 // of all calls and of the slowest one.
 "use strict";
 
@@ -14,7 +14,7 @@ const DELAY_MS = 50;
 const MOST_AT_ONCE = 8;
 const agent = new http.Agent({ keepAlive: true });
 
-/** Answers each request after the delay, prints its port, and ends with its input. */
+/** Prints its port, answers each request after the delay, and ends with its input. */
 function serve() {
   const server = http.createServer((request, response) => {
     setTimeout(() => response.end('{"ok":true}'), DELAY_MS);
@@ -23,7 +23,7 @@ function serve() {
   process.stdin.resume().once("end", () => process.exit());
 }
 
-/** The server, and the port on which it listens. */
+/** Starts the server; returns it and its port. */
 function start() {
   const server = spawn(process.execPath, [__filename, "serve"], { stdio: ["pipe", "pipe", "inherit"] });
   return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ function start() {
   });
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Returns the milliseconds until the whole response has arrived. */
 function call(port) {
   const start = performance.now();
   return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ async function main() {
     process.exit(2);
   }
   const { server, port } = await start();
-  // The first call pays for loading the client: every way begins with one that does not count.
+  // The first call includes loading the client, so every way begins with one call that doesn't count.
   await call(port);
   const begin = performance.now();
   const times = await run(port, count, width);

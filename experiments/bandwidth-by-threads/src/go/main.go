@@ -1,4 +1,4 @@
-// Reads one byte of every 64 from a large slice in one goroutine and prints the speed at which the slice is passed.
+// Reads one byte of every 64 from a large slice in one goroutine and prints the speed over the whole slice.
 //
 // Usage: bandwidth SIZE_IN_MIB
 package main

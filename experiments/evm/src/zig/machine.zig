@@ -1,7 +1,7 @@
-//! An interpreter that runs opcodes as they come from its input, as far as straight programs need: what was
-//! published can't have kept the code, since 3,007 bytes don't fit into its allocator of 2,000. The stack lies
-//! in the machine for the same reason; memory and output come from the allocator.
-//! Every version of Zig from 0.11 on takes this file.
+//! An interpreter that runs opcodes as it reads them, with the opcodes of programs without jumps. The published
+//! program can't have kept the code, because 3,007 bytes don't fit into its allocator of 2,000. For the same reason,
+//! the stack is in the machine; memory and output come from the allocator.
+//! Every version of Zig from 0.11 on compiles this file.
 
 const std = @import("std");
 
@@ -12,7 +12,7 @@ const push0 = 0x5f;
 const push32 = 0x7f;
 const @"return" = 0xf3;
 
-/// The most memory in bytes: its gas would be beyond every limit long before.
+/// The maximum memory in bytes; its gas would exceed every limit long before.
 const memory_limit = 1 << 20;
 
 pub const Failure = error{ StackUnderflow, StackOverflow, UnsupportedOpcode, OutOfMemory };
@@ -28,7 +28,7 @@ pub const Machine = struct {
         machine.allocator.free(machine.memory);
     }
 
-    /// Runs what `input.next()` gives until that is null, and returns the output, which the caller frees.
+    /// Runs the opcodes from `input.next()` until that is null, and returns the output, which the caller frees.
     pub fn run(machine: *Machine, input: anytype) ![]u8 {
         while (try input.next()) |opcode| switch (opcode) {
             stop => break,
@@ -73,7 +73,7 @@ pub const Machine = struct {
         return machine.stack[machine.height];
     }
 
-    /// Makes the memory reach over `length` bytes from `offset`, whole words of it, and returns those bytes.
+    /// Extends the memory in whole words to cover `length` bytes from `offset`, and returns those bytes.
     fn expand(machine: *Machine, offset: u256, length: u256) Failure![]u8 {
         if (length == 0) return machine.memory[0..0];
         if (offset > memory_limit or length > memory_limit) return Failure.OutOfMemory;
@@ -90,7 +90,7 @@ pub const Machine = struct {
     }
 };
 
-/// What `words` words of memory cost together.
+/// Returns the gas for `words` words of memory in total.
 fn cost(words: usize) u64 {
     return 3 * words + words * words / 512;
 }

@@ -1,10 +1,10 @@
-//! The published variants, for Zig 0.11, their compiler: runs bytecode from standard input and prints what it
-//! returned, the gas, and the time by its own clock.
+//! The published variants, for Zig 0.11, their compiler. Runs bytecode from standard input and prints its
+//! result, the gas, and the time by its own clock.
 //!
 //!     zvm unbuffered|buffered|fixed
 //!
 //! `unbuffered` makes a read(2) for each byte, `buffered` reads 4 KiB. Both allocate from the
-//! GeneralPurposeAllocator; `fixed` is `buffered` with 2,000 bytes on the stack in its place.
+//! GeneralPurposeAllocator; `fixed` is `buffered` with 2,000 bytes on the stack instead.
 
 const std = @import("std");
 const Machine = @import("machine.zig").Machine;

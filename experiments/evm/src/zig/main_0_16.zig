@@ -1,11 +1,11 @@
-//! The published variants, for Zig 0.16 and 0.17, whose readers have the buffer that they are given: runs
-//! bytecode from standard input and prints what it returned, the gas, and the time by its own clock.
+//! The published variants, for Zig 0.16 and 0.17, whose readers take a buffer from the caller. Runs
+//! bytecode from standard input and prints its result, the gas, and the time by its own clock.
 //!
 //!     zvm unbuffered|buffered|fixed|default
 //!
-//! `unbuffered` has a buffer of a byte, `buffered` of 4 KiB. Both allocate from the DebugAllocator, the name
-//! that 0.11's GeneralPurposeAllocator has now; `fixed` is `buffered` with 2,000 bytes on the stack in its
-//! place, `default` with the allocator that main is given today.
+//! `unbuffered` has a buffer of one byte, `buffered` of 4 KiB. Both use the DebugAllocator, the new name
+//! of 0.11's GeneralPurposeAllocator; `fixed` is `buffered` with 2,000 bytes on the stack instead,
+//! `default` with the allocator that main receives today.
 
 const std = @import("std");
 const Machine = @import("machine.zig").Machine;

@@ -1,4 +1,4 @@
-// No look-up at all: every name is lower-cased.
+// No lookup: every name is lower-cased.
 "use strict";
 
 module.exports = (bytes) => bytes.toString("latin1").toLowerCase();

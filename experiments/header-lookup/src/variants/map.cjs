@@ -1,4 +1,4 @@
-// An object from each usual spelling to the lower-case name; anything else is lower-cased.
+// An object that maps each usual spelling to the lower-case name; any other name is lower-cased.
 "use strict";
 
 const record = Object.create(null);

@@ -1,4 +1,4 @@
-// A perfect hash of three bytes and the length: one place to look, then one comparison of the bytes.
+// A perfect hash of three bytes and the length: one table access, then one comparison of the bytes.
 "use strict";
 
 const { equalLowerCase, lowerCase } = require("../bytes.cjs");
@@ -6,7 +6,7 @@ const { uniqueNames } = require("../unique.cjs");
 
 const BITS = 10;
 
-// The length and three bytes, which tell all names apart, by one multiplication.
+// Hashes the length and three bytes, which distinguish all names, by one multiplication.
 function hash(bytes, factor) {
   const length = bytes.length;
   const first = lowerCase[bytes[0]];
@@ -15,7 +15,7 @@ function hash(bytes, factor) {
   return Math.imul(first | (middle << 8) | (later << 16) | (length << 24), factor) >>> (32 - BITS);
 }
 
-// The table for a factor, or undefined if two names share a place.
+// Returns the table for a factor, or undefined if two names collide.
 function fill(names, factor) {
   const table = new Array(1 << BITS).fill(undefined);
   for (const name of names) {
@@ -27,7 +27,7 @@ function fill(names, factor) {
   return table;
 }
 
-// Of random odd factors about one in a hundred puts no two names in one place.
+// About one in a hundred random odd factors causes no collision.
 function search(names) {
   for (let attempt = 1; attempt < 1e5; attempt++) {
     const factor = Math.imul(attempt, 0x9e3779b1) | 1;

@@ -1,4 +1,4 @@
-// One switch over both spellings of all names, written as a source text.
+// One switch over both spellings of all names, generated as source text.
 "use strict";
 
 const cases = require("../names.cjs").map((name) => {

@@ -1,4 +1,4 @@
-// A switch over the length, in each case a switch over the spellings of that length.
+// A switch over the length, and in each case a switch over the spellings of that length.
 "use strict";
 
 const byLength = new Map();

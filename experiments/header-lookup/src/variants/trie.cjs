@@ -1,4 +1,4 @@
-// The tree, with names as toLowerCase() made them.
+// The tree, with names made by toLowerCase().
 "use strict";
 
 const { lookupIn } = require("../tree.cjs");

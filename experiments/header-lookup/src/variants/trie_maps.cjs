@@ -1,4 +1,4 @@
-// The textbook's tree: a Map in each node, walked by the characters of the string.
+// The textbook trie: a Map in each node, walked by the characters of the string.
 "use strict";
 
 const newNode = () => ({ name: undefined, next: new Map() });

@@ -1,5 +1,5 @@
-// The tree, with names that are the engine's unique copies: a string that was made at run time may have to
-// be looked up among those before it becomes the key of a property.
+// The tree, with names that are the engine's unique copies: the engine may have to look up a string that was made
+// at run time among these before it becomes a property key.
 "use strict";
 
 const { lookupIn } = require("../tree.cjs");

@@ -1,5 +1,5 @@
-// The tree that undici took over in 2024: a ternary search tree over bytes like ours, but names are inserted in
-// alphabetical order, so that the children of a node are a list. UNDICI is the package's folder.
+// The tree that undici adopted in 2024: a ternary search tree over bytes like ours, but with names inserted in
+// alphabetical order, so the children of a node form a list. UNDICI is the package's folder.
 "use strict";
 
 const { join } = require("node:path");
