@@ -5,7 +5,7 @@ use fathom_model::{FindingId, TimeCategory};
 use crate::analysis::Analysis;
 use crate::claim::{Atoms, Claim, Least, Piece};
 use crate::numbers::{count, time};
-use crate::runtimes::{Habit, Runtime, Topic};
+use crate::runtimes::{Habit, Runtime, Topic, Touching};
 use crate::thresholds as t;
 
 /// The minimum share of the wall time for a runtime with a garbage collector. A program that creates
@@ -46,11 +46,14 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(cost),
     );
     let (asked, advice) = match asked_for(analysis) {
-        Some((option, advice)) => (
+        Some(Touching { option, advice }) => (
             format!(" `{option}` causes them before the program's work begins."),
-            advice.into(),
+            advice.as_str(),
         ),
-        None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
+        None => (
+            String::new(),
+            analysis.runtime(None).advice(&[Topic::Memory]),
+        ),
     };
     let given_back = given_back_ns(analysis, faults);
     let to_give_back = match given_back >= WORTH_A_WORD * cost {
@@ -98,8 +101,8 @@ fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
     }
 }
 
-/// Returns the option of a program of the tree that makes its runtime touch all memory at once, with advice.
-fn asked_for(analysis: &Analysis<'_>) -> Option<(&'static str, &'static str)> {
+/// Returns the option of a program of the tree that makes its runtime touch all memory at once.
+fn asked_for(analysis: &Analysis<'_>) -> Option<&'static Touching> {
     let processes = analysis.trace.processes.iter();
     let mut asked = processes.filter_map(|process| {
         let exec = process.execs.last()?;

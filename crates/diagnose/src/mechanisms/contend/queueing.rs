@@ -48,8 +48,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("time queued, all threads", queue.waited_ns, "ns")
             .evidence("CPU time for each wait", queue.cpu_per_wait(), "ns")
             .advice(match queue.between_processes {
-                true => BETWEEN_PROCESSES.into(),
-                false => runtime.advice(Topic::Lock),
+                true => BETWEEN_PROCESSES,
+                false => runtime.advice(&[Topic::Lock]),
             })
             .pid(queue.pid)
             .on(queue.file, locked),

@@ -105,7 +105,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let queue = queue(analysis)?;
     let row = queue.row;
     let runtime = analysis.runtime(Some(row.pid));
-    let tasks = runtime.tasks;
+    let tasks = runtime.tasks();
     let mut statement = format!(
         "{} {tasks} waited {} times for a mutex that another one held, {} in all",
         count(row.goroutines),
@@ -134,9 +134,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 row.contended_ns as f64,
                 "ns",
             )
-            .advice(runtime.advice(Topic::Mutex {
-                holder_waits: queue.holder_waits,
-            }))
+            .advice(runtime.advice(&[match queue.holder_waits {
+                true => Topic::SleepersMutex,
+                false => Topic::Mutex,
+            }]))
             .pid(row.pid),
     )
 }

@@ -99,11 +99,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(saving),
     );
     let advice = match interpreter {
-        _ if repeated.is_some() => Repeated::ADVICE.into(),
-        Some(name) => format!("Do it in one process: pass all items to one `{name}`.").into(),
+        _ if repeated.is_some() => Repeated::ADVICE.to_owned(),
+        Some(name) => format!("Do it in one process: pass all items to one `{name}`."),
         None => analysis
             .runtime(maker)
-            .advice(Topic::Processes { copies: are_copies }),
+            .advice(&[match are_copies {
+                true => Topic::Copies,
+                false => Topic::Processes,
+            }])
+            .to_owned(),
     };
     let of_children: HashSet<u32> = short.iter().map(|child| child.0).collect();
     let least_share = if many { t::LEAST_SHARE } else { t::LOOP_SHARE };

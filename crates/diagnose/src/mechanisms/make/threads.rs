@@ -42,7 +42,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let statement = format!(
         "{} {} were created and ended; starting one takes up to {} of CPU time, all of them {}.",
         count(workers.len() as u64),
-        runtime.tasks,
+        runtime.tasks(),
         time(start),
         analysis.time_and_share(cost),
     );
@@ -87,7 +87,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", threads as f64, "threads")
-            .advice(analysis.runtime(made.pid).advice(Topic::Threads))
+            .advice(analysis.runtime(made.pid).advice(&[Topic::Threads]))
             .pid(made.pid)
             .likely()
             .weighing(around),

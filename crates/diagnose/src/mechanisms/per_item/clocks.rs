@@ -21,7 +21,7 @@ pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
         cost.finding(FindingId::ClockCalls, analysis, &statement)
             .evidence("time calls", clocks.calls as f64, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice(analysis.runtime(clocks.pid).advice(Topic::ClockCalls))
+            .advice(analysis.runtime(clocks.pid).advice(&[Topic::ClockCalls]))
             .pid(clocks.pid),
     )
 }
@@ -37,7 +37,11 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
-            .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
+            .advice(
+                analysis
+                    .runtime(Some(first.pid))
+                    .advice(&[Topic::ClockReads]),
+            )
             .pid(first.pid)
             // The counter is read only after earlier instructions have finished, so the time includes some of
             // the work.

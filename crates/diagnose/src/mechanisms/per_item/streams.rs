@@ -32,14 +32,25 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let descriptors = &analysis.descriptors;
     let standard = descriptors.is_input(small.pid, small.fd);
     let is_file = descriptors.mostly(small.pid, small.fd) == WaitKind::File;
-    let (name, topic) = match (standard, is_file) {
-        (true, file) => ("standard input".to_owned(), Topic::Input { file }),
-        (false, true) => (file_name(analysis, small), of_file(small, false)),
+    let runtime = analysis.runtime(Some(small.pid));
+    let (name, advice) = match (standard, is_file) {
+        (true, true) => (
+            "standard input".to_owned(),
+            runtime.advice(&[Topic::InputFile, Topic::Input]).to_owned(),
+        ),
+        (true, false) => (
+            "standard input".to_owned(),
+            runtime.advice(&[Topic::Input]).to_owned(),
+        ),
+        (false, true) => (
+            file_name(analysis, small),
+            runtime.advice_on_file(false, false),
+        ),
         (false, false) => {
             let name = descriptors.waited_for_name(small.pid, small.fd);
             let name = name.unwrap_or(&DescriptorKind::Pipe(None));
             let name = format!("the {name} (descriptor {})", small.fd);
-            (name, Topic::Stream)
+            (name, runtime.advice(&[Topic::Stream]).to_owned())
         }
     };
     let statement = format!(
@@ -47,7 +58,6 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
         count(small.tally.calls),
         small.tally.bytes_per_call(),
     );
-    let advice = analysis.runtime(Some(small.pid)).advice(topic);
     let finding = of(FindingId::UnbufferedInput, analysis, small, &statement);
     Some(finding.advice(advice))
 }
@@ -137,7 +147,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
     let advice = match is_scattered {
         true => SCATTERED.into(),
-        false => runtime.advice(of_file(small, around.calls > 0)),
+        false => runtime.advice_on_file(small.writes, around.calls > 0),
     };
     let finding = evidence(finding, analysis, small, ["calls", "bytes per call"]);
     Some(finding.advice(advice))
@@ -160,23 +170,22 @@ fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) ->
 
 fn of_output(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) -> Claim {
     let runtime = analysis.runtime(Some(small.pid));
-    let topic = match analysis.descriptors.is_output(small.pid, small.fd) {
-        true => Topic::Output {
-            lines: id == FindingId::LineBufferedOutput,
-            by_variable: analysis.observation.unbuffered_by_variable,
-        },
-        false => of_file(small, false),
+    let advice = match analysis.descriptors.is_output(small.pid, small.fd) {
+        true => {
+            let by_variable = analysis.observation.unbuffered_by_variable;
+            let topic = match id {
+                FindingId::LineBufferedOutput => Topic::Lines,
+                _ => Topic::Output,
+            };
+            let topics = [Topic::Unbuffered, topic];
+            runtime
+                .advice(&topics[usize::from(!by_variable)..])
+                .to_owned()
+        }
+        false => runtime.advice_on_file(small.writes, false),
     };
     let finding = cost_of_output(analysis, small).finding(id, analysis, statement);
-    evidence(finding, analysis, small, ["write calls", "bytes per write"])
-        .advice(runtime.advice(topic))
-}
-
-fn of_file(small: &Small, reopened: bool) -> Topic {
-    Topic::File {
-        writes: small.writes,
-        reopened,
-    }
+    evidence(finding, analysis, small, ["write calls", "bytes per write"]).advice(advice)
 }
 
 /// Adds the number, size and location of the calls as evidence.

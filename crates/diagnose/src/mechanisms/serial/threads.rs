@@ -171,17 +171,17 @@ fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool 
 /// Returns threads of executors, recognized by their names (`pool-1-thread-1`). A thread that is alone in its
 /// pool and works nearly all the time was given all the work. Several threads alternate if each result is
 /// awaited before the next job is given.
-fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
+fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: &ThreadNames) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own =
-        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with(names.pool));
+        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with(&names.pool));
     let (called, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
         .map(|(thread, times)| (thread.name.as_str(), times))
         .unzip();
     let whole = pool.len() > 1
         || called
             .iter()
-            .all(|name| name.ends_with(names.first_of_pool));
+            .all(|name| name.ends_with(&names.first_of_pool));
     match whole && gave_several(analysis, &pool) {
         true => pool,
         false => Vec::new(),
@@ -193,7 +193,7 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec
 fn one_of_several<'a>(
     analysis: &'a Analysis<'_>,
     pid: u32,
-    names: ThreadNames,
+    names: &ThreadNames,
 ) -> Vec<&'a ThreadTimes> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     let own =
@@ -235,7 +235,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         let moves_work = runtime.has(Habit::MovesWork);
         let names_pools = runtime.thread_names.is_some();
-        let workers = match runtime.thread_names {
+        let workers = match &runtime.thread_names {
             Some(names) => match executor(analysis, process.pid, names) {
                 none if none.is_empty() => one_of_several(analysis, process.pid, names),
                 pool => pool,

@@ -76,7 +76,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         claim
             .evidence("files of code", opened.len() as f64, "files")
             .evidence("time to the last of them", start, "ns")
-            .advice(analysis.runtime(Some(root.pid)).advice(topic))
+            .advice(analysis.runtime(Some(root.pid)).advice(&[topic]))
             .pid(root.pid)
             .likely()
             .weighing(start)
@@ -140,7 +140,7 @@ fn first_of_program<'a>(
             .filter(|file| {
                 !of_runtime
                     .iter()
-                    .any(|part| file.name.text().contains(part))
+                    .any(|part| file.name.text().contains(part.as_str()))
             })
             .map(|file| file.first_ns)
             .min(),
