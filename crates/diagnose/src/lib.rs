@@ -22,6 +22,7 @@ mod fake;
 mod faults;
 mod file_name;
 mod findings;
+mod grouping;
 mod intervals;
 mod io;
 mod kernel_outside;

@@ -246,6 +246,11 @@ impl Analysis<'_> {
             * 1e9
     }
 
+    /// Returns the traced CPU time of all threads.
+    pub(crate) fn traced_cpu_ns(&self) -> f64 {
+        self.threads.iter().map(|times| times.on_cpu_ns).sum()
+    }
+
     /// Returns the traced CPU time of a process's threads.
     pub(crate) fn cpu_of(&self, pid: u32) -> f64 {
         self.threads_of(pid).map(|times| times.on_cpu_ns).sum()

@@ -3,8 +3,8 @@
 use fathom_model::{FindingId, TimeCategory};
 
 use crate::analysis::Analysis;
-use crate::claim::{Atoms, Claim, Least, Piece};
-use crate::numbers::{count, time};
+use crate::claim::{Claim, Least, Piece};
+use crate::numbers::{count, if_so, time};
 use crate::runtimes::{Habit, Runtime, Topic, Touching};
 use crate::thresholds as t;
 
@@ -56,13 +56,11 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
     };
     let given_back = given_back_ns(analysis, faults);
-    let to_give_back = match given_back >= WORTH_A_WORD * cost {
-        true => format!(" Giving the memory back took {}.", time(given_back)),
-        false => String::new(),
-    };
+    let to_give_back = if_so(given_back >= WORTH_A_WORD * cost, || {
+        format!(" Giving the memory back took {}.", time(given_back))
+    });
     let statement = statement + &to_give_back + &asked;
-    let root = analysis.trace.processes.first().map(|root| root.pid);
-    let fills_heap = analysis.runtime(root).has(Habit::FillsItsHeap) && asked.is_empty();
+    let fills_heap = analysis.runtime(None).has(Habit::FillsItsHeap) && asked.is_empty();
     let least = match fills_heap {
         true => least.max(FILLED_HEAP_SHARE),
         false => least,
@@ -75,11 +73,8 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .beside(analysis, given_back)
-            .pieces(vec![Piece {
-                of: Atoms::Of(TimeCategory::KernelProcesses),
-                ns: given_back,
-            }])
-            .evidence("minor faults", faults as f64, "faults")
+            .pieces(vec![Piece::of(TimeCategory::KernelProcesses, given_back)])
+            .evidence("minor faults", faults, "faults")
             .evidence(each, all.each_ns, "ns")
             .advice(advice)
             .takes_here("a first touch", limits.page_fault_seconds)

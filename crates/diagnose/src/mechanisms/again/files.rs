@@ -63,9 +63,9 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
     let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("opens", file.opens as f64, "calls");
-    let finding = finding.evidence("reads", file.reads as f64, "calls");
-    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
+    let finding = finding.evidence("opens", file.opens, "calls");
+    let finding = finding.evidence("reads", file.reads, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
     let finding = finding.advice(match files.different {
         1 => "Read the file once and keep the parts that are needed.",
         _ => "Read each file once and keep the parts that are needed.",

@@ -40,8 +40,8 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     let who = folders.subject("folders", &folders.together.name.text());
     let statement = format!("{who} listed {} times", count(opened));
     let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("listings", opened as f64, "calls");
-    let finding = finding.evidence("folders", folders.different as f64, "files");
+    let finding = finding.evidence("listings", opened, "calls");
+    let finding = finding.evidence("folders", folders.different, "files");
     let finding = finding.advice(
         "List each folder once and keep the names, or let the kernel report changes (`inotify`).",
     );

@@ -51,9 +51,9 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(reads.bytes as f64),
     );
     let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("times read to the end", rounds as f64, "calls");
-    let finding = finding.evidence("reads", reads.calls as f64, "calls");
-    let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
+    let finding = finding.evidence("times read to the end", rounds, "calls");
+    let finding = finding.evidence("reads", reads.calls, "calls");
+    let finding = finding.evidence("bytes read", reads.bytes, "bytes");
     let finding = finding.advice("Read the file once and keep the parts that are needed.");
     let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
     Some(on(finding, &file))
@@ -120,10 +120,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         file, reads, size, ..
     } = found;
     // If pieces are looked up, it is unknown how much of them is processed.
-    let calls = CallCost {
-        library_ns: 0.0,
-        ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
-    };
+    let calls = CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?)).without_library();
     let cost = Cost {
         on: Worked::Read,
         calls: calls.part(1.0 - 1.0 / times),
@@ -134,12 +131,12 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         count(reads.calls),
         bytes(file.read_bytes as f64),
         bytes(size as f64),
-        count(times.round() as u64),
+        count(times.round()),
     );
     let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("reads", reads.calls as f64, "calls");
-    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
-    let finding = finding.evidence("size of the file", size as f64, "bytes");
+    let finding = finding.evidence("reads", reads.calls, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
+    let finding = finding.evidence("size of the file", size, "bytes");
     let finding = finding.advice(
         "Keep the parts of the file that are needed repeatedly in memory, or map the file (`mmap`).",
     );
@@ -158,14 +155,14 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
         file_name(&found.file.name.text()),
-        count(found.times().round() as u64),
+        count(found.times().round()),
         bytes(found.size as f64),
     );
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
-    let finding = finding.evidence("reads", found.reads.calls as f64, "calls");
+    let finding = finding.evidence("reads", found.reads.calls, "calls");
     let each = found.reads.bytes_per_call();
     let finding = finding.evidence("bytes per call", each, "bytes/call");
-    let finding = finding.evidence("size of the file", found.size as f64, "bytes");
+    let finding = finding.evidence("size of the file", found.size, "bytes");
     let finding = finding.advice("A seek discards a stream's buffer: read the file in order, keep it in memory or map it (`mmap`), or read \
          just the record (`pread`).");
     Some(on(finding, &found.file))

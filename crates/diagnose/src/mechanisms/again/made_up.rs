@@ -28,8 +28,8 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     let claim = cost.finding(FindingId::KernelBound, analysis, &statement);
     let claim = claim.weighing(cost.ns(analysis));
     let claim = claim.likely();
-    let claim = claim.evidence("opens", opens as f64, "calls");
-    let claim = claim.evidence("reads", reads as f64, "calls");
+    let claim = claim.evidence("opens", opens, "calls");
+    let claim = claim.evidence("reads", reads, "calls");
     let advice =
         "Read it less often, or keep the file open and read it from its beginning (`pread`).";
     Some(files.claimed(claim.advice(advice)))

@@ -13,7 +13,7 @@ use fathom_model::FindingId;
 use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::mechanisms::per_item::CallCost;
-use crate::numbers::time;
+use crate::numbers::{if_so, time};
 use crate::thresholds as t;
 
 pub(crate) use files::reopened;
@@ -75,10 +75,7 @@ impl Cost {
         let share = analysis.percent(self.ns(analysis));
         let is_much = self.work_ns > t::WORK_WORTH_REPORTING * self.calls.in_kernel_ns;
         let on = self.on.in_words();
-        let besides = match is_much {
-            true => String::new(),
-            false => format!(", besides the {on}"),
-        };
+        let besides = if_so(!is_much, || format!(", besides the {on}"));
         let work = is_much.then(|| format!("up to {} of {on}", time(self.work_ns)));
         let cost = match (self.calls.library_in_words("the calls"), work) {
             (Some(library), Some(work)) => format!("{calls} in the kernel, {library}, and {work}"),
@@ -91,11 +88,8 @@ impl Cost {
 
 /// Describes how long it takes to read this many bytes from memory.
 fn from_memory(analysis: &Analysis<'_>, bytes: f64) -> Option<String> {
-    let bandwidth = analysis
-        .observation
-        .limits
-        .memory_bandwidth
-        .filter(|b| *b > 0.0)?;
+    let bandwidth = analysis.observation.limits.memory_bandwidth;
+    let bandwidth = bandwidth.filter(|it| *it > 0.0)?;
     Some(format!(
         "reading it again from memory would take {} here ({:.1} GB/s)",
         time(bytes / bandwidth * 1e9),

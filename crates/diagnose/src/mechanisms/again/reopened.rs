@@ -1,12 +1,11 @@
 //! Finds files that one process opens repeatedly, and the cost of opening them.
 
-use std::collections::BTreeMap;
-
 use fathom_trace::{FileRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
+use crate::grouping::grouped;
 use crate::mechanisms::per_item::{CallCost, part_of};
 use crate::numbers::count;
 use crate::thresholds as t;
@@ -55,14 +54,10 @@ impl ReopenedFile {
         is: impl Fn(&FileRow) -> bool,
         size: impl Fn(&FileRow) -> u64,
     ) -> Option<Self> {
-        let mut by_process: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
         let files = analysis.trace.files.iter();
-        for file in files.filter(|file| file.opens >= t::MANY_OPENS_OF_ONE_FILE && is(file)) {
-            by_process.entry(file.pid).or_default().push(file);
-        }
-        let files = by_process
-            .into_values()
-            .max_by_key(|files| files.iter().map(|file| size(file)).sum::<u64>())?;
+        let files = files.filter(|file| file.opens >= t::MANY_OPENS_OF_ONE_FILE && is(file));
+        let by_process = grouped(files.map(|file| (file.pid, file))).into_values();
+        let files = by_process.max_by_key(|files| files.iter().map(|it| size(it)).sum::<u64>())?;
         let largest = files.iter().max_by_key(|file| size(file))?;
         let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
         let traced = FileRow {

@@ -10,7 +10,7 @@ use crate::claim::{Claim, Piece};
 use crate::classify;
 use crate::file_name::file_name;
 use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count, time};
+use crate::numbers::{bytes, count, if_so, time};
 use crate::runtimes::is_of_system;
 use crate::thresholds as t;
 
@@ -117,14 +117,13 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         calls,
         on: Worked::Written,
     };
-    let by_another = match found.is_put_in_place() {
-        true => format!(", through `{}`", file_name(&written.name.text())),
-        false => String::new(),
-    };
-    let on_disk = match on_disk_ns >= WORTH_A_WORD * cost.ns(analysis) && on_disk_ns > 0.0 {
-        true => format!(", with {} of waits for the disk", time(on_disk_ns)),
-        false => String::new(),
-    };
+    let by_another = if_so(found.is_put_in_place(), || {
+        format!(", through `{}`", file_name(&written.name.text()))
+    });
+    let is_much = on_disk_ns >= WORTH_A_WORD * cost.ns(analysis) && on_disk_ns > 0.0;
+    let on_disk = if_so(is_much, || {
+        format!(", with {} of waits for the disk", time(on_disk_ns))
+    });
     let statement = format!(
         "`{}` was rewritten as a whole again and again{by_another}: opened {} times for {} in all, of which {} remain{on_disk}",
         file_name(&file.name.text()),
@@ -143,9 +142,9 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
             .beside(analysis, on_disk_ns)
             .weighing(all_ns)
             .pieces(pieces)
-            .evidence("opens", written.opens as f64, "calls")
+            .evidence("opens", written.opens, "calls")
             .evidence("waits for the disk", on_disk_ns.round(), "ns")
-            .evidence("bytes written", written.written_bytes as f64, "bytes")
+            .evidence("bytes written", written.written_bytes, "bytes")
             .advice("Write only what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file, use a database such as SQLite.")
             .pid(file.pid)
             .on(None, file.name.to_string()),

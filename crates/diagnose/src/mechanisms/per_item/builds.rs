@@ -1,7 +1,6 @@
 //! Detects programs that were compiled without optimization, in which each statement pays for its loads and
 //! stores.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use fathom_model::{FindingId, TimeCategory};
@@ -9,6 +8,7 @@ use fathom_trace::{Activity, FunctionRow, StackRow};
 
 use crate::analysis::Analysis;
 use crate::claim::Claim;
+use crate::grouping::{largest, totals};
 use crate::numbers::time;
 use crate::runtimes::Use;
 use crate::thresholds as t;
@@ -65,28 +65,23 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     let samples = samples(analysis);
     let whole: f64 = samples.iter().map(|one| one.ns).sum();
     let own_ns = analysis.spent_ns(TimeCategory::UserCode);
-    let found = [by_notes(&samples), by_names(&samples)]
-        .into_iter()
-        .flatten();
-    let found = found.map(|found| Unoptimised {
-        ns: own_ns * found.ns / whole.max(1.0),
-        ..found
-    });
-    let found = found.max_by(|a, b| a.ns.total_cmp(&b.ns))?;
-    let saving = found.ns * (1.0 - found.compiler.leaves());
-    let most = match &found.function {
-        Some(function) => format!(", most of them in `{function}`"),
-        None => String::new(),
-    };
+    let found = [by_notes(&samples), by_names(&samples)];
+    let found = largest(found.into_iter().flatten(), |found| found.ns)?;
+    let spent_ns = own_ns * found.ns / whole.max(1.0);
+    let saving = spent_ns * (1.0 - found.compiler.leaves());
+    let most = found
+        .function
+        .map(|function| format!(", most of them in `{function}`"));
+    let most = most.unwrap_or_default();
     let statement = format!(
         "The program spent {} in code compiled without optimisation{most}: optimised, it would take about {} less.",
-        analysis.time_and_share(found.ns),
+        analysis.time_and_share(spent_ns),
         time(saving),
     );
     Some(
         Claim::new(FindingId::UnoptimisedBuild, analysis, saving, statement)
-            .weighing(found.ns)
-            .evidence("time in code without optimisation", found.ns, "ns")
+            .weighing(spent_ns)
+            .evidence("time in code without optimisation", spent_ns, "ns")
             .advice(found.compiler.advice())
             .on(None, found.binary)
             .likely(),
@@ -143,21 +138,19 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
 
 /// Sums these samples, and determines the function that has most of them.
 fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
-    let mut functions: BTreeMap<(&str, &str, Compiler), f64> = BTreeMap::new();
     let mut count = 0;
-    for one in samples {
-        let name = one.row.function.as_deref().unwrap_or_default();
-        *functions
-            .entry((&one.row.file, name, one.compiler))
-            .or_default() += one.ns;
+    let functions = totals(samples.map(|one| {
         count += one.row.samples;
-    }
-    let (most, _) = functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        let name = one.row.function.as_deref().unwrap_or_default();
+        ((one.row.file.as_str(), name, one.compiler), one.ns)
+    }));
+    let ns = functions.values().sum();
+    let ((binary, function, compiler), _) = largest(functions, |(_, ns)| *ns)?;
     (count >= t::LEAST_SAMPLES_OF_NAMED).then(|| Unoptimised {
-        ns: functions.values().sum(),
-        function: (!most.1.is_empty()).then(|| most.1.to_owned()),
-        binary: most.0.to_owned(),
-        compiler: most.2,
+        ns,
+        function: (!function.is_empty()).then(|| function.to_owned()),
+        binary: binary.to_owned(),
+        compiler,
     })
 }
 

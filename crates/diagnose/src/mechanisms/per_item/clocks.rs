@@ -19,7 +19,7 @@ pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let cost = CallCost::with(&clocks, analysis, asks);
     Some(
         cost.finding(FindingId::ClockCalls, analysis, &statement)
-            .evidence("time calls", clocks.calls as f64, "calls")
+            .evidence("time calls", clocks.calls, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
             .advice(analysis.runtime(clocks.pid).advice(&[Topic::ClockCalls]))
             .pid(clocks.pid),

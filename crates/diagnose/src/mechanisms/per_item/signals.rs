@@ -35,7 +35,7 @@ pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)
-            .evidence("signals", handled.calls as f64, "calls")
+            .evidence("signals", handled.calls, "calls")
             .evidence("cost outside of calls", outside, "ns")
             .advice("Request signals less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of \
                  the profiler that requests them), or read them at a convenient time (`signalfd`, `timerfd`) \

@@ -73,7 +73,7 @@ impl Peer {
                 path: analysis
                     .descriptors
                     .waited_for_name(pid, fd)
-                    .map(std::string::ToString::to_string),
+                    .map(ToString::to_string),
             },
             None => {
                 let pid = analysis.trace.processes.first().map(|p| p.pid);

@@ -57,29 +57,17 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     let looks = looks::for_children(analysis);
     let sleep = sleep * (1.0 - looks.awaited);
     let is_for_child = looks.awaited + looks.late >= 0.5 || looks::may_be_for_children(analysis);
-    let statement = match naps {
-        None | Some(0) => format!(
-            "The program waited for timers for {}.",
-            analysis.time_and_share(sleep)
-        ),
-        Some(n) => format!(
-            "The program slept {}, {} in all, {} of the wall time.",
-            if n == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", count(n))
-            },
-            time(sleep),
-            analysis.percent(sleep)
-        ),
+    let (took, share) = (time(sleep), analysis.percent(sleep));
+    let slept = match naps {
+        None | Some(0) => format!("waited for timers for {took}"),
+        Some(1) => format!("slept once, {took} in all"),
+        Some(n) => format!("slept {} times, {took} in all", count(n)),
     };
-    let statement = match &tries {
-        Some(tries) => {
-            let statement = statement.trim_end_matches('.');
-            format!("{statement}, between {}.", tries.in_words())
-        }
-        None => statement,
-    };
+    let between = tries
+        .as_ref()
+        .map(|tries| format!(", between {}", tries.in_words()));
+    let between = between.unwrap_or_default();
+    let statement = format!("The program {slept}, {share} of the wall time{between}.");
     let advice = match &tries {
         Some(tries) => tries.advice(),
         None => {
