@@ -151,7 +151,12 @@ pub(super) const USUAL: Declaration = Declaration {
     text: "",
 };
 
+/// A cause that explains findings of up to `one_of` times its size.
+pub(super) const fn one_in(one_of: u64, id: FindingId) -> Cause {
+    Cause { id, one_of }
+}
+
 /// A cause that explains findings of up to three times its size.
 pub(super) const fn a_third(id: FindingId) -> Cause {
-    Cause { id, one_of: 3 }
+    one_in(3, id)
 }

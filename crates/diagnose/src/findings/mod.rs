@@ -29,61 +29,11 @@ type Group = (&'static str, &'static [Declaration]);
 
 /// All groups, in the order of the documentation.
 const GROUPS: &[Group] = &[
-    (
-        "reading and writing",
-        &[
-            reading::UNBUFFERED_INPUT,
-            reading::UNBUFFERED_OUTPUT,
-            reading::LINE_BUFFERED_OUTPUT,
-            reading::SMALL_FILE_IO,
-            reading::REREADING,
-            reading::REWRITING,
-            reading::SYNC_WRITES,
-        ],
-    ),
-    (
-        "waiting for somebody",
-        &[
-            waiting::WAITING_FOR_INPUT,
-            waiting::WAITING_FOR_OUTPUT,
-            waiting::WAITING_FOR_DISK,
-            waiting::COLD_FILES,
-            waiting::WAITING_FOR_NETWORK,
-            waiting::DELAYED_ACK_STALL,
-            waiting::WAITING_FOR_CHILD,
-            waiting::SLEEPING,
-        ],
-    ),
-    (
-        "threads and CPUs",
-        &[
-            threads::LOCK_CONTENTION,
-            threads::WAKEUP_STORM,
-            threads::IDLE_CORES,
-            threads::CPU_STARVED,
-            threads::BUSY_POLLING,
-        ],
-    ),
-    (
-        "starting things",
-        &[
-            starting::PROCESS_SPAWNING,
-            starting::THREAD_SPAWNING,
-            starting::STARTUP_DOMINATED,
-            starting::DYNAMIC_LINKING,
-            starting::MISSING_FILE_LOOKUPS,
-        ],
-    ),
-    (
-        "memory and the kernel",
-        &[
-            memory::PAGE_FAULT_HEAVY,
-            memory::ALLOCATOR_CHURN,
-            memory::CLOCK_CALLS,
-            memory::UNOPTIMISED_BUILD,
-            memory::KERNEL_BOUND,
-        ],
-    ),
+    ("reading and writing", reading::ALL),
+    ("waiting for somebody", waiting::ALL),
+    ("threads and CPUs", threads::ALL),
+    ("starting things", starting::ALL),
+    ("memory and the kernel", memory::ALL),
 ];
 
 /// Categories of calls that move or map bytes, with the library code around them, their files, and the
