@@ -110,7 +110,7 @@ fn with(page: &str, name: &str, text: &str) -> String {
 
 /// Returns `docs/findings.md` with the current declarations: the table of all findings and a section for
 /// each.
-pub fn findings_page(page: &str) -> String {
+fn findings_page(page: &str) -> String {
     let page = with(page, "table", &table());
     with(&page, "sections", &sections())
 }

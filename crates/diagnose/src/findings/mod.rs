@@ -4,6 +4,7 @@
 //! its reporting threshold, and its causes. `docs/findings.md` is generated from the declarations.
 
 mod declaration;
+#[cfg(test)]
 mod document;
 mod ledger;
 mod memory;
@@ -22,7 +23,6 @@ use crate::mechanisms::contend;
 
 pub(crate) use declaration::Declaration;
 use declaration::Mechanism;
-pub use document::findings_page;
 
 /// A group, with its heading in the documentation.
 type Group = (&'static str, &'static [Declaration]);

@@ -3,7 +3,7 @@
 use fathom_model::FindingId;
 use fathom_trace::FileRow;
 
-use super::{Cost, ReopenedFile, Worked};
+use super::{ON_READ, ReopenedFile, finding};
 use crate::analysis::Analysis;
 use crate::calls;
 use crate::claim::Claim;
@@ -32,14 +32,16 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     // The program opens other folders as often as it lists them.
     let lists = CallCost::with(&listed, analysis, lists).part(folders.part_of_opens);
     let calls = lists.plus(folders.cost_of_opening(analysis));
-    let cost = Cost {
-        on: Worked::Read,
-        calls: calls.part(folders.again()),
-        work_ns: 0.0,
-    };
+    let calls = calls.part(folders.again());
     let who = folders.subject("folders", &folders.together.name.text());
     let statement = format!("{who} listed {} times", count(opened));
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
+    let finding = finding(
+        FindingId::Rereading,
+        analysis,
+        &calls,
+        (0.0, ON_READ),
+        &statement,
+    );
     let finding = finding.evidence("listings", opened, "calls");
     let finding = finding.evidence("folders", folders.different, "files");
     let finding = finding.advice(

@@ -4,7 +4,7 @@ use fathom_model::FindingId;
 use fathom_trace::{FileRow, SyscallRow};
 
 use super::reopened::whole;
-use super::{Cost, Worked, from_memory, work_ns};
+use super::{Again, ON_READ, finding, from_memory};
 use crate::analysis::{Analysis, Tally};
 use crate::calls;
 use crate::claim::Claim;
@@ -37,20 +37,22 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally(|row| row.pid == file.pid && calls::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
-    let read_again = (reads.bytes as f64 * again, rounds as f64 * again);
-    let opened = (&[file.name.to_string()][..], again);
-    let cost = Cost {
-        on: Worked::Read,
-        work_ns: work_ns(analysis, file.pid, opened, read_again, part, &calls),
-        calls,
+    let repeated = Again {
+        pid: file.pid,
+        paths: &[file.name.to_string()],
+        again,
+        bytes: reads.bytes as f64,
+        times: rounds as f64,
+        part,
     };
+    let work = (repeated.work_ns(analysis, &calls), ON_READ);
     let statement = format!(
         "`{}` was read to its end {} times, {} in all",
         file_name(&file.name.text()),
         count(rounds),
         bytes(reads.bytes as f64),
     );
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
+    let finding = finding(FindingId::Rereading, analysis, &calls, work, &statement);
     let finding = finding.evidence("times read to the end", rounds, "calls");
     let finding = finding.evidence("reads", reads.calls, "calls");
     let finding = finding.evidence("bytes read", reads.bytes, "bytes");
@@ -121,11 +123,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     } = found;
     // If pieces are looked up, it is unknown how much of them is processed.
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?)).without_library();
-    let cost = Cost {
-        on: Worked::Read,
-        calls: calls.part(1.0 - 1.0 / times),
-        work_ns: 0.0,
-    };
+    let calls = calls.part(1.0 - 1.0 / times);
     let statement = format!(
         "{} reads brought {} of one file of {}, {} times its size",
         count(reads.calls),
@@ -133,7 +131,13 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(size as f64),
         count(times.round()),
     );
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
+    let finding = finding(
+        FindingId::Rereading,
+        analysis,
+        &calls,
+        (0.0, ON_READ),
+        &statement,
+    );
     let finding = finding.evidence("reads", reads.calls, "calls");
     let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
     let finding = finding.evidence("size of the file", size, "bytes");

@@ -31,7 +31,7 @@ fn is_around_reads(name: &str) -> bool {
     calls::opens_file(name) || calls::redirects(name) || calls::is_around_read(name)
 }
 
-fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
+pub(super) fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
     move |row| row.pid == pid && is(&row.name)
 }
 

@@ -7,7 +7,6 @@ use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::claim::Claim;
 
 /// Scores what is waited for. The time asleep in calls on each candidate decides first, and then the number
 /// of calls that transferred bytes, which shows where polls wait.
@@ -90,9 +89,5 @@ impl Peer {
     pub(crate) fn in_words(&self) -> Option<String> {
         let path = self.path.as_deref().filter(|_| self.fd > 2)?;
         Some(format!("the {path}"))
-    }
-
-    pub(crate) fn claimed(self, claim: Claim) -> Claim {
-        claim.pid(self.pid).on(self.fd, self.path)
     }
 }
