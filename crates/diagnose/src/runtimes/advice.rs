@@ -42,6 +42,8 @@ pub(crate) enum Topic {
     Objects,
     /// Many objects that come from an allocator rather than a garbage collector.
     Allocated,
+    /// Code that was compiled without optimisation.
+    Unoptimised,
     /// Memory that is touched for the first time.
     Memory,
     /// Threads that queue for a lock.

@@ -6,7 +6,7 @@
 use fathom_trace::FunctionRow;
 use serde::Deserialize;
 
-use super::{ALL, NATIVE, Runtime, begins, has};
+use super::{ALL, Language, NATIVE, Runtime, begins, has};
 
 /// The purpose of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -136,6 +136,41 @@ pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
     let mut makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
     is_library(source, None)
         || name.is_some_and(|name| makers.any(|(_, runtime)| runtime.owns.has(name)))
+}
+
+/// Checks that a compiler or a library adds on request.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Checks {
+    pub name: String,
+    /// A part of the file name of the library that the checks need.
+    pub library: Option<String>,
+    /// The prefixes of the names of the checks' functions.
+    functions: Vec<String>,
+    pub option: String,
+    /// The part of own code that remains without the checks.
+    pub left_without: f64,
+}
+
+impl Checks {
+    /// Returns whether a function belongs to these checks. The name of a C++ template function begins with its
+    /// return type.
+    pub(crate) fn have(&self, row: &FunctionRow) -> bool {
+        let name = row.function.as_deref().unwrap_or_default();
+        let mut words = name.split([' ', '<', ',']);
+        words.any(|word| begins(word, &self.functions))
+    }
+}
+
+pub(crate) fn all_checks() -> impl Iterator<Item = &'static Checks> {
+    ALL.iter().flat_map(|(_, runtime)| &runtime.checks)
+}
+
+/// Returns the language of which a compiler made this function, as far as the time that it saves when it
+/// optimises depends on it.
+pub(crate) fn compiled_from(source: &str, function: Option<&str>) -> Option<Language> {
+    let is_rust = source.ends_with(".rs") || function.is_some_and(|name| name.contains("core::"));
+    is_rust.then_some(Language::Rust)
 }
 
 fn own_name(row: &FunctionRow) -> Option<&str> {

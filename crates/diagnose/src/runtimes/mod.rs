@@ -25,8 +25,8 @@ use crate::file_name::file_name;
 
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
-    Use, is_clock, is_library, is_library_made, is_mutex, is_start, spins_in_runtime,
-    without_suffix,
+    Checks, Use, all_checks, compiled_from, is_clock, is_library, is_library_made, is_mutex,
+    is_start, spins_in_runtime, without_suffix,
 };
 pub(crate) use groups::{LOCKING, group_of, is_of_exceptions, library_of};
 pub(crate) use library::Around;
@@ -43,7 +43,7 @@ use library::Library;
 use owns::Owns;
 
 /// A programming language, to the extent that advice depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Language {
@@ -145,6 +145,10 @@ pub(crate) struct Runtime {
     functions: BTreeMap<Use, Vec<Names>>,
     /// Work that the runtime does in addition to the program's own.
     work: Vec<Work>,
+    /// The part of the own code's time that remains if an optimising compiler builds a program that was built
+    /// without optimisation.
+    pub left_by_optimising: f64,
+    checks: Vec<Checks>,
     /// Parts of the paths of the sources of the runtime's library.
     sources: Vec<String>,
     /// The functions of the runtime's library, in a binary that also contains the program.

@@ -1,8 +1,6 @@
 //! Detects programs that were compiled without optimization, in which each statement pays for its loads and
 //! stores.
 
-use std::path::Path;
-
 use fathom_model::{FindingId, TimeCategory};
 use fathom_trace::{Activity, FunctionRow, StackRow};
 
@@ -10,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::claim::Claim;
 use crate::grouping::{largest, totals};
 use crate::numbers::time;
-use crate::runtimes::Use;
+use crate::runtimes::{Language, Runtime, Topic, Use, compiled_from};
 use crate::thresholds as t;
 
 /// Unoptimized code of one kind within the own code on the critical path.
@@ -19,46 +17,7 @@ struct Unoptimised {
     /// The function that contains most of it.
     function: Option<String>,
     binary: String,
-    compiler: Compiler,
-}
-
-/// Where optimization is requested, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Compiler {
-    Rust,
-    Other,
-}
-
-impl Compiler {
-    fn of(source: &str, function: Option<&str>) -> Self {
-        let is_source = Path::new(source).extension().is_some_and(|it| it == "rs");
-        match is_source || function.is_some_and(|name| name.contains("core::")) {
-            true => Self::Rust,
-            false => Self::Other,
-        }
-    }
-
-    /// Returns the part of the time that remains with an optimizing compiler. It is 36 % for a histogram in
-    /// C, 34 % for a sieve in C++, and 14 % for a word count in Rust, whose library consists of functions
-    /// that are inlined.
-    fn leaves(self) -> f64 {
-        match self {
-            Self::Rust => 0.15,
-            Self::Other => 0.4,
-        }
-    }
-
-    fn advice(self) -> &'static str {
-        match self {
-            Self::Rust => {
-                "Build it with optimisation before you judge its speed: `cargo build --release`, or `rustc -O`."
-            }
-            Self::Other => {
-                "Build it with optimisation before you judge its speed: `-O2` (CMake: `-DCMAKE_BUILD_TYPE=Release`, \
-                 Meson: `--buildtype=release`)."
-            }
-        }
-    }
+    language: Option<Language>,
 }
 
 pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -68,7 +27,8 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = [by_notes(&samples), by_names(&samples)];
     let found = largest(found.into_iter().flatten(), |found| found.ns)?;
     let spent_ns = own_ns * found.ns / whole.max(1.0);
-    let saving = spent_ns * (1.0 - found.compiler.leaves());
+    let runtime = Runtime::of(found.language);
+    let saving = spent_ns * (1.0 - runtime.left_by_optimising);
     let most = found
         .function
         .map(|function| format!(", most of them in `{function}`"));
@@ -82,7 +42,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::UnoptimisedBuild, analysis, saving, statement)
             .weighing(spent_ns)
             .evidence("time in code without optimisation", spent_ns, "ns")
-            .advice(found.compiler.advice())
+            .advice(runtime.advice(&[Topic::Unoptimised]))
             .on(None, found.binary)
             .likely(),
     )
@@ -91,7 +51,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Samples of own code that found a thread in one function.
 struct Sample {
     row: FunctionRow,
-    compiler: Compiler,
+    language: Option<Language>,
     /// The time on the critical path that the samples represent, in ns.
     ns: f64,
     is_noted: bool,
@@ -102,7 +62,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     let Some(stacks) = &analysis.trace.stacks else {
         let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
         let sample = |row: &FunctionRow| Sample {
-            compiler: Compiler::of("", row.function.as_deref()),
+            language: compiled_from("", row.function.as_deref()),
             ns: row.samples as f64 * analysis.weight(row.tid),
             is_noted: false,
             row: row.clone(),
@@ -117,7 +77,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
         // An inlined function no longer exists as a separate function in the program.
         let frame = stacks.tree.path(row.node?).find(|frame| !frame.inlined)?;
         Some(Sample {
-            compiler: Compiler::of(
+            language: compiled_from(
                 frame.source_file.as_deref().unwrap_or_default(),
                 frame.function.as_deref(),
             ),
@@ -142,15 +102,15 @@ fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
     let functions = totals(samples.map(|one| {
         count += one.row.samples;
         let name = one.row.function.as_deref().unwrap_or_default();
-        ((one.row.file.as_str(), name, one.compiler), one.ns)
+        ((one.row.file.as_str(), name, one.language), one.ns)
     }));
     let ns = functions.values().sum();
-    let ((binary, function, compiler), _) = largest(functions, |(_, ns)| *ns)?;
+    let ((binary, function, language), _) = largest(functions, |(_, ns)| *ns)?;
     (count >= t::LEAST_SAMPLES_OF_NAMED).then(|| Unoptimised {
         ns,
         function: (!function.is_empty()).then(|| function.to_owned()),
         binary: binary.to_owned(),
-        compiler,
+        language,
     })
 }
 
@@ -171,7 +131,7 @@ fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
     let found = sum(of_file())?;
     (small.ns >= t::PART_OF_SMALL_FUNCTIONS * whole).then_some(Unoptimised {
         function: None,
-        compiler: small.compiler,
+        language: small.language,
         ..found
     })
 }
