@@ -186,9 +186,9 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
     let alike = grouped(keys.into_iter().filter_map(|(((pid, fd), writes), rows)| {
         let calls: u64 = rows.iter().map(|row| row.calls).sum();
         let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
-        let of = analysis.pieces_of(pid, fd, writes)?;
         let is_small = (bytes as f64) < t::LINE_BYTES * calls as f64;
-        is_small.then_some(((kin(pid), fd, writes, of), (calls, pid)))
+        let of = is_small.then(|| analysis.pieces_of(pid, fd, writes));
+        Some(((kin(pid), fd, writes, of.flatten()?), (calls, pid)))
     }));
     // If the run was stopped at calls, only some of them were traced, and the kernel's counts tell how many
     // more there were.

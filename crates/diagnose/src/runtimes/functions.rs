@@ -71,7 +71,7 @@ impl Runtime {
             all.any(|names| names.have(name))
         };
         let found = ALL.iter().find(|(_, runtime)| has(runtime));
-        found.map_or(&NATIVE, |(_, runtime)| runtime)
+        found.map_or(&*NATIVE, |(_, runtime)| runtime)
     }
 }
 

@@ -206,7 +206,7 @@ impl Runtime {
     /// Returns the runtime of a language; a default if the language is unknown.
     pub(crate) fn of(language: Option<Language>) -> &'static Self {
         let known = ALL.iter().find(|(of, _)| Some(*of) == language);
-        known.map_or(&NATIVE, |(_, runtime)| runtime)
+        known.map_or(&*NATIVE, |(_, runtime)| runtime)
     }
 
     /// Returns the runtime whose program has this name, or `None` if it isn't a runtime.

@@ -133,7 +133,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let files = Files::by_process(analysis, is_mapped).next()?;
     let (pid, opens) = (files.0.first()?.pid, files.opens());
-    let calls = |name| analysis.traced_calls(|row| row.pid == pid && row.name == name);
+    let calls = |name: &str| analysis.traced_calls(|row| row.pid == pid && row.name == name);
     // Files that are opened but neither read nor mapped are only checked or locked.
     if calls("mmap").min(calls("munmap")) * 10 < opens * 9 {
         return None;

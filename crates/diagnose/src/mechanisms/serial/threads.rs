@@ -37,9 +37,7 @@ fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a Thread
 }
 
 /// Returns all threads with their names.
-fn named<'a>(
-    analysis: &'a Analysis<'_>,
-) -> impl Iterator<Item = (&'a str, &'a ThreadTimes)> + Clone {
+fn named<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = (&'a str, &'a ThreadTimes)> {
     let threads = analysis.trace.threads.iter().zip(&analysis.threads);
     threads.map(|(thread, times)| (thread.name.as_str(), times))
 }
@@ -85,8 +83,7 @@ fn left_without_work<'a>(
     analysis: &'a Analysis<'_>,
     busy: &'a ThreadTimes,
 ) -> impl Iterator<Item = &'a ThreadTimes> {
-    let mut threads = named(analysis);
-    let own = threads.clone().find(|(_, times)| times.tid == busy.tid);
+    let own = named(analysis).find(|(_, times)| times.tid == busy.tid);
     let own = own.map(|(name, _)| stem(name));
     let is_left = move |name: &str, times: &ThreadTimes| {
         times.pid == busy.pid
@@ -96,7 +93,8 @@ fn left_without_work<'a>(
             && times.ns() - times.sums.get(TimeCategory::Ready) <= 0.05 * busy.ns()
             && are_made_together(analysis, busy, times)
     };
-    std::iter::from_fn(move || threads.find(|(name, times)| is_left(name, times))).map(|(_, it)| it)
+    let left = named(analysis).filter(move |(name, times)| is_left(name, times));
+    left.map(|(_, times)| times)
 }
 
 /// Reports whether a thread waited more than once per worker for results of these threads. A single job can't

@@ -83,7 +83,10 @@ fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude
         return None;
     }
     let takes = |child: &&Process| {
-        let all = child.execs.last().map_or(&[][..], |exec| &exec.arguments);
+        let all = child
+            .execs
+            .last()
+            .map_or(&[][..], |exec| exec.arguments.as_slice());
         all.len() > given.len() && all.ends_with(given)
     };
     let mut takers = analysis.children_of(root.pid).filter(takes);
