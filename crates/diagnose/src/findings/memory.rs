@@ -21,7 +21,7 @@ const CLOCK_READS_SHARE: f64 = 0.15;
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::PageFaultHeavy,
-        mechanism: Mechanism::TOUCH,
+        mechanism: Mechanism::Touch,
         // Faults that weren't timed are part of the own code.
         also: &[Part::KernelMemory, Part::UserCode],
         effect_of: EffectOf::Causes(&[
@@ -31,12 +31,11 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::Rereading),
         ]),
         variants: &[shows(touch::faults)],
-        text: include_str!("texts/page-fault-heavy.md"),
         ..USUAL
     },
     Declaration {
         id: Id::AllocatorChurn,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: &[Part::UserCode],
         effect_of: EffectOf::Causes(&[
             a_third(Id::ProcessSpawning),
@@ -48,34 +47,31 @@ pub(super) const ALL: &[Declaration] = &[
             shows(per_item::given_back),
             shows_from(Least::share(ALLOCATION_SHARE), per_item::objects),
         ],
-        text: include_str!("texts/allocator-churn.md"),
         ..USUAL
     },
     Declaration {
         id: Id::ClockCalls,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: &[Part::KernelOther, Part::UserCode],
         calls: Some(calls::is_clock),
         variants: &[
             shows(per_item::clock_calls),
             shows_from(Least::share(CLOCK_READS_SHARE), per_item::clock_reads),
         ],
-        text: include_str!("texts/clock-calls.md"),
         ..USUAL
     },
     Declaration {
         id: Id::UnoptimisedBuild,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         variants: &[
             shows_from(Least::share(UNOPTIMISED_SHARE), per_item::unoptimised),
             shows_from(Least::share(UNOPTIMISED_SHARE), per_item::checked),
         ],
-        text: include_str!("texts/unoptimised-build.md"),
         ..USUAL
     },
     Declaration {
         id: Id::KernelBound,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         // The library's work around the calls is own code.
         also: &[Part::UserCode],
         effect_of: EffectOf::Anything(|cause| match cause {
@@ -90,7 +86,6 @@ pub(super) const ALL: &[Declaration] = &[
             shows_from(Least::share(t::KERNEL_SHARE), again::made_up),
             shows_from(Least::share(t::KERNEL_SHARE), per_item::signals),
         ],
-        text: include_str!("texts/kernel-bound.md"),
         ..USUAL
     },
 ];

@@ -62,7 +62,7 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
 fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     // The start of a process that was already running was not observed.
     let seen = |declared: &&Declaration| {
-        declared.mechanism != Mechanism::START || analysis.trace.attached.is_none()
+        declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
     };
     let variants = declarations()
         .filter(seen)

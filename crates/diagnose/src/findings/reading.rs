@@ -21,38 +21,35 @@ fn is_of_file(finding: &Finding) -> bool {
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::UnbufferedInput,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: OF_BYTES,
         calls: Some(calls::is_read),
         effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
         // Data from a pipe isn't read again from a file.
         may_be_effect: is_of_file,
         variants: &[shows(per_item::input)],
-        text: include_str!("texts/unbuffered-input.md"),
         ..USUAL
     },
     Declaration {
         id: Id::UnbufferedOutput,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: OF_BYTES,
         calls: Some(calls::is_write),
         variants: &[shows(per_item::output)],
-        text: include_str!("texts/unbuffered-output.md"),
         ..USUAL
     },
     Declaration {
         id: Id::LineBufferedOutput,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: OF_BYTES,
         calls: Some(calls::is_write),
         effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
         variants: &[shows(per_item::lines)],
-        text: include_str!("texts/line-buffered-output.md"),
         ..USUAL
     },
     Declaration {
         id: Id::SmallFileIo,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: OF_BYTES,
         calls: Some(calls::moves_bytes),
         effect_of: EffectOf::Causes(&[
@@ -66,12 +63,11 @@ pub(super) const ALL: &[Declaration] = &[
             shows(per_item::records),
             shows(again::refilled),
         ],
-        text: include_str!("texts/small-file-io.md"),
         ..USUAL
     },
     Declaration {
         id: Id::Rereading,
-        mechanism: Mechanism::AGAIN,
+        mechanism: Mechanism::Again,
         also: OF_BYTES,
         calls: Some(calls::is_read),
         variants: &[
@@ -80,26 +76,23 @@ pub(super) const ALL: &[Declaration] = &[
             shows(again::sought),
             shows(again::listed),
         ],
-        text: include_str!("texts/rereading.md"),
         ..USUAL
     },
     Declaration {
         id: Id::Rewriting,
-        mechanism: Mechanism::AGAIN,
+        mechanism: Mechanism::Again,
         also: OF_BYTES,
         calls: Some(calls::is_write),
         variants: &[shows(again::rewritten)],
-        text: include_str!("texts/rewriting.md"),
         ..USUAL
     },
     Declaration {
         id: Id::SyncWrites,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: wait_for::ON_DISK,
         calls: Some(calls::is_sync),
         least: Least::OF_WAITING,
         variants: &[shows(wait_for::syncs)],
-        text: include_str!("texts/sync-writes.md"),
         ..USUAL
     },
 ];

@@ -12,29 +12,27 @@ use crate::thresholds as t;
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::ProcessSpawning,
-        mechanism: Mechanism::MAKE,
+        mechanism: Mechanism::Make,
         also: &Part::ALL,
         // Short processes that spend half of their time finding and binding libraries are reported as the
         // latter.
         named_for: &[one_in(2, Id::DynamicLinking)],
         variants: &[shows(make::processes::find)],
-        text: include_str!("texts/process-spawning.md"),
         ..USUAL
     },
     Declaration {
         id: Id::ThreadSpawning,
-        mechanism: Mechanism::MAKE,
+        mechanism: Mechanism::Make,
         also: &Part::ALL,
         variants: &[
             shows_from(Least::share(t::KERNEL_SHARE), make::threads::many),
             shows(make::threads::engines),
         ],
-        text: include_str!("texts/thread-spawning.md"),
         ..USUAL
     },
     Declaration {
         id: Id::StartupDominated,
-        mechanism: Mechanism::START,
+        mechanism: Mechanism::Start,
         also: &Part::ALL,
         effect_of: EffectOf::Causes(&[
             a_third(Id::DynamicLinking),
@@ -45,12 +43,11 @@ pub(super) const ALL: &[Declaration] = &[
             shows_from(Least::OF_WAITING, start::wrappers::find),
             shows(start::modules::find),
         ],
-        text: include_str!("texts/startup-dominated.md"),
         ..USUAL
     },
     Declaration {
         id: Id::DynamicLinking,
-        mechanism: Mechanism::START,
+        mechanism: Mechanism::Start,
         also: &Part::ALL,
         effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning)]),
         variants: &[
@@ -58,15 +55,13 @@ pub(super) const ALL: &[Declaration] = &[
             shows(start::linking::again_and_again),
             shows(start::linking::bound),
         ],
-        text: include_str!("texts/dynamic-linking.md"),
         ..USUAL
     },
     Declaration {
         id: Id::MissingFileLookups,
-        mechanism: Mechanism::PER_ITEM,
+        mechanism: Mechanism::PerItem,
         also: &[Part::KernelIo, Part::UserCode],
         variants: &[shows(per_item::missing)],
-        text: include_str!("texts/missing-file-lookups.md"),
         ..USUAL
     },
 ];

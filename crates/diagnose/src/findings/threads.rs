@@ -17,7 +17,7 @@ const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::LockContention,
-        mechanism: Mechanism::CONTEND,
+        mechanism: Mechanism::Contend,
         also: &Part::ALL,
         // Java's threads that wait for processes also wait for each other.
         effect_of: EffectOf::Causes(&[
@@ -35,12 +35,11 @@ pub(super) const ALL: &[Declaration] = &[
             shows(poll::spinning::for_lock),
             shows(wait_for::for_locks),
         ],
-        text: include_str!("texts/lock-contention.md"),
         ..USUAL
     },
     Declaration {
         id: Id::WakeupStorm,
-        mechanism: Mechanism::HAND_OVER,
+        mechanism: Mechanism::HandOver,
         also: &Part::ALL,
         least: Least::OF_WAITING,
         // Threads that find a lock taken and threads that are woken only to find it taken are counted
@@ -51,12 +50,11 @@ pub(super) const ALL: &[Declaration] = &[
             one_in(4, Id::ThreadSpawning),
         ]),
         variants: &[shows(hand_over::hand_overs)],
-        text: include_str!("texts/wakeup-storm.md"),
         ..USUAL
     },
     Declaration {
         id: Id::IdleCores,
-        mechanism: Mechanism::SERIAL,
+        mechanism: Mechanism::Serial,
         also: &Part::ALL,
         effect_of: EffectOf::Causes(&[
             a_third(Id::LockContention),
@@ -69,12 +67,11 @@ pub(super) const ALL: &[Declaration] = &[
             ..Least::OF_WORK
         },
         variants: &[shows(serial::threads::find), shows(serial::processes::find)],
-        text: include_str!("texts/idle-cores.md"),
         ..USUAL
     },
     Declaration {
         id: Id::CpuStarved,
-        mechanism: Mechanism::CONTEND,
+        mechanism: Mechanism::Contend,
         also: &Part::ALL,
         // If there are more busy threads than CPUs, the whole may finish no later than it would with fewer
         // threads. If a lock accounts for a good part of what each of them waits, the lock makes them slow;
@@ -86,12 +83,11 @@ pub(super) const ALL: &[Declaration] = &[
             shows_from(Least::share(SHARE_OF_WAITING_TEAM), contend::teams::find),
             shows(contend::cpus::find),
         ],
-        text: include_str!("texts/cpu-starved.md"),
         ..USUAL
     },
     Declaration {
         id: Id::BusyPolling,
-        mechanism: Mechanism::POLL,
+        mechanism: Mechanism::Poll,
         also: &Part::ALL,
         // A thread that hands over to another one spins for a while before it sleeps.
         effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
@@ -100,7 +96,6 @@ pub(super) const ALL: &[Declaration] = &[
             shows(poll::spinning::on_memory),
             shows(poll::spinning::on_channels),
         ],
-        text: include_str!("texts/busy-polling.md"),
         ..USUAL
     },
 ];

@@ -9,7 +9,7 @@ use crate::mechanisms::{serial, wait_for};
 use crate::thresholds as t;
 
 const WAIT: Declaration = Declaration {
-    mechanism: Mechanism::WAIT_FOR,
+    mechanism: Mechanism::WaitFor,
     least: Least::OF_WAITING,
     ..USUAL
 };
@@ -27,13 +27,11 @@ pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::WaitingForInput,
         variants: &[shows(wait_for::input)],
-        text: include_str!("texts/waiting-for-input.md"),
         ..PACE
     },
     Declaration {
         id: Id::WaitingForOutput,
         variants: &[shows(wait_for::output)],
-        text: include_str!("texts/waiting-for-output.md"),
         ..PACE
     },
     Declaration {
@@ -47,32 +45,28 @@ pub(super) const ALL: &[Declaration] = &[
             one_in(1, Id::Rewriting),
         ]),
         variants: &[shows(wait_for::disk)],
-        text: include_str!("texts/waiting-for-disk.md"),
         ..WAIT
     },
     Declaration {
         id: Id::ColdFiles,
         also: OF_BYTES,
         variants: &[shows(wait_for::cold_files)],
-        text: include_str!("texts/cold-files.md"),
         ..WAIT
     },
     Declaration {
         id: Id::WaitingForNetwork,
         effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
         variants: &[shows(wait_for::network)],
-        text: include_str!("texts/waiting-for-network.md"),
         ..WAIT
     },
     Declaration {
         id: Id::DelayedAckStall,
         variants: &[shows(wait_for::acknowledgements)],
-        text: include_str!("texts/delayed-ack-stall.md"),
         ..WAIT
     },
     Declaration {
         id: Id::WaitingForChild,
-        mechanism: Mechanism::SERIAL,
+        mechanism: Mechanism::Serial,
         also: &Part::ALL,
         effect_of: EffectOf::Causes(&[
             a_third(Id::ProcessSpawning),
@@ -80,14 +74,12 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::StartupDominated),
         ]),
         variants: &[shows(serial::children::find), shows(wait_for::grace)],
-        text: include_str!("texts/waiting-for-child.md"),
         ..WAIT
     },
     Declaration {
         id: Id::Sleeping,
         effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
         variants: &[shows(wait_for::timers)],
-        text: include_str!("texts/sleeping.md"),
         ..WAIT
     },
 ];
