@@ -1,18 +1,7 @@
 //! Detects threads or processes that wake each other more than they work.
 
-use std::collections::{BTreeMap, HashSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
-use crate::analysis::{Analysis, WaitEnds};
-use crate::calls;
-use crate::claim::Claim;
-use crate::descriptors::WaitKind;
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::analysis::WaitEnds;
+use crate::mechanisms::prelude::*;
 
 /// Removes threads that wait in pipes for a reader or writer that hardly waits itself. They don't alternate
 /// with it: it sets the pace, as does the last stage of a pipeline if it computes.

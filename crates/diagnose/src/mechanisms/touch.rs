@@ -1,12 +1,7 @@
 //! Detects programs that touch much memory for the first time.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Least, Piece};
-use crate::numbers::{count, if_so, time};
-use crate::runtimes::{Habit, Runtime, Topic, Touching};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Touching;
 
 /// The minimum share of the wall time for a runtime with a garbage collector. A program that creates
 /// short-lived objects touches a whole heap before the first collection: a streaming word count spent 21 % of

@@ -1,18 +1,8 @@
 //! Detects files that are opened and read repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::{DescriptorKind, FileRow};
-
 use super::kept_open::stays_as_it_is;
 use super::{Again, ON_READ, ReopenedFile, finding, from_memory};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count};
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Reports whether each opening is for one of many records. If so, nothing is read twice, and another rule
 /// applies.

@@ -1,15 +1,7 @@
 //! Detects folders that are listed repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::FileRow;
-
 use super::{ON_READ, ReopenedFile, finding};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
-use crate::numbers::count;
-use crate::runtimes::is_of_system;
+use crate::mechanisms::prelude::*;
 
 /// The minimum number of calls that a listing takes; the last of them returns nothing.
 const CALLS_OF_A_LISTING: u64 = 2;

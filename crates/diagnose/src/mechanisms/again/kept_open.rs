@@ -1,18 +1,8 @@
 //! Detects files that stay open while the same data is read from them repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, SyscallRow};
-
 use super::reopened::whole;
 use super::{Again, ON_READ, finding, from_memory};
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count};
-use crate::runtimes::{Habit, is_of_system};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Finds a file that stays open and is repeatedly read to its end; each time, one read returns nothing.
 pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -8,13 +8,7 @@ mod made_up;
 mod reopened;
 mod rewritten;
 
-use fathom_model::FindingId;
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
-use crate::numbers::{if_so, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 pub(crate) use files::reopened;
 pub(crate) use folders::listed;

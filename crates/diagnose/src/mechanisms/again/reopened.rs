@@ -1,14 +1,6 @@
 //! Finds files that one process opens repeatedly, and the cost of opening them.
 
-use fathom_trace::{FileRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::grouping::grouped;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Extrapolates the use of a file, if only the first calls were traced.
 pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {

@@ -1,19 +1,8 @@
 //! Finds a file that is written as a whole again and again, for example at each change of its contents.
 
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, OffCpuRow};
-
 use super::reopened::of_process;
 use super::{Again, ON_WRITTEN, finding};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
-use crate::classify;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count, if_so, time};
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// On average, at least the final size divided by this must be written at each opening: the file may grow
 /// from nothing, and may be opened to be read as often as to be written.

@@ -1,17 +1,7 @@
 //! Detects threads that queue for a lock whose holder is asleep: `lock-contention` without computing.
 
-use std::collections::HashSet;
-
-use fathom_model::TimeCategory;
-
 use super::{holders, side_by_side};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::grouping::largest;
-use crate::numbers::{count, time};
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Threads of a process that run one at a time and are asleep for most of that time.
 pub(crate) struct Turns {

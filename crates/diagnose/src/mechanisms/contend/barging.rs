@@ -1,17 +1,8 @@
 //! Detects a lock that is repeatedly taken again by the thread that just released it: `lock-contention` in
 //! which only one side waits.
 
-use fathom_trace::Interval;
-
 use super::side_by_side;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::grouping::{grouped, largest};
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A thread that waits for a lock, and a thread that wakes it each time but takes the lock again before it
 /// runs.

@@ -1,16 +1,10 @@
 //! Detects that more threads want a CPU than there are CPUs, than the command gets, or than its control group
 //! may use.
 
-use fathom_model::quantity::cpu_share;
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use crate::analysis::{Analysis, is_runnable};
-use crate::claim::{Claim, Least};
-use crate::numbers::time;
+use crate::analysis::is_runnable;
+use crate::mechanisms::prelude::*;
 use crate::overhead_correction::on_cpu_ns;
-use crate::thread_times::Threads;
-use crate::thresholds as t;
+use fathom_model::quantity::cpu_share;
 
 /// Reports whether threads of the command were bound to CPUs.
 fn were_bound(analysis: &Analysis<'_>) -> bool {

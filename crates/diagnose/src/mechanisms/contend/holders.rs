@@ -1,12 +1,7 @@
 //! Finds what the holder of a lock does while others wait for it.
 
-use std::collections::{BTreeMap, HashMap};
-
-use fathom_trace::{Cause, Interval};
-
-use crate::analysis::Analysis;
-use crate::calls;
 use crate::intervals::{by_thread, woken_ns};
+use crate::mechanisms::prelude::*;
 
 /// The maximum depth to which a chain of holders that wait for a lock themselves is followed.
 const DEEPEST: u32 = 8;

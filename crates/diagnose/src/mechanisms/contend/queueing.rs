@@ -2,14 +2,8 @@
 
 use super::queues::{Queue, queues};
 use super::{holders, side_by_side};
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::grouping::largest;
 use crate::mechanisms::hand_over;
-use crate::numbers::{count, if_so, time};
-use crate::runtimes::{Habit, Topic};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.quiet < t::LEAST_QUIET {

@@ -1,17 +1,6 @@
 //! Finds threads or processes that queue for a lock.
 
-use std::collections::{BTreeSet, HashSet};
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Interval};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::critical_path::covered_ns;
-use crate::descriptors::WaitKind;
-use crate::grouping::{grouped, totals};
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Threads of one process that queue, with totals.
 pub(super) struct Queue {

@@ -1,19 +1,8 @@
 //! Detects threads that take a short lock from each other so often that the calls for it cost more than the
 //! waiting: `lock-contention` without sleeps.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::SyscallRow;
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::grouping::{grouped, totals};
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{count, time};
-use crate::runtimes::{Use, is_mutex};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::is_mutex;
 
 /// Finds it if calls weren't counted: samples are in code that is only reached while another thread holds a
 /// lock.

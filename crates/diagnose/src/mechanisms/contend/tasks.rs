@@ -1,17 +1,8 @@
 //! Detects tasks of a runtime that queue for a mutex: `lock-contention` that threads and calls don't show.
 
-use fathom_model::TimeCategory;
-use fathom_trace::MutexRow;
-
 use super::side_by_side;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::grouping::{largest, totals};
-use crate::mechanisms::per_item::part_of;
-use crate::numbers::{count, time};
-use crate::runtimes::{Topic, Use};
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use fathom_trace::MutexRow;
 
 /// The tasks of a process, and what they do while at least one of them waits for a mutex.
 pub(crate) struct Queue<'a> {

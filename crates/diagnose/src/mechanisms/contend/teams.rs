@@ -1,13 +1,8 @@
 //! Detects libraries that created more threads than there are CPUs to share work, so that the threads wait
 //! for each other.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
+use crate::mechanisms::prelude::*;
 use crate::runtimes::Team;
-use crate::thresholds as t;
 
 /// Finds threads that meet at the end of each piece of work. While one of them has no CPU, all the others
 /// wait for it, spinning on the CPUs that it could have had. With as many threads as CPUs, only the work

@@ -1,14 +1,6 @@
 //! Determines what the children of a process run, and whether one child needs what another produced.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use fathom_trace::{DescriptorKind, FileRow, Process};
-
-use crate::analysis::Analysis;
-use crate::file_name::file_name;
-use crate::grouping::grouped;
-use crate::runtimes::{Runtime, is_of_system, is_shell};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Options with a separate value that may come before a subcommand, as in `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];

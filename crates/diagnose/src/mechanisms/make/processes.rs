@@ -1,21 +1,7 @@
 //! Detects that many short processes are created.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Process, SyscallRow};
-
 use super::children::{Repeated, is_copy, repeated, starts_of_interpreter};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least, Piece};
-use crate::critical_path::{covered_ns, span_ns};
-use crate::file_name::file_name;
-use crate::grouping::{grouped, totals};
-use crate::numbers::{count, if_so, time};
-use crate::runtimes::{Habit, Topic};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A process, given by its pid, its beginning and its end.
 type Lived = (u32, u64, u64);

@@ -1,14 +1,6 @@
 //! Detects that a thread is created for each small piece of work.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::numbers::{count, time};
-use crate::runtimes::Topic;
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Finds threads each of which contains a whole engine, which is slow to start. If many of them live for only
 /// a part of their process's life, and only a few at once, each of them does one piece of work.

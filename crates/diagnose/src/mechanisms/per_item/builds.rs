@@ -1,15 +1,9 @@
 //! Detects programs that were compiled without optimization, in which each statement pays for its loads and
 //! stores.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Activity, FunctionRow, StackRow};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::grouping::{largest, totals};
-use crate::numbers::time;
-use crate::runtimes::{Language, Runtime, Topic, Use, compiled_from};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{Language, compiled_from};
+use fathom_trace::{Activity, StackRow};
 
 /// Unoptimized code of one kind within the own code on the critical path.
 struct Unoptimised {

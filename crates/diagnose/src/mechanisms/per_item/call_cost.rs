@@ -1,15 +1,7 @@
 //! The cost of calls in the kernel, and in the library around them.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, ThreadRole, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::{Atoms, Claim, Piece, Row};
-use crate::numbers::time;
-use crate::thresholds as t;
+use crate::claim::{Atoms, Row};
+use crate::mechanisms::prelude::*;
 
 /// The possible saving if calls weren't made.
 #[derive(Debug, Clone, Default)]

@@ -1,13 +1,7 @@
 //! Detects builds in which each access or call is checked; they are meant for finding errors, not for
 //! measuring.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::FileRow;
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::numbers::time;
+use crate::mechanisms::prelude::*;
 use crate::runtimes::{Checks, all_checks};
 
 /// Returns the process in which these checks run: the one that loaded their library, or otherwise the one

@@ -1,14 +1,7 @@
 //! Detects frequent queries of the time, with or without calls.
 
-use fathom_model::FindingId;
-use fathom_trace::SyscallRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::numbers::count;
-use crate::runtimes::{Topic, is_clock};
+use crate::mechanisms::prelude::*;
+use crate::runtimes::is_clock;
 
 /// Finds queries by calls.
 pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -1,18 +1,8 @@
 //! Detects time in the kernel to which no more specific finding applies.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use super::{CallCost, read_one_by_one};
-use crate::analysis::{Analysis, Tally};
-use crate::calls::{self, asks_about_path};
-use crate::claim::Claim;
-use crate::grouping::{largest, most};
-use crate::numbers::count;
-use crate::runtimes::Habit;
-use crate::thresholds as t;
+use super::read_one_by_one;
+use crate::calls::asks_about_path;
+use crate::mechanisms::prelude::*;
 
 /// The name under which all calls that query a path count as one kind.
 const PATH_QUESTIONS: &str = "stat and access";

@@ -1,18 +1,7 @@
 //! Detects that many missing paths are looked up.
 
-use std::collections::{BTreeSet, HashSet};
-
-use fathom_model::FindingId;
-use fathom_trace::{LookupRow, SyscallRow};
-
-use super::{CallCost, part_of};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::grouping::grouped;
 use crate::mechanisms::poll::paths::{ENOENT, awaited};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 const ENOTDIR: i32 = 20;
 

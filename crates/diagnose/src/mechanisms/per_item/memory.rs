@@ -1,12 +1,6 @@
 //! Detects memory that is repeatedly allocated from the system and released.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally_calls(calls::is_memory);

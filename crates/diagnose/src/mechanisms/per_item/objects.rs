@@ -1,17 +1,7 @@
 //! Detects own code that spends most of its time allocating and releasing objects, without calling the
 //! system.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::FunctionRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
-use crate::runtimes::{Habit, Topic, Use};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The time that allocated objects cost outside of the allocator, as a part of the time in it. An object is
 /// filled, copied and taken apart, and its memory isn't in the caches. From corpus programs compared with

@@ -1,13 +1,6 @@
 //! Detects frequent signals that interrupt what the program does.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The call by which a handler returns.
 const RETURN: &str = "rt_sigreturn";

@@ -1,17 +1,8 @@
 //! Detects streams and files that are read or written in small pieces, each with a separate call.
 
-use fathom_model::FindingId;
-use fathom_trace::{DescriptorKind, OffCpuRow, SyscallRow};
-
-use super::{CallCost, part_of, read_one_by_one};
-use crate::analysis::{Analysis, PiecesOf, Small, Tally};
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::descriptors::WaitKind;
-use crate::grouping::totals;
-use crate::numbers::{count, if_so};
-use crate::runtimes::{Habit, Topic, is_made_up};
-use crate::thresholds as t;
+use super::read_one_by_one;
+use crate::analysis::{PiecesOf, Small};
+use crate::mechanisms::prelude::*;
 
 /// Finds a stream, or a file read from beginning to end, that is read in small pieces.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {

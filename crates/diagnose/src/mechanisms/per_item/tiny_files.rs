@@ -1,20 +1,6 @@
 //! Detects that thousands of very small files are opened for a few bytes each.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{FileRow, SyscallRow};
-
-use super::{CallCost, part_of};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::classify;
-use crate::descriptors::WaitKind;
-use crate::grouping::{grouped, totals};
-use crate::numbers::{count, if_so};
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Different files that one process opened.
 struct Files<'a>(Vec<&'a FileRow>);

@@ -1,20 +1,9 @@
 //! Detects loops that poll instead of waiting.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, ThreadRole};
-use fathom_trace::SyscallRow;
-
 use super::burning;
 use super::paths::{Awaited, awaited};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
 use crate::entry_exit_overhead::cpu_in_calls;
-use crate::grouping::{largest, totals};
-use crate::numbers::count;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Returns the number of calls of this row that returned at once with nothing. `children` is the number of
 /// children of the process.

@@ -4,12 +4,7 @@ pub(crate) mod calls;
 pub(crate) mod paths;
 pub(crate) mod spinning;
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
-use crate::numbers::time;
-use crate::thread_times::{ThreadTimes, Threads};
+use crate::mechanisms::prelude::*;
 
 /// Builds a finding about CPU time that these threads burn. `who_burns` is the text before the amount, and
 /// `else_none` is the text to use if no other thread lacked the CPU.

@@ -1,16 +1,8 @@
 //! Detects threads that spin on memory until another thread changes it, without any call.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::FunctionRow;
-
 use super::burning;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::runtimes::{Runtime, Topic, Use, advice_on_spinning, spins_in_runtime};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{advice_on_spinning, spins_in_runtime};
 
 /// Finds threads that spin until memory changes.
 pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -1,17 +1,7 @@
 //! Detects child processes that run one after another although they could run in parallel.
 
-use std::collections::{BTreeSet, HashSet};
-
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::critical_path::{covered_ns, span_ns};
-use crate::grouping::largest;
 use crate::mechanisms::make::children::{Repeated, alike, repeated};
-use crate::numbers::time;
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Children that a parent could have run in parallel.
 struct InTurn {

@@ -1,14 +1,7 @@
 //! Detects that one of several processes created to share work does all of it while CPUs are free.
 
-use fathom_model::TimeCategory;
-use fathom_trace::Process;
-
 use super::evenly;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::grouping::{grouped, largest};
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A process that was created to share work, with the sums of its threads.
 struct Worker {

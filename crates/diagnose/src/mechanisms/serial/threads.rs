@@ -1,17 +1,10 @@
 //! Detects programs with several threads that use only one CPU.
 
-use fathom_model::TimeCategory;
-use fathom_trace::Tier;
-
 use super::evenly;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::grouping::{grouped, largest};
 use crate::intervals::woken_ns;
-use crate::runtimes::{Habit, ThreadNames};
-use crate::thread_times::{ThreadTimes, Threads};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::ThreadNames;
+use fathom_trace::Tier;
 
 /// The time, in nanoseconds, within which threads that are created together start.
 const TOGETHER_NS: u64 = 5_000_000;

@@ -1,11 +1,7 @@
 //! Distinguishes opened files that are code loaded by the runtime from those that are data.
 
-use std::collections::HashSet;
-
-use fathom_trace::FileRow;
-
-use crate::analysis::Analysis;
-use crate::runtimes::{Modules, Runtime, is_library_file};
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Modules;
 
 /// The maximum number of bytes that a loader reads from a library: it reads the header and maps the rest. A
 /// program that copies or searches a library reads it to the end.

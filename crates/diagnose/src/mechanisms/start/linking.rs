@@ -1,16 +1,7 @@
 //! Detects programs in which loading and binding shared libraries takes a considerable part of the time.
 
-use fathom_model::FindingId;
-use fathom_trace::FileRow;
-
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::Claim;
-use crate::critical_path::{covered_ns, span_ns};
-use crate::grouping::grouped;
-use crate::numbers::{count, if_so};
-use crate::runtimes::{LIST_OF_LIBRARIES, is_library_file, is_loader};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{LIST_OF_LIBRARIES, is_loader};
 
 /// The libraries that one process loaded.
 struct Loaded {

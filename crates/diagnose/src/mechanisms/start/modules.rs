@@ -1,18 +1,9 @@
 //! Detects programs whose start takes longer than their work.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, Process};
-
 use super::code_files::CodeFiles;
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
-use crate::critical_path::covered_ns;
-use crate::numbers::{count, if_so, time};
-use crate::runtimes::{Begins, Topic, is_library_file};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Begins;
+use std::borrow::Cow;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let root = analysis.trace.processes.first()?;

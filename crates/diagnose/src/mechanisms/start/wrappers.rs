@@ -1,17 +1,6 @@
 //! Detects programs that run before the actual one, such as wrapper scripts and version managers.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{Exec, Process};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::grouping::totals;
-use crate::numbers::count;
-use crate::runtimes::{Habit, Runtime, is_shell};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The programs that ran before the real one.
 struct Prelude<'a> {

@@ -1,14 +1,6 @@
 //! Detects small writes that wait for the peer's delayed acknowledgement.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{OffCpuRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::grouping::most;
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Returns the index of the entry of `by_length` that counts waits of this length.
 fn entry(ns: f64) -> usize {

@@ -1,18 +1,8 @@
 //! Detects calls, or faults in mapped files and programs, that wait for the storage device.
 
-use std::collections::BTreeSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{FileRow, OffCpuRow};
-
 use super::fetching;
 use super::syncs::Synced;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::classify;
-use crate::numbers::{count, if_so, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The number of bytes that a program and its libraries read from files at startup.
 const READ_AT_START: u64 = 64 << 10;

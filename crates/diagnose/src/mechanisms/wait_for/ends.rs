@@ -1,10 +1,7 @@
 //! Detects that the process at the other end of one of the command's streams is slower.
 
-use fathom_model::{FindingId, TimeCategory};
-
 use super::peer::Peer;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
+use crate::mechanisms::prelude::*;
 
 /// Finds a slow process that writes the command's input.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {

@@ -1,13 +1,7 @@
 //! Detects a process that did not end when it was signalled, and was killed after a while.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Process, SignalRow};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::critical_path::covered_ns;
-use crate::file_name::file_name;
-use crate::numbers::{count, if_so, time};
+use crate::mechanisms::prelude::*;
+use fathom_trace::SignalRow;
 
 /// Signals with which people and programs request that a process ends.
 const ASKING: [(i32, &str); 4] = [

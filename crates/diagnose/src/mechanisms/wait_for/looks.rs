@@ -2,14 +2,8 @@
 //!
 //! The pauses last as long as the child does. The time lost is the rest of the pause during which it ended.
 
-use std::collections::{BTreeMap, HashSet};
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Process};
-
 use super::tries::actor;
-use crate::analysis::Analysis;
-use crate::calls;
+use crate::mechanisms::prelude::*;
 
 /// The number of consecutive pauses that make a polling loop.
 const PAUSES: usize = 3;

@@ -1,16 +1,8 @@
 //! Detects that the command waits for replies from a socket.
 
 use super::peer::waited_for;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
 use crate::descriptors::{self, is_local};
-use crate::grouping::largest;
-use crate::numbers::{count, time};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
+use crate::mechanisms::prelude::*;
 
 /// Returns the peer for which the command waits, and whether there are others. Peers are ranked by the time
 /// asleep in calls on a connection and, for polls, by the reads that followed.

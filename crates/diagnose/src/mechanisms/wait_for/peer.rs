@@ -1,12 +1,6 @@
 //! Finds the descriptor for whose other end the command waits.
 
-use std::collections::BTreeMap;
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
+use crate::mechanisms::prelude::*;
 
 /// Scores what is waited for. The time asleep in calls on each candidate decides first, and then the number
 /// of calls that transferred bytes, which shows where polls wait.

@@ -1,18 +1,7 @@
 //! Detects many writes that each wait until they are on the disk.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
 use super::fetching;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
-use crate::classify;
-use crate::grouping::totals;
-use crate::numbers::{count, if_so, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// What a disk costs its caller within the kernel.
 pub(crate) const ON_DISK: &[TimeCategory] = &[

@@ -1,18 +1,8 @@
 //! Detects programs that sleep deliberately.
 
-use std::collections::HashMap;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow};
-
 use super::{grace, looks, tries};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::critical_path::covered_ns;
 use crate::mechanisms::contend;
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The minimum share of the wall time that pauses for a child's end must waste. Python's pauses grow to 50
 /// ms, and a helper that ended within 8 ms of being signalled cost a tenth of 80 ms.

@@ -2,19 +2,9 @@
 //!
 //! The pause takes the time; what was tried is the reason.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, LookupRow, OffCpuRow, Process, RefusedRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
 use crate::descriptors::is_path;
-use crate::grouping::{grouped, totals};
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::Threads;
+use crate::mechanisms::prelude::*;
+use fathom_trace::RefusedRow;
 
 const ENOENT: i32 = 2;
 const EAGAIN: i32 = 11;
