@@ -92,6 +92,11 @@ pub(super) const fn shows(find: Find) -> Variant {
     Variant { find, least: None }
 }
 
+/// A variant that must have this share of the wall time.
+pub(super) const fn shows_above(share: f64, find: Find) -> Variant {
+    shows_from(Least::share(share), find)
+}
+
 pub(super) const fn shows_from(least: Least, find: Find) -> Variant {
     let least = Some(least);
     Variant { find, least }

@@ -2,9 +2,8 @@
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_above};
 use crate::calls;
-use crate::claim::Least;
 use crate::mechanisms::{again, per_item, touch};
 use crate::thresholds as t;
 
@@ -44,8 +43,8 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::Rereading),
         ]),
         variants: &[
-            shows(per_item::given_back),
-            shows_from(Least::share(ALLOCATION_SHARE), per_item::objects),
+            shows(per_item::memory::given_back),
+            shows_above(ALLOCATION_SHARE, per_item::objects::objects),
         ],
         ..USUAL
     },
@@ -55,8 +54,8 @@ pub(super) const ALL: &[Declaration] = &[
         also: &[Part::KernelOther, Part::UserCode],
         calls: Some(calls::is_clock),
         variants: &[
-            shows(per_item::clock_calls),
-            shows_from(Least::share(CLOCK_READS_SHARE), per_item::clock_reads),
+            shows(per_item::clocks::clock_calls),
+            shows_above(CLOCK_READS_SHARE, per_item::clocks::clock_reads),
         ],
         ..USUAL
     },
@@ -64,8 +63,8 @@ pub(super) const ALL: &[Declaration] = &[
         id: Id::UnoptimisedBuild,
         mechanism: Mechanism::PerItem,
         variants: &[
-            shows_from(Least::share(UNOPTIMISED_SHARE), per_item::unoptimised),
-            shows_from(Least::share(UNOPTIMISED_SHARE), per_item::checked),
+            shows_above(UNOPTIMISED_SHARE, per_item::builds::unoptimised),
+            shows_above(UNOPTIMISED_SHARE, per_item::checked::checked),
         ],
         ..USUAL
     },
@@ -82,9 +81,9 @@ pub(super) const ALL: &[Declaration] = &[
             _ => 2,
         }),
         variants: &[
-            shows_from(Least::share(t::KERNEL_SHARE), per_item::one_call),
-            shows_from(Least::share(t::KERNEL_SHARE), again::made_up),
-            shows_from(Least::share(t::KERNEL_SHARE), per_item::signals),
+            shows_above(t::KERNEL_SHARE, per_item::kernel::one_call),
+            shows_above(t::KERNEL_SHARE, again::made_up::made_up),
+            shows_above(t::KERNEL_SHARE, per_item::signals::signals),
         ],
         ..USUAL
     },

@@ -3,7 +3,7 @@
 use fathom_model::{Finding, FindingId as Id};
 
 use super::OF_BYTES;
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_above};
 use crate::calls;
 use crate::claim::Least;
 use crate::mechanisms::{again, per_item, wait_for};
@@ -27,7 +27,7 @@ pub(super) const ALL: &[Declaration] = &[
         effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
         // Data from a pipe isn't read again from a file.
         may_be_effect: is_of_file,
-        variants: &[shows(per_item::input)],
+        variants: &[shows(per_item::streams::input)],
         ..USUAL
     },
     Declaration {
@@ -35,7 +35,7 @@ pub(super) const ALL: &[Declaration] = &[
         mechanism: Mechanism::PerItem,
         also: OF_BYTES,
         calls: Some(calls::is_write),
-        variants: &[shows(per_item::output)],
+        variants: &[shows(per_item::streams::output)],
         ..USUAL
     },
     Declaration {
@@ -44,7 +44,7 @@ pub(super) const ALL: &[Declaration] = &[
         also: OF_BYTES,
         calls: Some(calls::is_write),
         effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
-        variants: &[shows(per_item::lines)],
+        variants: &[shows(per_item::streams::lines)],
         ..USUAL
     },
     Declaration {
@@ -58,10 +58,10 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::ProcessSpawning),
         ]),
         variants: &[
-            shows_from(Least::share(TINY_FILES_SHARE), per_item::moved_files),
-            shows_from(Least::share(TINY_FILES_SHARE), per_item::mapped_files),
-            shows(per_item::records),
-            shows(again::refilled),
+            shows_above(TINY_FILES_SHARE, per_item::tiny_files::moved_files),
+            shows_above(TINY_FILES_SHARE, per_item::tiny_files::mapped_files),
+            shows(per_item::streams::records),
+            shows(again::kept_open::refilled),
         ],
         ..USUAL
     },
@@ -71,10 +71,10 @@ pub(super) const ALL: &[Declaration] = &[
         also: OF_BYTES,
         calls: Some(calls::is_read),
         variants: &[
-            shows(again::reopened),
-            shows(again::rewound),
-            shows(again::sought),
-            shows(again::listed),
+            shows(again::files::reopened),
+            shows(again::kept_open::rewound),
+            shows(again::kept_open::sought),
+            shows(again::folders::listed),
         ],
         ..USUAL
     },
@@ -83,16 +83,16 @@ pub(super) const ALL: &[Declaration] = &[
         mechanism: Mechanism::Again,
         also: OF_BYTES,
         calls: Some(calls::is_write),
-        variants: &[shows(again::rewritten)],
+        variants: &[shows(again::rewritten::rewritten)],
         ..USUAL
     },
     Declaration {
         id: Id::SyncWrites,
         mechanism: Mechanism::PerItem,
-        also: wait_for::ON_DISK,
+        also: wait_for::syncs::ON_DISK,
         calls: Some(calls::is_sync),
         least: Least::OF_WAITING,
-        variants: &[shows(wait_for::syncs)],
+        variants: &[shows(wait_for::syncs::syncs)],
         ..USUAL
     },
 ];

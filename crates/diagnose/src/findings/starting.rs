@@ -3,7 +3,7 @@
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{
-    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_from,
+    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_above, shows_from,
 };
 use crate::claim::Least;
 use crate::mechanisms::{make, per_item, start};
@@ -25,7 +25,7 @@ pub(super) const ALL: &[Declaration] = &[
         mechanism: Mechanism::Make,
         also: &Part::ALL,
         variants: &[
-            shows_from(Least::share(t::KERNEL_SHARE), make::threads::many),
+            shows_above(t::KERNEL_SHARE, make::threads::many),
             shows(make::threads::engines),
         ],
         ..USUAL
@@ -61,7 +61,7 @@ pub(super) const ALL: &[Declaration] = &[
         id: Id::MissingFileLookups,
         mechanism: Mechanism::PerItem,
         also: &[Part::KernelIo, Part::UserCode],
-        variants: &[shows(per_item::missing)],
+        variants: &[shows(per_item::lookups::missing)],
         ..USUAL
     },
 ];

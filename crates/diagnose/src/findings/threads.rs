@@ -3,7 +3,7 @@
 use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{
-    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_from,
+    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_above,
 };
 use crate::claim::Least;
 use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
@@ -33,7 +33,7 @@ pub(super) const ALL: &[Declaration] = &[
             shows(contend::short_locks::by_calls),
             shows(contend::short_locks::by_own_code),
             shows(poll::spinning::for_lock),
-            shows(wait_for::for_locks),
+            shows(wait_for::tries::for_locks),
         ],
         ..USUAL
     },
@@ -80,7 +80,7 @@ pub(super) const ALL: &[Declaration] = &[
         may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
         variants: &[
             shows(contend::cpus::by_limit),
-            shows_from(Least::share(SHARE_OF_WAITING_TEAM), contend::teams::find),
+            shows_above(SHARE_OF_WAITING_TEAM, contend::teams::find),
             shows(contend::cpus::find),
         ],
         ..USUAL

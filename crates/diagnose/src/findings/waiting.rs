@@ -26,12 +26,12 @@ const PACE: Declaration = Declaration {
 pub(super) const ALL: &[Declaration] = &[
     Declaration {
         id: Id::WaitingForInput,
-        variants: &[shows(wait_for::input)],
+        variants: &[shows(wait_for::ends::input)],
         ..PACE
     },
     Declaration {
         id: Id::WaitingForOutput,
-        variants: &[shows(wait_for::output)],
+        variants: &[shows(wait_for::ends::output)],
         ..PACE
     },
     Declaration {
@@ -44,24 +44,24 @@ pub(super) const ALL: &[Declaration] = &[
             one_in(1, Id::SmallFileIo),
             one_in(1, Id::Rewriting),
         ]),
-        variants: &[shows(wait_for::disk)],
+        variants: &[shows(wait_for::disk::disk)],
         ..WAIT
     },
     Declaration {
         id: Id::ColdFiles,
         also: OF_BYTES,
-        variants: &[shows(wait_for::cold_files)],
+        variants: &[shows(wait_for::disk::cold_files)],
         ..WAIT
     },
     Declaration {
         id: Id::WaitingForNetwork,
         effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
-        variants: &[shows(wait_for::network)],
+        variants: &[shows(wait_for::network::network)],
         ..WAIT
     },
     Declaration {
         id: Id::DelayedAckStall,
-        variants: &[shows(wait_for::acknowledgements)],
+        variants: &[shows(wait_for::acknowledgements::acknowledgements)],
         ..WAIT
     },
     Declaration {
@@ -73,13 +73,13 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::IdleCores),
             a_third(Id::StartupDominated),
         ]),
-        variants: &[shows(serial::children::find), shows(wait_for::grace)],
+        variants: &[shows(serial::children::find), shows(wait_for::grace::find)],
         ..WAIT
     },
     Declaration {
         id: Id::Sleeping,
         effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
-        variants: &[shows(wait_for::timers)],
+        variants: &[shows(wait_for::timers::timers)],
         ..WAIT
     },
 ];

@@ -6,7 +6,7 @@ pub(super) use crate::critical_path::{covered_ns, span_ns};
 pub(super) use crate::descriptors::WaitKind;
 pub(super) use crate::file_name::file_name;
 pub(super) use crate::grouping::{grouped, largest, most, totals};
-pub(super) use crate::mechanisms::per_item::{CallCost, part_of};
+pub(super) use crate::mechanisms::per_item::call_cost::{CallCost, part_of};
 pub(super) use crate::numbers::{bytes, count, if_so, time};
 pub(super) use crate::runtimes::{
     Habit, Runtime, Topic, Use, is_library_file, is_made_up, is_of_system, is_shell,

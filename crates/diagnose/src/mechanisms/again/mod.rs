@@ -1,21 +1,15 @@
 //! Finds data that is read or written again and again: from files that are reopened each time, from a file
 //! that stays open, or from folders. Each repetition costs its calls, and the work on the data.
 
-mod files;
-mod folders;
-mod kept_open;
-mod made_up;
+pub(crate) mod files;
+pub(crate) mod folders;
+pub(crate) mod kept_open;
+pub(crate) mod made_up;
 mod reopened;
-mod rewritten;
+pub(crate) mod rewritten;
 
 use crate::mechanisms::prelude::*;
-
-pub(crate) use files::reopened;
-pub(crate) use folders::listed;
-pub(crate) use kept_open::{refilled, rewound, sought};
-pub(crate) use made_up::made_up;
 use reopened::ReopenedFile;
-pub(crate) use rewritten::rewritten;
 
 /// What a program's own work on repeated data is called.
 const ON_READ: &str = "work on the data read";

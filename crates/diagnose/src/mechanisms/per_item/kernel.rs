@@ -1,6 +1,6 @@
 //! Detects time in the kernel to which no more specific finding applies.
 
-use super::read_one_by_one;
+use super::tiny_files::read_one_by_one;
 use crate::calls::asks_about_path;
 use crate::mechanisms::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Detects streams and files that are read or written in small pieces, each with a separate call.
 
-use super::read_one_by_one;
+use super::tiny_files::read_one_by_one;
 use crate::analysis::{PiecesOf, Small};
 use crate::mechanisms::prelude::*;
 
