@@ -28,6 +28,11 @@ impl<'a> Analysis<'a> {
         self.threads.get(*self.index.threads.get(&tid)?)
     }
 
+    /// Returns the times of the matching threads.
+    pub(crate) fn threads_that(&self, fit: impl Fn(&ThreadTimes) -> bool) -> Vec<&ThreadTimes> {
+        self.threads.iter().filter(|times| fit(times)).collect()
+    }
+
     /// Returns the times of a process's threads.
     pub(crate) fn threads_of(&self, pid: u32) -> impl Iterator<Item = &ThreadTimes> {
         of(&self.index.of_process, pid).map(|at| &self.threads[at])

@@ -49,10 +49,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
     leave_those_paced_by_others(analysis, &mut threads);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
-    let partners = analysis.threads.iter();
-    let partners: Vec<_> = partners
-        .filter(|times| threads.contains_key(&times.tid))
-        .collect();
+    let partners = analysis.threads_that(|times| threads.contains_key(&times.tid));
     let busy = partners.cpu_ns();
     let per_wait = busy / waits.max(1) as f64;
     let little = per_wait <= t::STORM_CPU_PER_WAIT_NS

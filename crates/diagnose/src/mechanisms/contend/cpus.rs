@@ -14,10 +14,7 @@ fn were_bound(analysis: &Analysis<'_>) -> bool {
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1) as f64;
-    let threads = analysis.threads.iter();
-    let busy: Vec<_> = threads
-        .filter(|times| is_runnable(times, analysis.trace))
-        .collect();
+    let busy = analysis.threads_that(|times| is_runnable(times, analysis.trace));
     let ready = busy.spent_ns(TimeCategory::Ready);
     let lived: f64 = busy.iter().map(|times| times.ns()).sum();
     let waiting = ready / lived.max(1.0);

@@ -61,8 +61,7 @@ fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
         .filter_map(|tid| Some((*tid, analysis.thread(*tid)?)));
     let mut found: Vec<(u32, &ThreadTimes)> = known.collect();
     if analysis.by_stops() {
-        let rest = analysis.threads.iter();
-        let mut rest: Vec<&ThreadTimes> = rest.filter(|it| !own.contains(&it.tid)).collect();
+        let mut rest = analysis.threads_that(|times| !own.contains(&times.tid));
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {

@@ -31,8 +31,7 @@ fn burning(
 /// those was ready without a CPU while the loops ran. Without the loops, the run would take as long as the
 /// busiest other thread computes.
 fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
-    let is_other = |other: &&ThreadTimes| loops.iter().all(|one| one.tid != other.tid);
-    let others: Vec<&ThreadTimes> = analysis.threads.iter().filter(is_other).collect();
+    let others = analysis.threads_that(|other| loops.iter().all(|one| one.tid != other.tid));
     let most =
         |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
     let ready = most(|times| times.sums.get(TimeCategory::Ready));

@@ -107,12 +107,8 @@ fn beside_timers(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> boo
 
 /// Returns whether threads that are not on the critical path computed for most of the time.
 fn others_compute(analysis: &Analysis<'_>) -> bool {
-    let others = analysis
-        .threads
-        .iter()
-        .filter(|l| analysis.weight(l.tid) < 0.5);
-    let busiest = others.map(|times| times.on_cpu_ns).fold(0.0, f64::max);
-    busiest >= 0.5 * analysis.trace.duration_ns as f64
+    let others = analysis.threads_that(|times| analysis.weight(times.tid) < 0.5);
+    others.least_and_most_cpu_ns().1 >= 0.5 * analysis.trace.duration_ns as f64
 }
 
 #[cfg(test)]

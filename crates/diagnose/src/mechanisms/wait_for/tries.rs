@@ -320,10 +320,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// Describes what is done by the processes that hold the lock one after another.
 fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
-    let threads = analysis.threads.iter();
-    let own: Vec<_> = threads
-        .filter(|times| tries.is_of(analysis, times.pid))
-        .collect();
+    let own = analysis.threads_that(|times| tries.is_of(analysis, times.pid));
     let waited = own.spent_ns(TimeCategory::Disk) + own.spent_ns(TimeCategory::Network);
     let ran = time(analysis.untraced(own.cpu_ns()));
     match waited > own.cpu_ns() {
