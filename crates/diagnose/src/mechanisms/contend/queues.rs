@@ -112,7 +112,10 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
 /// Returns how often a thread requested a lock on a file. Each release wakes all waiters, and all but one of
 /// them sleep again.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
-    match analysis.traced_calls(|row| row.tid == tid && calls::is_file_lock(&row.name)) {
+    let rows = analysis
+        .rows_of(tid)
+        .filter(|row| calls::is_file_lock(&row.name));
+    match rows.map(|row| row.calls).sum() {
         0 => u64::MAX,
         calls => calls,
     }
@@ -159,13 +162,19 @@ fn queue(
         return None;
     }
     let tids: Vec<u32> = queueing.iter().map(|times| times.tid).collect();
+    let all_waits: u64 = queueing.iter().map(|times| waits(times)).sum();
     let gives = |times: &&ThreadTimes| {
-        let others = queueing.iter().copied().filter(|it| it.tid != times.tid);
-        let others: Vec<&ThreadTimes> = others.collect();
-        let all_waits: u64 = others.iter().map(|times| waits(times)).sum();
-        others.len() > 1
-            && times.on_cpu_ns < t::CPU_OF_A_GIVER * others.cpu_ns() / others.len() as f64
-            && analysis.lock_waits(times.tid) as f64 >= t::PART_OF_A_GIVER * all_waits as f64
+        let (workers, waits, cpu_ns) = match tids.contains(&times.tid) {
+            true => (
+                tids.len() - 1,
+                all_waits - waits(times),
+                cpu_ns - times.on_cpu_ns,
+            ),
+            false => (tids.len(), all_waits, cpu_ns),
+        };
+        workers > 1
+            && times.on_cpu_ns < t::CPU_OF_A_GIVER * cpu_ns / workers as f64
+            && analysis.lock_waits(times.tid) as f64 >= t::PART_OF_A_GIVER * waits as f64
     };
     let given = || threads.iter().any(gives);
     if on_files(analysis, &tids) == 0 && (have_hub(analysis, &tids) || given()) {
@@ -192,7 +201,7 @@ fn queue(
         threads: queueing.len(),
         file: None,
         between_processes: false,
-        waits: queueing.iter().map(|times| waits(times)).sum(),
+        waits: all_waits,
         waited_ns: queueing.spent_ns(TimeCategory::Locks),
         cpu_ns,
         spun_ns: queueing.iter().map(|times| analysis.spun_ns(times)).sum(),

@@ -20,7 +20,9 @@ fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
     };
     let copied = bytes(calls::is_copy);
     let (read, written) = (bytes(calls::is_read), bytes(calls::is_write));
-    let removed = analysis.traced_calls(|row| row.pid == pid && calls::removes(&row.name));
+    let removes = analysis.rows_of_process(pid);
+    let removes = removes.filter(|row| calls::removes(&row.name));
+    let removed: u64 = removes.map(|row| row.calls).sum();
     let again = |file: &FileRow| {
         file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.text().starts_with('/')
     };
