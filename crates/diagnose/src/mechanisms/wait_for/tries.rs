@@ -4,7 +4,6 @@
 
 use crate::descriptors::is_path;
 use crate::mechanisms::prelude::*;
-use fathom_trace::RefusedRow;
 
 const ENOENT: i32 = 2;
 const EAGAIN: i32 = 11;
@@ -238,12 +237,12 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
         .filter(|row| row.calls >= FEWEST_TRIES)
         .filter(is_meant);
     let failed = analysis.calls(|row| row.errors > 0);
-    let key = |row: &'_ SyscallRow| (actor(analysis, row.pid), row.name.clone());
-    let errors = totals(failed.map(|row| (key(row), row.errors)));
+    let errors = failed.map(|row| ((actor(analysis, row.pid), row.name.as_str()), row.errors));
+    let errors = totals(errors);
     let of_row = |row: &LookupRow| {
         let failure = Failure::of(row.errno)?;
         let fails = |pid: u32, pauses: u64| {
-            let errors = errors.get(&(pid, row.call.clone())).copied().unwrap_or(0);
+            let errors = errors.get(&(pid, row.call.as_str())).copied().unwrap_or(0);
             errors > 0 && errors as f64 >= TRIES_FOR_A_PAUSE * pauses as f64
         };
         let pids = pauses
@@ -265,11 +264,11 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
 fn refused(analysis: &Analysis<'_>) -> Vec<Tries> {
     let rows = analysis.trace.refused.iter();
     let meant = rows.filter(|row| [ECONNREFUSED, ENOENT, EAGAIN].contains(&row.errno));
-    let key = |row: &RefusedRow| (actor(analysis, row.pid), row.address.clone());
-    let by_address = totals(meant.map(|row| (key(row), row.calls))).into_iter();
+    let calls = meant.map(|row| ((actor(analysis, row.pid), row.address.as_str()), row.calls));
+    let by_address = totals(calls).into_iter();
     let tries = by_address.map(|((actor, address), calls)| Tries {
         call: "connect".to_owned(),
-        object: Some(address),
+        object: Some(address.to_owned()),
         tries: calls,
         pids: BTreeSet::from([actor]),
         ..Tries::of(Failure::Refused)
