@@ -354,7 +354,7 @@ pub(crate) fn is_memory(call: &str) -> bool {
 
 /// Defines queries about calls by name, each answered from the table.
 macro_rules! questions {
-    ($($question:ident: $what:ident,)*) => {$(
+    ($($question:ident: $what:expr,)*) => {$(
         /// See the flag of the same name.
         pub(crate) fn $question(call: &str) -> bool {
             does(call, $what)
@@ -365,6 +365,7 @@ macro_rules! questions {
 questions! {
     is_read: READ,
     is_write: WRITE,
+    moves_bytes: READ | WRITE,
     is_copy: COPY,
     is_counted_as_both: COUNTED_AS_BOTH,
     is_message: MESSAGE,
@@ -387,6 +388,7 @@ questions! {
     is_signal_wait: SIGNAL_WAIT,
     is_lock: LOCK,
     is_file_lock: FILE_LOCK,
+    is_any_lock: LOCK | FILE_LOCK,
     scans_descriptors: SCAN,
     is_clock: CLOCK,
     takes_within_kernel: TAKE_WITHIN_KERNEL,
@@ -399,11 +401,6 @@ questions! {
 /// Reports whether a call queries what is at a path without changing anything.
 pub fn asks_about_path(call: &str) -> bool {
     does(call, ASK_PATH)
-}
-
-/// Reports whether the call moves bytes through a descriptor.
-pub(crate) fn moves_bytes(call: &str) -> bool {
-    does(call, READ | WRITE)
 }
 
 /// Reports whether the kernel counts the call as a read or a write in `/proc/PID/io`.

@@ -7,7 +7,7 @@ use fathom_model::{CodePlace, Confidence, Evidence, Finding, FindingId, Place, T
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use crate::analysis::Analysis;
-use crate::numbers::time;
+use crate::numbers::{Number, time};
 use crate::thresholds as t;
 
 /// The time spent waiting for a CPU after a wait is mentioned if it is at least this fraction of the wait.
@@ -49,17 +49,25 @@ impl Piece {
         })
     }
 
+    /// Selects this much time of a category.
+    pub(crate) fn of(spent: TimeCategory, ns: f64) -> Self {
+        let of = Atoms::Of(spent);
+        Self { of, ns }
+    }
+
+    /// Selects this much time of these rows.
+    pub(crate) fn of_rows(rows: impl Iterator<Item = Row>, ns: f64) -> Self {
+        let (rows, part) = (rows.collect(), 1.0);
+        let of = Atoms::Rows { rows, part };
+        Self { of, ns }
+    }
+
     /// Selects the cost of the matching calls.
     pub(crate) fn of_calls(analysis: &Analysis<'_>, fits: impl Fn(&SyscallRow) -> bool) -> Self {
         let rows = analysis.trace.syscalls.iter().enumerate();
         let rows = rows.filter(|(_, row)| fits(row));
-        let (rows, costs): (Vec<Row>, Vec<f64>) = rows
-            .map(|(at, row)| (Row::Call(at), analysis.cost_ns(row)))
-            .unzip();
-        Self {
-            of: Atoms::Rows { rows, part: 1.0 },
-            ns: costs.iter().sum(),
-        }
+        let ns = rows.clone().map(|(_, row)| analysis.cost_ns(row)).sum();
+        Self::of_rows(rows.map(|(at, _)| Row::Call(at)), ns)
     }
 
     /// Selects the waits for a CPU that follow the matching waits: they have the same cause.
@@ -75,13 +83,11 @@ impl Piece {
         let delays = rows.iter().enumerate();
         let delays =
             delays.filter(|(_, row)| row.cause == Cause::Ready && waits.contains(&of(row)));
-        let (rows, ns): (Vec<Row>, Vec<f64>) = delays
-            .map(|(at, _)| (Row::Wait(at), analysis.wait_of_row(at).1))
-            .unzip();
-        Self {
-            of: Atoms::Rows { rows, part: 1.0 },
-            ns: ns.iter().sum(),
-        }
+        let ns: f64 = delays
+            .clone()
+            .map(|(at, _)| analysis.wait_of_row(at).1)
+            .sum();
+        Self::of_rows(delays.map(|(at, _)| Row::Wait(at)), ns)
     }
 
     /// Selects this part of the matching waits, by their categories.
@@ -92,9 +98,7 @@ impl Piece {
     ) -> Self {
         let rows = analysis.trace.off_cpu.iter().enumerate();
         let rows = rows.filter(|(at, row)| fits(row, analysis.wait_of_row(*at).0));
-        let rows = rows.map(|(at, _)| Row::Wait(at)).collect();
-        let of = Atoms::Rows { rows, part: 1.0 };
-        Self { of, ns }
+        Self::of_rows(rows.map(|(at, _)| Row::Wait(at)), ns)
     }
 }
 
@@ -198,8 +202,8 @@ impl Claim {
         self
     }
 
-    pub(crate) fn evidence(mut self, name: &str, value: f64, unit: &str) -> Self {
-        let (name, unit) = (name.to_owned(), unit.to_owned());
+    pub(crate) fn evidence(mut self, name: &str, value: impl Number, unit: &str) -> Self {
+        let (name, value, unit) = (name.to_owned(), value.number(), unit.to_owned());
         self.finding.evidence.push(Evidence { name, value, unit });
         self
     }
@@ -207,7 +211,7 @@ impl Claim {
     /// Adds a number to the evidence, if the tier knows it.
     pub(crate) fn evidence_if(self, name: &str, number: Option<u64>, unit: &str) -> Self {
         match number {
-            Some(number) => self.evidence(name, number as f64, unit),
+            Some(number) => self.evidence(name, number, unit),
             None => self,
         }
     }
@@ -234,6 +238,16 @@ impl Claim {
             self = self.with(&words);
         }
         self.beside(analysis, delays.ns).pieces(vec![waits, delays])
+    }
+
+    /// Claims the matching waits without those for a CPU that follow them.
+    pub(crate) fn in_waits(
+        self,
+        analysis: &Analysis<'_>,
+        ns: f64,
+        fits: impl Fn(&OffCpuRow, TimeCategory) -> bool,
+    ) -> Self {
+        self.pieces(vec![Piece::of_waits(analysis, ns, fits)])
     }
 
     /// Adds time that has the same cause, but that isn't part of what the claim is about.

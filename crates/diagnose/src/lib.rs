@@ -22,6 +22,7 @@ mod fake;
 mod faults;
 mod file_name;
 mod findings;
+mod grouping;
 mod intervals;
 mod io;
 mod kernel_outside;
@@ -55,7 +56,6 @@ use analysis::Analysis;
 
 pub use calls::asks_about_path;
 pub use explanation::{Subject, end_in_words, explanation, is_quotable, timed_runs};
-pub use findings::findings_page;
 pub use observation::{Languages, Limits, Observation};
 pub use rows::{phases, process_rows};
 pub use runtimes::{Asked, Language, asked_by_hand, joined, lacks_names};

@@ -31,9 +31,37 @@ pub(crate) fn bytes(number: f64) -> String {
     )
 }
 
+/// A number of things.
+pub(crate) trait Number {
+    fn number(self) -> f64;
+}
+
+impl Number for f64 {
+    fn number(self) -> f64 {
+        self
+    }
+}
+
+impl Number for u64 {
+    fn number(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Number for usize {
+    fn number(self) -> f64 {
+        self as f64
+    }
+}
+
 /// Formats a count with thousands separators.
-pub(crate) fn count(n: u64) -> String {
-    fathom_model::quantity::format_count(n as f64)
+pub(crate) fn count(n: impl Number) -> String {
+    fathom_model::quantity::format_count(n.number())
+}
+
+/// Returns a part of a sentence, or nothing if it doesn't apply.
+pub(crate) fn if_so(applies: bool, words: impl FnOnce() -> String) -> String {
+    if applies { words() } else { String::new() }
 }
 
 #[cfg(test)]
@@ -44,7 +72,7 @@ mod tests {
     fn numbers_read_as_people_write_them() {
         assert_eq!(time(1_234_567.0), "1.23 ms");
         assert_eq!(time(830.0), "830 ns");
-        assert_eq!(count(1_000_000), "1,000,000");
-        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000_000u64), "1,000,000");
+        assert_eq!(count(999u64), "999");
     }
 }

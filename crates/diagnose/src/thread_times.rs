@@ -1,5 +1,7 @@
 //! The time of one thread: its start, its end, and its time by category.
 
+use fathom_model::TimeCategory;
+
 use crate::sums::Sums;
 
 /// When a thread began and ended, and its time by category.
@@ -21,5 +23,35 @@ pub(crate) struct ThreadTimes {
 impl ThreadTimes {
     pub(crate) fn ns(&self) -> f64 {
         self.to_ns.saturating_sub(self.from_ns) as f64
+    }
+}
+
+/// Sums over several threads.
+pub(crate) trait Threads {
+    fn cpu_ns(&self) -> f64;
+    fn spent_ns(&self, spent: TimeCategory) -> f64;
+    /// Returns the lowest and the highest CPU time of a thread.
+    fn least_and_most_cpu_ns(&self) -> (f64, f64);
+    /// Returns when the first thread began and the last one ended.
+    fn span(&self) -> Option<(u64, u64)>;
+}
+
+impl Threads for [&ThreadTimes] {
+    fn cpu_ns(&self) -> f64 {
+        self.iter().map(|times| times.on_cpu_ns).sum()
+    }
+
+    fn spent_ns(&self, spent: TimeCategory) -> f64 {
+        self.iter().map(|times| times.sums.get(spent)).sum()
+    }
+
+    fn least_and_most_cpu_ns(&self) -> (f64, f64) {
+        let cpu = || self.iter().map(|times| times.on_cpu_ns);
+        (cpu().fold(f64::MAX, f64::min), cpu().fold(0.0, f64::max))
+    }
+
+    fn span(&self) -> Option<(u64, u64)> {
+        let from = self.iter().map(|times| times.from_ns).min()?;
+        Some((from, self.iter().map(|times| times.to_ns).max()?))
     }
 }

@@ -61,6 +61,18 @@ pub struct Intervention {
     pub(crate) arrange: fn(&Case<'_>) -> Result<Change, String>,
 }
 
+/// The default values, which suit most interventions.
+const USUAL: Intervention = Intervention {
+    name: "",
+    takes_away: "",
+    needs: "nothing",
+    can_break: "nothing known",
+    findings: &[],
+    takes: Takes::Some,
+    looks: 0,
+    arrange: |_| Ok(Change::default()),
+};
+
 impl std::fmt::Debug for Intervention {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)

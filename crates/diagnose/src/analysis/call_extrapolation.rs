@@ -61,8 +61,7 @@ impl Analysis<'_> {
         let surely_ns = (in_calls_ns - waits_ns * t::SWITCH_SCATTER).max(0.0);
         let (rounds, guessed) = self.rounds_by(if ticks_tell { surely_ns } else { 0.0 });
         let calls_that = |fits: &dyn Fn(&SyscallRow) -> bool| -> f64 {
-            let rows = self.trace.syscalls.iter().filter(|row| fits(row));
-            rows.map(|row| self.calls_of(row, rounds)).sum()
+            self.calls(fits).map(|row| self.calls_of(row, rounds)).sum()
         };
         let calls = calls_that(&|_| true);
         let rows = self.trace.syscalls.iter();
@@ -186,7 +185,7 @@ impl Analysis<'_> {
     /// calls, those were so slow that stopping at them added little; an untraced run then doesn't make them
     /// more often.
     fn most_rounds(&self, late: u64) -> f64 {
-        let traced: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        let traced = self.traced_calls(|_| true);
         match traced < t::FEW_IN_A_BUDGET {
             true => traced as f64 / late as f64 * self.timed_ns / t::TIME_OF_A_BUDGET_NS,
             false => f64::INFINITY,

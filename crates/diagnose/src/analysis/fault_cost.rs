@@ -77,13 +77,10 @@ fn modelled_each_ns(analysis: &Analysis<'_>) -> f64 {
         // If the number of calls is unknown, the ticks are attributed to calls.
         true => analysis.outside_of_calls_ns().unwrap_or(0.0),
         false => {
-            let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
-            let in_calls: f64 = trace
-                .syscalls
-                .iter()
-                .map(|row| cpu_in_calls(row, analysis.entry_exit.call_ns))
-                .sum();
-            accounts.system_ns as f64 - in_calls - calls as f64 * analysis.overhead_ns
+            let in_call = |row| cpu_in_calls(row, analysis.entry_exit.call_ns);
+            let in_calls: f64 = trace.syscalls.iter().map(in_call).sum();
+            let added = analysis.traced_calls(|_| true) as f64 * analysis.overhead_ns;
+            accounts.system_ns as f64 - in_calls - added
         }
     };
     let enough = accounts.minor_faults >= t::FAULTS_TO_DIVIDE_BY && outside >= t::ENOUGH_TICKS_NS;

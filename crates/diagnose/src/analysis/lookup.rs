@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use fathom_trace::{FileRow, OffCpuRow, Process, SyscallRow};
+use fathom_trace::{Cause, FileRow, Interval, OffCpuRow, Process, SyscallRow};
 
 use super::Analysis;
+use crate::grouping::grouped;
 use crate::thread_times::ThreadTimes;
 
 /// Returns the items with this number, in order.
@@ -27,6 +28,11 @@ impl<'a> Analysis<'a> {
         self.threads.get(*self.index.threads.get(&tid)?)
     }
 
+    /// Returns the times of the matching threads.
+    pub(crate) fn threads_that(&self, fit: impl Fn(&ThreadTimes) -> bool) -> Vec<&ThreadTimes> {
+        self.threads.iter().filter(|times| fit(times)).collect()
+    }
+
     /// Returns the times of a process's threads.
     pub(crate) fn threads_of(&self, pid: u32) -> impl Iterator<Item = &ThreadTimes> {
         of(&self.index.of_process, pid).map(|at| &self.threads[at])
@@ -34,11 +40,7 @@ impl<'a> Analysis<'a> {
 
     /// Returns the times of the threads of each process.
     pub(crate) fn threads_by_process(&self) -> BTreeMap<u32, Vec<&ThreadTimes>> {
-        let mut threads: BTreeMap<u32, Vec<&ThreadTimes>> = BTreeMap::new();
-        for times in &self.threads {
-            threads.entry(times.pid).or_default().push(times);
-        }
-        threads
+        grouped(self.threads.iter().map(|times| (times.pid, times)))
     }
 
     /// Returns the calls of a thread.
@@ -49,6 +51,39 @@ impl<'a> Analysis<'a> {
     /// Returns the calls of all threads of a process.
     pub(crate) fn rows_of_process(&self, pid: u32) -> impl Iterator<Item = &'a SyscallRow> + '_ {
         of(&self.index.calls_of_process, pid)
+    }
+
+    /// Returns the matching calls of all threads.
+    pub(crate) fn calls(
+        &self,
+        fits: impl Fn(&SyscallRow) -> bool,
+    ) -> impl Iterator<Item = &'a SyscallRow> {
+        self.trace.syscalls.iter().filter(move |row| fits(row))
+    }
+
+    /// Returns the number of matching calls that were traced.
+    pub(crate) fn traced_calls(&self, fits: impl Fn(&SyscallRow) -> bool) -> u64 {
+        self.calls(fits).map(|row| row.calls).sum()
+    }
+
+    /// Returns the waits in calls with matching names, of all threads.
+    pub(crate) fn asleep_in(
+        &self,
+        is: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &'a OffCpuRow> {
+        let rows = self.trace.off_cpu.iter();
+        rows.filter(move |row| row.cause == Cause::Asleep && row.call.as_deref().is_some_and(&is))
+    }
+
+    /// Returns the individual waits in calls with matching names that another thread ended, and that thread.
+    pub(crate) fn ended_waits(
+        &self,
+        is: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = (&'a Interval, u32)> {
+        let waits = self.trace.timeline.iter().flatten();
+        let asleep = waits.filter(|wait| wait.cause == Cause::Asleep);
+        let meant = asleep.filter(move |wait| wait.call.as_deref().is_some_and(&is));
+        meant.filter_map(|wait| Some((wait, wait.woken_by.filter(|by| *by != wait.tid)?)))
     }
 
     /// Returns a thread's off-CPU rows.

@@ -239,11 +239,13 @@ impl Analysis<'_> {
     }
 
     pub(crate) fn spawn_ns(&self) -> f64 {
-        self.observation
-            .limits
-            .spawn_seconds
-            .unwrap_or(t::SPAWN_SECONDS)
-            * 1e9
+        let seconds = self.observation.limits.spawn_seconds;
+        seconds.unwrap_or(t::SPAWN_SECONDS) * 1e9
+    }
+
+    /// Returns the traced CPU time of all threads.
+    pub(crate) fn traced_cpu_ns(&self) -> f64 {
+        self.threads.iter().map(|times| times.on_cpu_ns).sum()
     }
 
     /// Returns the traced CPU time of a process's threads.
@@ -270,13 +272,11 @@ impl Analysis<'_> {
     /// Returns a process and its descendants. The depth is limited.
     pub(crate) fn tree(&self, pid: u32) -> Vec<u32> {
         let mut tree = vec![pid];
-        let mut at = 0;
-        while let Some(parent) = tree.get(at).copied() {
-            tree.extend(self.children_of(parent).map(|p| p.pid));
-            at += 1;
-            if at > self.trace.processes.len() {
+        for at in 0..=self.trace.processes.len() {
+            let Some(parent) = tree.get(at).copied() else {
                 break;
-            }
+            };
+            tree.extend(self.children_of(parent).map(|p| p.pid));
         }
         tree
     }

@@ -6,6 +6,7 @@ use fathom_stacks::Frame;
 use fathom_trace::Activity;
 
 use super::Analysis;
+use crate::grouping::totals;
 
 const SIGSEGV: i32 = 11;
 
@@ -48,10 +49,8 @@ impl Analysis<'_> {
 
 /// Returns the function to which most of these frames belong, if there are many of them.
 fn repeated<'a>(frames: impl Iterator<Item = &'a Frame>) -> Option<&'a str> {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for function in frames.filter_map(|frame| frame.function.as_deref()) {
-        *times.entry(function).or_default() += 1;
-    }
+    let functions = frames.filter_map(|frame| frame.function.as_deref());
+    let times = totals(functions.map(|function| (function, 1)));
     let (function, times) = times.into_iter().max_by_key(|(_, times)| *times)?;
     (times >= DEEP).then_some(function)
 }

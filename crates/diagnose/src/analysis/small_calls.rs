@@ -1,12 +1,13 @@
 //! Finds descriptors that are read or written in small pieces.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fathom_trace::{Cause, OffCpuRow, SyscallRow};
 
 use super::{Analysis, Tally};
 use crate::calls;
 use crate::descriptors::WaitKind;
+use crate::grouping::grouped;
 use crate::runtimes::is_name_map;
 use crate::thresholds as t;
 
@@ -175,28 +176,20 @@ impl Analysis<'_> {
 }
 
 fn find(analysis: &Analysis<'_>) -> Vec<Small> {
-    let mut keys: BTreeMap<(u32, i32, bool), (u64, u64)> = BTreeMap::new();
-    for row in &analysis.trace.syscalls {
-        if let Some((key, writes)) = key(row) {
-            let sums = keys.entry((key.0, key.1, writes)).or_default();
-            sums.0 += row.calls;
-            sums.1 += row.bytes;
-        }
-    }
+    let rows = analysis.trace.syscalls.iter();
+    let keys = grouped(rows.filter_map(|row| Some((key(row)?, row))));
     // The parent that created the process, and the program that the process runs.
     let kin = |pid: u32| {
         let parent = analysis.process(pid).and_then(|process| process.parent);
         (parent, analysis.program_of(pid))
     };
-    let mut alike: BTreeMap<_, Vec<(u64, u32)>> = BTreeMap::new();
-    for ((pid, fd, writes), (calls, bytes)) in keys {
-        if (bytes as f64) < t::LINE_BYTES * calls as f64
-            && let Some(of) = analysis.pieces_of(pid, fd, writes)
-        {
-            let kin = alike.entry((kin(pid), fd, writes, of)).or_default();
-            kin.push((calls, pid));
-        }
-    }
+    let alike = grouped(keys.into_iter().filter_map(|(((pid, fd), writes), rows)| {
+        let calls: u64 = rows.iter().map(|row| row.calls).sum();
+        let bytes: u64 = rows.iter().map(|row| row.bytes).sum();
+        let is_small = (bytes as f64) < t::LINE_BYTES * calls as f64;
+        let of = is_small.then(|| analysis.pieces_of(pid, fd, writes));
+        Some(((kin(pid), fd, writes, of.flatten()?), (calls, pid)))
+    }));
     // If the run was stopped at calls, only some of them were traced, and the kernel's counts tell how many
     // more there were.
     let least = match analysis.by_stops() {
@@ -210,10 +203,8 @@ fn find(analysis: &Analysis<'_>) -> Vec<Small> {
         let mut tally = analysis.tally(|row| is_of(row, &pids, fd, writes));
         // Short uses of the descriptor number, such as for libraries at startup, don't belong to the named
         // object.
-        let strays = pids
-            .iter()
-            .flat_map(|pid| analysis.descriptors.strays(*pid, fd));
-        for stray in strays {
+        let descriptors = &analysis.descriptors;
+        for stray in pids.iter().flat_map(|pid| descriptors.strays(*pid, fd)) {
             let flow = match writes {
                 true => stray.moved.written,
                 false => stray.moved.read,

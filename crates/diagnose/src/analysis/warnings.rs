@@ -37,17 +37,13 @@ impl Analysis<'_> {
         {
             return None;
         }
-        let how_much = if self.trace.threads.len() == 1 {
-            format!(
-                "waited {:.0} % of their wall time for a CPU",
-                100.0 * self.of_wall(wait)
-            )
-        } else {
-            format!(
-                "took {}, and their main thread waited {} of that for a CPU",
-                time(self.timed_ns),
-                time(wait)
-            )
+        let (took, waited) = (time(self.timed_ns), time(wait));
+        let how_much = match self.trace.threads.len() {
+            1 => {
+                let share = 100.0 * self.of_wall(wait);
+                format!("waited {share:.0} % of their wall time for a CPU")
+            }
+            _ => format!("took {took}, and their main thread waited {waited} of that for a CPU"),
         };
         Some(format!(
             "The timed runs {how_much} that other programs used; run again on a quiet machine."
@@ -56,15 +52,9 @@ impl Analysis<'_> {
 
     /// Warns that only a part of the reads and writes was traced.
     fn not_traced(&self) -> Option<String> {
-        let moves = |name: &str| calls::is_read(name) || calls::is_write(name);
-        let rows = self.trace.syscalls.iter();
-        let traced: u64 = rows
-            .filter(|row| moves(&row.name))
-            .map(|row| row.calls)
-            .sum();
-        let runs = self.timed.iter();
-        let counts =
-            runs.filter_map(|run| run.io.as_ref().map(|io| io.read_calls + io.write_calls));
+        let traced = self.traced_calls(|row| calls::moves_bytes(&row.name));
+        let runs = self.timed.iter().filter_map(|run| run.io.as_ref());
+        let counts = runs.map(|io| io.read_calls + io.write_calls);
         let all = median(counts.collect())? as u64;
         // A small difference is due to variation between runs.
         if !self.by_stops() || traced * 10 >= all * 9 || all < t::CALLS_OF_A_HABIT {
@@ -81,8 +71,7 @@ impl Analysis<'_> {
     /// Warns that untraced calls are assumed to be like the others.
     fn taken_as_alike(&self) -> Option<String> {
         let stretch = self.stretch(|_| true);
-        let rows = self.trace.syscalls.iter();
-        let traced: u64 = rows.map(|row| row.calls).sum();
+        let traced = self.traced_calls(|_| true);
         if stretch < 1.1 || traced < t::CALLS_OF_A_HABIT {
             return None;
         }
@@ -96,8 +85,7 @@ impl Analysis<'_> {
 
     /// Warns that an unknown number of calls followed after the tracing of calls ended.
     fn traced_in_part(&self) -> Option<String> {
-        let rows = self.trace.syscalls.iter();
-        let traced: u64 = rows.map(|row| row.calls).sum();
+        let traced = self.traced_calls(|_| true);
         (self.by_stops() && self.trace.calls_cut).then(|| {
             format!(
                 "The first {} calls were traced, and tables and findings contain only these; how many followed is \
@@ -109,7 +97,7 @@ impl Analysis<'_> {
 
     /// Warns that most calls used the 32-bit entry, and what that costs.
     fn through_32_bit_entry(&self) -> Option<String> {
-        let all: u64 = self.trace.syscalls.iter().map(|row| row.calls).sum();
+        let all = self.traced_calls(|_| true);
         let foreign = self.trace.calls_by_32_bit_entry();
         if foreign * 2 < all || foreign < t::CALLS_OF_A_HABIT {
             return None;

@@ -7,41 +7,47 @@ use crate::claim::{Claim, Least};
 
 /// The mechanism by which time is lost.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Mechanism {
-    /// Returns the name used in the documentation.
-    pub name: &'static str,
-    /// The range, as multiples of the predicted saving, within which nine of ten repaired programs of the
-    /// corpus saved: 340 recorded pairs in all tiers, without the time that their runs waited for a CPU. The
-    /// range is unknown for polling, which saves CPU time.
-    pub spread: (f64, f64),
-}
-
-const fn mechanism(name: &'static str, low: f64, high: f64) -> Mechanism {
-    let spread = (low, high);
-    Mechanism { name, spread }
+pub(crate) enum Mechanism {
+    /// A cost is paid for each item, although a batch could share it.
+    PerItem,
+    /// The same object, command or computation is repeated.
+    Again,
+    /// Something else sets the pace.
+    WaitFor,
+    /// Several threads want something that only one of them can have at a time.
+    Contend,
+    /// Threads wake each other.
+    HandOver,
+    /// Something is queried repeatedly.
+    Poll,
+    /// Work runs sequentially, or on one of several CPUs.
+    Serial,
+    /// Short-lived processes and threads are created.
+    Make,
+    /// Time passes before the first useful work.
+    Start,
+    /// Memory is accessed for the first time.
+    Touch,
 }
 
 impl Mechanism {
-    /// A cost is paid for each item, although a batch could share it.
-    pub(crate) const PER_ITEM: Self = mechanism("per item", 0.7, 1.9);
-    /// The same object, command or computation is repeated.
-    pub(crate) const AGAIN: Self = mechanism("again", 0.4, 1.75);
-    /// Something else sets the pace.
-    pub(crate) const WAIT_FOR: Self = mechanism("wait for", 0.85, 1.9);
-    /// Several threads want something that only one of them can have at a time.
-    pub(crate) const CONTEND: Self = mechanism("contend", 0.3, 2.3);
-    /// Threads wake each other.
-    pub(crate) const HAND_OVER: Self = mechanism("hand over", 0.6, 1.35);
-    /// Something is queried repeatedly.
-    pub(crate) const POLL: Self = mechanism("poll", 0.0, 2.0);
-    /// Work runs sequentially, or on one of several CPUs.
-    pub(crate) const SERIAL: Self = mechanism("serial", 0.4, 2.1);
-    /// Short-lived processes and threads are created.
-    pub(crate) const MAKE: Self = mechanism("make", 0.4, 1.75);
-    /// Time passes before the first useful work.
-    pub(crate) const START: Self = mechanism("start", 0.4, 4.5);
-    /// Memory is accessed for the first time.
-    pub(crate) const TOUCH: Self = mechanism("touch", 0.85, 1.85);
+    /// Returns the range, as multiples of the predicted saving, within which nine of ten repaired programs of
+    /// the corpus saved: 340 recorded pairs in all tiers, without the time that their runs waited for a CPU.
+    /// The range is unknown for polling, which saves CPU time.
+    pub(crate) const fn spread(self) -> (f64, f64) {
+        match self {
+            Self::PerItem => (0.7, 1.9),
+            Self::Again => (0.4, 1.75),
+            Self::WaitFor => (0.85, 1.9),
+            Self::Contend => (0.3, 2.3),
+            Self::HandOver => (0.6, 1.35),
+            Self::Poll => (0.0, 2.0),
+            Self::Serial => (0.4, 2.1),
+            Self::Make => (0.4, 1.75),
+            Self::Start => (0.4, 4.5),
+            Self::Touch => (0.85, 1.85),
+        }
+    }
 }
 
 /// A cause that replaces a finding, because the finding is its effect.
@@ -86,6 +92,11 @@ pub(super) const fn shows(find: Find) -> Variant {
     Variant { find, least: None }
 }
 
+/// A variant that must have this share of the wall time.
+pub(super) const fn shows_above(share: f64, find: Find) -> Variant {
+    shows_from(Least::share(share), find)
+}
+
 pub(super) const fn shows_from(least: Least, find: Find) -> Variant {
     let least = Some(least);
     Variant { find, least }
@@ -108,8 +119,6 @@ pub(crate) struct Declaration {
     pub may_be_effect: fn(&Finding) -> bool,
     /// The variants that find it. The one with the largest claim is reported.
     pub variants: &'static [Variant],
-    /// The section in `docs/findings.md`, below the summary sentence.
-    pub text: &'static str,
 }
 
 impl Declaration {
@@ -140,7 +149,7 @@ impl Declaration {
 /// The default values, which suit most findings.
 pub(super) const USUAL: Declaration = Declaration {
     id: FindingId::KernelBound,
-    mechanism: Mechanism::PER_ITEM,
+    mechanism: Mechanism::PerItem,
     also: &[],
     calls: None,
     least: Least::OF_WORK,
@@ -148,10 +157,14 @@ pub(super) const USUAL: Declaration = Declaration {
     effect_of: EffectOf::Causes(&[]),
     may_be_effect: |_| true,
     variants: &[],
-    text: "",
 };
+
+/// A cause that explains findings of up to `one_of` times its size.
+pub(super) const fn one_in(one_of: u64, id: FindingId) -> Cause {
+    Cause { id, one_of }
+}
 
 /// A cause that explains findings of up to three times its size.
 pub(super) const fn a_third(id: FindingId) -> Cause {
-    Cause { id, one_of: 3 }
+    one_in(3, id)
 }

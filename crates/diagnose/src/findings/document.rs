@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use fathom_model::{FindingId, TimeCategory as Part};
 
-use super::declaration::{Cause, Declaration, EffectOf};
+use super::declaration::{Cause, Declaration, EffectOf, Mechanism};
 use super::{GROUPS, declarations};
 use crate::claim::Least;
 
@@ -36,7 +36,9 @@ fn sections() -> String {
 }
 
 fn section(declared: &Declaration) -> String {
-    let Declaration { id, text, .. } = declared;
+    let id = declared.id;
+    let path = format!("{}/src/findings/texts/{id}.md", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the finding has a text");
     let (sentence, text) = (wrapped(id.sentence()), text.trim_end());
     format!(
         "### `{id}`\n\n{sentence}\n\n{text}\n{}",
@@ -47,7 +49,7 @@ fn section(declared: &Declaration) -> String {
 /// Returns the facts of the declaration other than its text: the mechanism, the categories, and what takes
 /// precedence.
 fn facts(declared: &Declaration) -> String {
-    let mut text = format!("- **Mechanism.** {}", capital(declared.mechanism.name));
+    let mut text = format!("- **Mechanism.** {}", in_words(declared.mechanism));
     text.push_str(match declared.least {
         least if least.share == Least::OF_WAITING.share => ", reported as waits are.",
         _ => ".",
@@ -78,9 +80,16 @@ fn code(part: &Part) -> String {
     format!("`{}`", part.key())
 }
 
-fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(1);
-    first.to_uppercase() + rest
+/// Returns `Per item` for `PerItem`.
+fn in_words(mechanism: Mechanism) -> String {
+    let mut words = String::new();
+    for letter in format!("{mechanism:?}").chars() {
+        match letter.is_uppercase() && !words.is_empty() {
+            true => words.extend([' ', letter.to_ascii_lowercase()]),
+            false => words.push(letter),
+        }
+    }
+    words
 }
 
 /// Wraps text at 100 columns, indenting the continuation lines of list items.
@@ -110,7 +119,7 @@ fn with(page: &str, name: &str, text: &str) -> String {
 
 /// Returns `docs/findings.md` with the current declarations: the table of all findings and a section for
 /// each.
-pub fn findings_page(page: &str) -> String {
+fn findings_page(page: &str) -> String {
     let page = with(page, "table", &table());
     with(&page, "sections", &sections())
 }

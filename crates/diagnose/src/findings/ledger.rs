@@ -250,7 +250,7 @@ impl<'a> Ledger<'a> {
     /// Returns the interval of a saving. `sure` is the part of it that was observed to belong to the cause, 0
     /// to 1.
     fn interval(&self, declared: &Declaration, ns: u64, sure: f64) -> Saving {
-        let (low, high) = declared.mechanism.spread;
+        let (low, high) = declared.mechanism.spread();
         let low = low.min(sure);
         let wall_ns = self.analysis.account.wall_ns;
         Saving {

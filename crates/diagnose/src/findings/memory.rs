@@ -2,9 +2,8 @@
 
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_above};
 use crate::calls;
-use crate::claim::Least;
 use crate::mechanisms::{again, per_item, touch};
 use crate::thresholds as t;
 
@@ -18,81 +17,74 @@ const ALLOCATION_SHARE: f64 = 0.30;
 /// The minimum part of the wall time for reading clocks without a call.
 const CLOCK_READS_SHARE: f64 = 0.15;
 
-pub(super) const PAGE_FAULT_HEAVY: Declaration = Declaration {
-    id: Id::PageFaultHeavy,
-    mechanism: Mechanism::TOUCH,
-    // Faults that weren't timed are part of the own code.
-    also: &[Part::KernelMemory, Part::UserCode],
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::AllocatorChurn),
-        a_third(Id::ProcessSpawning),
-        // Memory for data that is read again is part of the work on that data.
-        a_third(Id::Rereading),
-    ]),
-    variants: &[shows(touch::faults)],
-    text: include_str!("texts/page-fault-heavy.md"),
-    ..USUAL
-};
-
-pub(super) const ALLOCATOR_CHURN: Declaration = Declaration {
-    id: Id::AllocatorChurn,
-    mechanism: Mechanism::PER_ITEM,
-    also: &[Part::UserCode],
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::ProcessSpawning),
-        a_third(Id::ThreadSpawning),
-        // The memory may be for data that is read again.
-        a_third(Id::Rereading),
-    ]),
-    variants: &[
-        shows(per_item::given_back),
-        shows_from(Least::share(ALLOCATION_SHARE), per_item::objects),
-    ],
-    text: include_str!("texts/allocator-churn.md"),
-    ..USUAL
-};
-
-pub(super) const CLOCK_CALLS: Declaration = Declaration {
-    id: Id::ClockCalls,
-    mechanism: Mechanism::PER_ITEM,
-    also: &[Part::KernelOther, Part::UserCode],
-    calls: Some(calls::is_clock),
-    variants: &[
-        shows(per_item::clock_calls),
-        shows_from(Least::share(CLOCK_READS_SHARE), per_item::clock_reads),
-    ],
-    text: include_str!("texts/clock-calls.md"),
-    ..USUAL
-};
-
-pub(super) const UNOPTIMISED_BUILD: Declaration = Declaration {
-    id: Id::UnoptimisedBuild,
-    mechanism: Mechanism::PER_ITEM,
-    variants: &[
-        shows_from(Least::share(UNOPTIMISED_SHARE), per_item::unoptimised),
-        shows_from(Least::share(UNOPTIMISED_SHARE), per_item::checked),
-    ],
-    text: include_str!("texts/unoptimised-build.md"),
-    ..USUAL
-};
-
-pub(super) const KERNEL_BOUND: Declaration = Declaration {
-    id: Id::KernelBound,
-    mechanism: Mechanism::PER_ITEM,
-    // The library's work around the calls is own code.
-    also: &[Part::UserCode],
-    effect_of: EffectOf::Anything(|cause| match cause {
-        // The kernel's work of waking threads is in the calls, not in the waits.
-        Id::WakeupStorm | Id::LockContention => 4,
-        // Running the work in parallel doesn't reduce it.
-        Id::WaitingForChild | Id::IdleCores => 1,
-        _ => 2,
-    }),
-    variants: &[
-        shows_from(Least::share(t::KERNEL_SHARE), per_item::one_call),
-        shows_from(Least::share(t::KERNEL_SHARE), again::made_up),
-        shows_from(Least::share(t::KERNEL_SHARE), per_item::signals),
-    ],
-    text: include_str!("texts/kernel-bound.md"),
-    ..USUAL
-};
+pub(super) const ALL: &[Declaration] = &[
+    Declaration {
+        id: Id::PageFaultHeavy,
+        mechanism: Mechanism::Touch,
+        // Faults that weren't timed are part of the own code.
+        also: &[Part::KernelMemory, Part::UserCode],
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::AllocatorChurn),
+            a_third(Id::ProcessSpawning),
+            // Memory for data that is read again is part of the work on that data.
+            a_third(Id::Rereading),
+        ]),
+        variants: &[shows(touch::faults)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::AllocatorChurn,
+        mechanism: Mechanism::PerItem,
+        also: &[Part::UserCode],
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::ProcessSpawning),
+            a_third(Id::ThreadSpawning),
+            // The memory may be for data that is read again.
+            a_third(Id::Rereading),
+        ]),
+        variants: &[
+            shows(per_item::memory::given_back),
+            shows_above(ALLOCATION_SHARE, per_item::objects::objects),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::ClockCalls,
+        mechanism: Mechanism::PerItem,
+        also: &[Part::KernelOther, Part::UserCode],
+        calls: Some(calls::is_clock),
+        variants: &[
+            shows(per_item::clocks::clock_calls),
+            shows_above(CLOCK_READS_SHARE, per_item::clocks::clock_reads),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::UnoptimisedBuild,
+        mechanism: Mechanism::PerItem,
+        variants: &[
+            shows_above(UNOPTIMISED_SHARE, per_item::builds::unoptimised),
+            shows_above(UNOPTIMISED_SHARE, per_item::checked::checked),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::KernelBound,
+        mechanism: Mechanism::PerItem,
+        // The library's work around the calls is own code.
+        also: &[Part::UserCode],
+        effect_of: EffectOf::Anything(|cause| match cause {
+            // The kernel's work of waking threads is in the calls, not in the waits.
+            Id::WakeupStorm | Id::LockContention => 4,
+            // Running the work in parallel doesn't reduce it.
+            Id::WaitingForChild | Id::IdleCores => 1,
+            _ => 2,
+        }),
+        variants: &[
+            shows_above(t::KERNEL_SHARE, per_item::kernel::one_call),
+            shows_above(t::KERNEL_SHARE, again::made_up::made_up),
+            shows_above(t::KERNEL_SHARE, per_item::signals::signals),
+        ],
+        ..USUAL
+    },
+];

@@ -4,6 +4,7 @@
 //! its reporting threshold, and its causes. `docs/findings.md` is generated from the declarations.
 
 mod declaration;
+#[cfg(test)]
 mod document;
 mod ledger;
 mod memory;
@@ -22,68 +23,17 @@ use crate::mechanisms::contend;
 
 pub(crate) use declaration::Declaration;
 use declaration::Mechanism;
-pub use document::findings_page;
 
 /// A group, with its heading in the documentation.
 type Group = (&'static str, &'static [Declaration]);
 
 /// All groups, in the order of the documentation.
 const GROUPS: &[Group] = &[
-    (
-        "reading and writing",
-        &[
-            reading::UNBUFFERED_INPUT,
-            reading::UNBUFFERED_OUTPUT,
-            reading::LINE_BUFFERED_OUTPUT,
-            reading::SMALL_FILE_IO,
-            reading::REREADING,
-            reading::REWRITING,
-            reading::SYNC_WRITES,
-        ],
-    ),
-    (
-        "waiting for somebody",
-        &[
-            waiting::WAITING_FOR_INPUT,
-            waiting::WAITING_FOR_OUTPUT,
-            waiting::WAITING_FOR_DISK,
-            waiting::COLD_FILES,
-            waiting::WAITING_FOR_NETWORK,
-            waiting::DELAYED_ACK_STALL,
-            waiting::WAITING_FOR_CHILD,
-            waiting::SLEEPING,
-        ],
-    ),
-    (
-        "threads and CPUs",
-        &[
-            threads::LOCK_CONTENTION,
-            threads::WAKEUP_STORM,
-            threads::IDLE_CORES,
-            threads::CPU_STARVED,
-            threads::BUSY_POLLING,
-        ],
-    ),
-    (
-        "starting things",
-        &[
-            starting::PROCESS_SPAWNING,
-            starting::THREAD_SPAWNING,
-            starting::STARTUP_DOMINATED,
-            starting::DYNAMIC_LINKING,
-            starting::MISSING_FILE_LOOKUPS,
-        ],
-    ),
-    (
-        "memory and the kernel",
-        &[
-            memory::PAGE_FAULT_HEAVY,
-            memory::ALLOCATOR_CHURN,
-            memory::CLOCK_CALLS,
-            memory::UNOPTIMISED_BUILD,
-            memory::KERNEL_BOUND,
-        ],
-    ),
+    ("reading and writing", reading::ALL),
+    ("waiting for somebody", waiting::ALL),
+    ("threads and CPUs", threads::ALL),
+    ("starting things", starting::ALL),
+    ("memory and the kernel", memory::ALL),
 ];
 
 /// Categories of calls that move or map bytes, with the library code around them, their files, and the
@@ -112,7 +62,7 @@ pub(crate) fn declaration(id: FindingId) -> &'static Declaration {
 fn claims(analysis: &Analysis<'_>) -> impl Iterator<Item = Claim> {
     // The start of a process that was already running was not observed.
     let seen = |declared: &&Declaration| {
-        declared.mechanism != Mechanism::START || analysis.trace.attached.is_none()
+        declared.mechanism != Mechanism::Start || analysis.trace.attached.is_none()
     };
     let variants = declarations()
         .filter(seen)

@@ -3,7 +3,7 @@
 use fathom_model::{Finding, FindingId as Id};
 
 use super::OF_BYTES;
-use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_above};
 use crate::calls;
 use crate::claim::Least;
 use crate::mechanisms::{again, per_item, wait_for};
@@ -13,97 +13,86 @@ use crate::mechanisms::{again, per_item, wait_for};
 /// in calls.
 const TINY_FILES_SHARE: f64 = 0.15;
 
-pub(super) const UNBUFFERED_INPUT: Declaration = Declaration {
-    id: Id::UnbufferedInput,
-    mechanism: Mechanism::PER_ITEM,
-    also: OF_BYTES,
-    calls: Some(calls::is_read),
-    effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
-    // Data from a pipe isn't read again from a file.
-    may_be_effect: is_of_file,
-    variants: &[shows(per_item::input)],
-    text: include_str!("texts/unbuffered-input.md"),
-    ..USUAL
-};
-
 fn is_of_file(finding: &Finding) -> bool {
     let path = finding.place.path.as_deref();
     finding.place.fd != Some(0) && path.is_some_and(|path| path.starts_with('/'))
 }
 
-pub(super) const UNBUFFERED_OUTPUT: Declaration = Declaration {
-    id: Id::UnbufferedOutput,
-    mechanism: Mechanism::PER_ITEM,
-    also: OF_BYTES,
-    calls: Some(calls::is_write),
-    variants: &[shows(per_item::output)],
-    text: include_str!("texts/unbuffered-output.md"),
-    ..USUAL
-};
-
-pub(super) const LINE_BUFFERED_OUTPUT: Declaration = Declaration {
-    id: Id::LineBufferedOutput,
-    mechanism: Mechanism::PER_ITEM,
-    also: OF_BYTES,
-    calls: Some(calls::is_write),
-    effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
-    variants: &[shows(per_item::lines)],
-    text: include_str!("texts/line-buffered-output.md"),
-    ..USUAL
-};
-
-pub(super) const SMALL_FILE_IO: Declaration = Declaration {
-    id: Id::SmallFileIo,
-    mechanism: Mechanism::PER_ITEM,
-    also: OF_BYTES,
-    calls: Some(calls::moves_bytes),
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::Rereading),
-        a_third(Id::Rewriting),
-        a_third(Id::ProcessSpawning),
-    ]),
-    variants: &[
-        shows_from(Least::share(TINY_FILES_SHARE), per_item::moved_files),
-        shows_from(Least::share(TINY_FILES_SHARE), per_item::mapped_files),
-        shows(per_item::records),
-        shows(again::refilled),
-    ],
-    text: include_str!("texts/small-file-io.md"),
-    ..USUAL
-};
-
-pub(super) const REREADING: Declaration = Declaration {
-    id: Id::Rereading,
-    mechanism: Mechanism::AGAIN,
-    also: OF_BYTES,
-    calls: Some(calls::is_read),
-    variants: &[
-        shows(again::reopened),
-        shows(again::rewound),
-        shows(again::sought),
-        shows(again::listed),
-    ],
-    text: include_str!("texts/rereading.md"),
-    ..USUAL
-};
-
-pub(super) const REWRITING: Declaration = Declaration {
-    id: Id::Rewriting,
-    mechanism: Mechanism::AGAIN,
-    also: OF_BYTES,
-    calls: Some(calls::is_write),
-    variants: &[shows(again::rewritten)],
-    text: include_str!("texts/rewriting.md"),
-    ..USUAL
-};
-
-pub(super) const SYNC_WRITES: Declaration = Declaration {
-    id: Id::SyncWrites,
-    mechanism: Mechanism::PER_ITEM,
-    also: wait_for::ON_DISK,
-    calls: Some(calls::is_sync),
-    least: Least::OF_WAITING,
-    variants: &[shows(wait_for::syncs)],
-    text: include_str!("texts/sync-writes.md"),
-    ..USUAL
-};
+pub(super) const ALL: &[Declaration] = &[
+    Declaration {
+        id: Id::UnbufferedInput,
+        mechanism: Mechanism::PerItem,
+        also: OF_BYTES,
+        calls: Some(calls::is_read),
+        effect_of: EffectOf::Causes(&[a_third(Id::Rereading)]),
+        // Data from a pipe isn't read again from a file.
+        may_be_effect: is_of_file,
+        variants: &[shows(per_item::streams::input)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::UnbufferedOutput,
+        mechanism: Mechanism::PerItem,
+        also: OF_BYTES,
+        calls: Some(calls::is_write),
+        variants: &[shows(per_item::streams::output)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::LineBufferedOutput,
+        mechanism: Mechanism::PerItem,
+        also: OF_BYTES,
+        calls: Some(calls::is_write),
+        effect_of: EffectOf::Causes(&[a_third(Id::ProcessSpawning), a_third(Id::Rewriting)]),
+        variants: &[shows(per_item::streams::lines)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::SmallFileIo,
+        mechanism: Mechanism::PerItem,
+        also: OF_BYTES,
+        calls: Some(calls::moves_bytes),
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::Rereading),
+            a_third(Id::Rewriting),
+            a_third(Id::ProcessSpawning),
+        ]),
+        variants: &[
+            shows_above(TINY_FILES_SHARE, per_item::tiny_files::moved_files),
+            shows_above(TINY_FILES_SHARE, per_item::tiny_files::mapped_files),
+            shows(per_item::streams::records),
+            shows(again::kept_open::refilled),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::Rereading,
+        mechanism: Mechanism::Again,
+        also: OF_BYTES,
+        calls: Some(calls::is_read),
+        variants: &[
+            shows(again::files::reopened),
+            shows(again::kept_open::rewound),
+            shows(again::kept_open::sought),
+            shows(again::folders::listed),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::Rewriting,
+        mechanism: Mechanism::Again,
+        also: OF_BYTES,
+        calls: Some(calls::is_write),
+        variants: &[shows(again::rewritten::rewritten)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::SyncWrites,
+        mechanism: Mechanism::PerItem,
+        also: wait_for::syncs::ON_DISK,
+        calls: Some(calls::is_sync),
+        least: Least::OF_WAITING,
+        variants: &[shows(wait_for::syncs::syncs)],
+        ..USUAL
+    },
+];

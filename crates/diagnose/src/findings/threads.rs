@@ -3,7 +3,7 @@
 use fathom_model::{Finding, FindingId as Id, TimeCategory as Part};
 
 use super::declaration::{
-    Cause, Declaration, EffectOf, Mechanism, USUAL, a_third, shows, shows_from,
+    Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows, shows_above,
 };
 use crate::claim::Least;
 use crate::mechanisms::{contend, hand_over, poll, serial, wait_for};
@@ -14,102 +14,88 @@ use crate::thresholds as t;
 /// two CPUs lose nine tenths and more.
 const SHARE_OF_WAITING_TEAM: f64 = 0.3;
 
-pub(super) const LOCK_CONTENTION: Declaration = Declaration {
-    id: Id::LockContention,
-    mechanism: Mechanism::CONTEND,
-    also: &Part::ALL,
-    // Java's threads that wait for processes also wait for each other.
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::CpuStarved),
-        a_third(Id::ProcessSpawning),
-        a_third(Id::ThreadSpawning),
-    ]),
-    variants: &[
-        shows(contend::tasks::find),
-        shows(contend::asleep::find),
-        shows(contend::queueing::find),
-        shows(contend::barging::find),
-        shows(contend::short_locks::by_calls),
-        shows(contend::short_locks::by_own_code),
-        shows(poll::spinning::for_lock),
-        shows(wait_for::for_locks),
-    ],
-    text: include_str!("texts/lock-contention.md"),
-    ..USUAL
-};
-
-pub(super) const WAKEUP_STORM: Declaration = Declaration {
-    id: Id::WakeupStorm,
-    mechanism: Mechanism::HAND_OVER,
-    also: &Part::ALL,
-    least: Least::OF_WAITING,
-    effect_of: EffectOf::Causes(&[
-        a_fourth(Id::LockContention),
-        a_fourth(Id::CpuStarved),
-        a_fourth(Id::ThreadSpawning),
-    ]),
-    variants: &[shows(hand_over::hand_overs)],
-    text: include_str!("texts/wakeup-storm.md"),
-    ..USUAL
-};
-
-/// Threads that find a lock taken and threads that are woken only to find it taken are counted separately, so
-/// each finding shows only a part of the lock's effect.
-const fn a_fourth(id: Id) -> Cause {
-    Cause { id, one_of: 4 }
-}
-
-pub(super) const IDLE_CORES: Declaration = Declaration {
-    id: Id::IdleCores,
-    mechanism: Mechanism::SERIAL,
-    also: &Part::ALL,
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::LockContention),
-        a_third(Id::WakeupStorm),
-        a_third(Id::BusyPolling),
-        a_third(Id::CpuStarved),
-    ]),
-    least: Least {
-        ns: t::LEAST_PARALLEL_SAVING_NS,
-        ..Least::OF_WORK
-    },
-    variants: &[shows(serial::threads::find), shows(serial::processes::find)],
-    text: include_str!("texts/idle-cores.md"),
-    ..USUAL
-};
-
-pub(super) const CPU_STARVED: Declaration = Declaration {
-    id: Id::CpuStarved,
-    mechanism: Mechanism::CONTEND,
-    also: &Part::ALL,
-    // If there are more busy threads than CPUs, the whole may finish no later than it would with fewer
-    // threads. If a lock accounts for a good part of what each of them waits, the lock makes them slow;
-    // without it, there wouldn't be too many threads.
-    named_for: &[Cause {
+pub(super) const ALL: &[Declaration] = &[
+    Declaration {
         id: Id::LockContention,
-        one_of: 3,
-    }],
-    may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
-    variants: &[
-        shows(contend::cpus::by_limit),
-        shows_from(Least::share(SHARE_OF_WAITING_TEAM), contend::teams::find),
-        shows(contend::cpus::find),
-    ],
-    text: include_str!("texts/cpu-starved.md"),
-    ..USUAL
-};
-
-pub(super) const BUSY_POLLING: Declaration = Declaration {
-    id: Id::BusyPolling,
-    mechanism: Mechanism::POLL,
-    also: &Part::ALL,
-    // A thread that hands over to another one spins for a while before it sleeps.
-    effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
-    variants: &[
-        shows(poll::calls::find),
-        shows(poll::spinning::on_memory),
-        shows(poll::spinning::on_channels),
-    ],
-    text: include_str!("texts/busy-polling.md"),
-    ..USUAL
-};
+        mechanism: Mechanism::Contend,
+        also: &Part::ALL,
+        // Java's threads that wait for processes also wait for each other.
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::CpuStarved),
+            a_third(Id::ProcessSpawning),
+            a_third(Id::ThreadSpawning),
+        ]),
+        variants: &[
+            shows(contend::tasks::find),
+            shows(contend::asleep::find),
+            shows(contend::queueing::find),
+            shows(contend::barging::find),
+            shows(contend::short_locks::by_calls),
+            shows(contend::short_locks::by_own_code),
+            shows(poll::spinning::for_lock),
+            shows(wait_for::tries::for_locks),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::WakeupStorm,
+        mechanism: Mechanism::HandOver,
+        also: &Part::ALL,
+        least: Least::OF_WAITING,
+        // Threads that find a lock taken and threads that are woken only to find it taken are counted
+        // separately, so each finding shows only a part of the lock's effect.
+        effect_of: EffectOf::Causes(&[
+            one_in(4, Id::LockContention),
+            one_in(4, Id::CpuStarved),
+            one_in(4, Id::ThreadSpawning),
+        ]),
+        variants: &[shows(hand_over::hand_overs)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::IdleCores,
+        mechanism: Mechanism::Serial,
+        also: &Part::ALL,
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::LockContention),
+            a_third(Id::WakeupStorm),
+            a_third(Id::BusyPolling),
+            a_third(Id::CpuStarved),
+        ]),
+        least: Least {
+            ns: t::LEAST_PARALLEL_SAVING_NS,
+            ..Least::OF_WORK
+        },
+        variants: &[shows(serial::threads::find), shows(serial::processes::find)],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::CpuStarved,
+        mechanism: Mechanism::Contend,
+        also: &Part::ALL,
+        // If there are more busy threads than CPUs, the whole may finish no later than it would with fewer
+        // threads. If a lock accounts for a good part of what each of them waits, the lock makes them slow;
+        // without it, there wouldn't be too many threads.
+        named_for: &[a_third(Id::LockContention)],
+        may_be_effect: |finding: &Finding| finding.could_win_ns < finding.could_win_latency_ns,
+        variants: &[
+            shows(contend::cpus::by_limit),
+            shows_above(SHARE_OF_WAITING_TEAM, contend::teams::find),
+            shows(contend::cpus::find),
+        ],
+        ..USUAL
+    },
+    Declaration {
+        id: Id::BusyPolling,
+        mechanism: Mechanism::Poll,
+        also: &Part::ALL,
+        // A thread that hands over to another one spins for a while before it sleeps.
+        effect_of: EffectOf::Causes(&[a_third(Id::WakeupStorm)]),
+        variants: &[
+            shows(poll::calls::find),
+            shows(poll::spinning::on_memory),
+            shows(poll::spinning::on_channels),
+        ],
+        ..USUAL
+    },
+];

@@ -3,13 +3,13 @@
 use fathom_model::{FindingId as Id, TimeCategory as Part};
 
 use super::OF_BYTES;
-use super::declaration::{Cause, Declaration, EffectOf, Mechanism, USUAL, a_third, shows};
+use super::declaration::{Declaration, EffectOf, Mechanism, USUAL, a_third, one_in, shows};
 use crate::claim::Least;
 use crate::mechanisms::{serial, wait_for};
 use crate::thresholds as t;
 
 const WAIT: Declaration = Declaration {
-    mechanism: Mechanism::WAIT_FOR,
+    mechanism: Mechanism::WaitFor,
     least: Least::OF_WAITING,
     ..USUAL
 };
@@ -23,82 +23,63 @@ const PACE: Declaration = Declaration {
     ..WAIT
 };
 
-pub(super) const WAITING_FOR_INPUT: Declaration = Declaration {
-    id: Id::WaitingForInput,
-    variants: &[shows(wait_for::input)],
-    text: include_str!("texts/waiting-for-input.md"),
-    ..PACE
-};
-
-pub(super) const WAITING_FOR_OUTPUT: Declaration = Declaration {
-    id: Id::WaitingForOutput,
-    variants: &[shows(wait_for::output)],
-    text: include_str!("texts/waiting-for-output.md"),
-    ..PACE
-};
-
-pub(super) const WAITING_FOR_DISK: Declaration = Declaration {
-    id: Id::WaitingForDisk,
-    // The CPU time spent fetching the data is in the call or the fault.
-    also: OF_BYTES,
-    // The waits are for each of these files.
-    effect_of: EffectOf::Causes(&[
-        Cause {
-            id: Id::SmallFileIo,
+pub(super) const ALL: &[Declaration] = &[
+    Declaration {
+        id: Id::WaitingForInput,
+        variants: &[shows(wait_for::ends::input)],
+        ..PACE
+    },
+    Declaration {
+        id: Id::WaitingForOutput,
+        variants: &[shows(wait_for::ends::output)],
+        ..PACE
+    },
+    Declaration {
+        id: Id::WaitingForDisk,
+        // The CPU time spent fetching the data is in the call or the fault.
+        also: OF_BYTES,
+        // The waits are for each of these files.
+        effect_of: EffectOf::Causes(&[
             // That finding takes these waits if they are for its files.
-            one_of: 1,
-        },
-        Cause {
-            id: Id::Rewriting,
-            one_of: 1,
-        },
-    ]),
-    variants: &[shows(wait_for::disk)],
-    text: include_str!("texts/waiting-for-disk.md"),
-    ..WAIT
-};
-
-pub(super) const COLD_FILES: Declaration = Declaration {
-    id: Id::ColdFiles,
-    also: OF_BYTES,
-    variants: &[shows(wait_for::cold_files)],
-    text: include_str!("texts/cold-files.md"),
-    ..WAIT
-};
-
-pub(super) const WAITING_FOR_NETWORK: Declaration = Declaration {
-    id: Id::WaitingForNetwork,
-    effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
-    variants: &[shows(wait_for::network)],
-    text: include_str!("texts/waiting-for-network.md"),
-    ..WAIT
-};
-
-pub(super) const DELAYED_ACK_STALL: Declaration = Declaration {
-    id: Id::DelayedAckStall,
-    variants: &[shows(wait_for::acknowledgements)],
-    text: include_str!("texts/delayed-ack-stall.md"),
-    ..WAIT
-};
-
-pub(super) const WAITING_FOR_CHILD: Declaration = Declaration {
-    id: Id::WaitingForChild,
-    mechanism: Mechanism::SERIAL,
-    also: &Part::ALL,
-    effect_of: EffectOf::Causes(&[
-        a_third(Id::ProcessSpawning),
-        a_third(Id::IdleCores),
-        a_third(Id::StartupDominated),
-    ]),
-    variants: &[shows(serial::children::find), shows(wait_for::grace)],
-    text: include_str!("texts/waiting-for-child.md"),
-    ..WAIT
-};
-
-pub(super) const SLEEPING: Declaration = Declaration {
-    id: Id::Sleeping,
-    effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
-    variants: &[shows(wait_for::timers)],
-    text: include_str!("texts/sleeping.md"),
-    ..WAIT
-};
+            one_in(1, Id::SmallFileIo),
+            one_in(1, Id::Rewriting),
+        ]),
+        variants: &[shows(wait_for::disk::disk)],
+        ..WAIT
+    },
+    Declaration {
+        id: Id::ColdFiles,
+        also: OF_BYTES,
+        variants: &[shows(wait_for::disk::cold_files)],
+        ..WAIT
+    },
+    Declaration {
+        id: Id::WaitingForNetwork,
+        effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall)]),
+        variants: &[shows(wait_for::network::network)],
+        ..WAIT
+    },
+    Declaration {
+        id: Id::DelayedAckStall,
+        variants: &[shows(wait_for::acknowledgements::acknowledgements)],
+        ..WAIT
+    },
+    Declaration {
+        id: Id::WaitingForChild,
+        mechanism: Mechanism::Serial,
+        also: &Part::ALL,
+        effect_of: EffectOf::Causes(&[
+            a_third(Id::ProcessSpawning),
+            a_third(Id::IdleCores),
+            a_third(Id::StartupDominated),
+        ]),
+        variants: &[shows(serial::children::find), shows(wait_for::grace::find)],
+        ..WAIT
+    },
+    Declaration {
+        id: Id::Sleeping,
+        effect_of: EffectOf::Causes(&[a_third(Id::DelayedAckStall), a_third(Id::WakeupStorm)]),
+        variants: &[shows(wait_for::timers::timers)],
+        ..WAIT
+    },
+];

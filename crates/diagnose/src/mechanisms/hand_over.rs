@@ -1,18 +1,7 @@
 //! Detects threads or processes that wake each other more than they work.
 
-use std::collections::{BTreeMap, HashSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
-use crate::analysis::{Analysis, WaitEnds};
-use crate::calls;
-use crate::claim::Claim;
-use crate::descriptors::WaitKind;
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::analysis::WaitEnds;
+use crate::mechanisms::prelude::*;
 
 /// Removes threads that wait in pipes for a reader or writer that hardly waits itself. They don't alternate
 /// with it: it sets the pace, as does the last stage of a pipeline if it computes.
@@ -60,15 +49,11 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     threads.retain(|_, (waits, _)| *waits >= t::MANY_WAKEUPS / 4);
     leave_those_paced_by_others(analysis, &mut threads);
     let waits: u64 = threads.values().map(|(n, _)| n).sum();
-    let busy: f64 = analysis
-        .threads
-        .iter()
-        .filter(|l| threads.contains_key(&l.tid))
-        .map(|l| l.on_cpu_ns)
-        .sum();
+    let partners = analysis.threads_that(|times| threads.contains_key(&times.tid));
+    let busy = partners.cpu_ns();
     let per_wait = busy / waits.max(1) as f64;
     let little = per_wait <= t::STORM_CPU_PER_WAIT_NS
-        || per_wait <= t::STORM_KERNEL_PER_WAIT_NS && works_little(analysis, &threads, waits);
+        || per_wait <= t::STORM_KERNEL_PER_WAIT_NS && works_little(analysis, &partners, waits);
     if threads.len() < 2 || waits < t::MANY_WAKEUPS || !little {
         return None;
     }
@@ -90,18 +75,13 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     let calls = analysis.tally(hands_over);
     let small = (calls.bytes as f64) < t::BLOCK_BYTES * waits as f64;
     let in_calls = if small { calls.cost_ns } else { 0.0 };
-    let own =
-        analysis.spent_ns(TimeCategory::UserCode) + analysis.spent_ns(TimeCategory::PageFaults);
+    let own = analysis.spent_on(&[TimeCategory::UserCode, TimeCategory::PageFaults]);
     let most = (analysis.wall_ns - own).max(waiting);
     let sure = (waiting + analysis.within_kernel(in_calls)).min(most);
     // If small pieces go back and forth, only one thread runs at a time, and everything except the threads'
     // work would disappear.
-    let turns = if small {
-        all_but_work_ns(analysis, &threads, hands_over)
-    } else {
-        0.0
-    };
-    let cost = sure.max(turns);
+    let turns = small.then(|| all_but_work_ns(analysis, &partners, hands_over));
+    let cost = sure.max(turns.unwrap_or(0.0));
     let statement = format!(
         "{} threads waited for each other {} times, once every {}; the hand-overs take about {}.",
         threads.len(),
@@ -111,9 +91,9 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
-            .evidence("waits", waits as f64, "calls")
+            .evidence("waits", waits, "calls")
             .evidence("CPU time for each wait", per_wait, "ns")
-            .evidence("threads", threads.len() as f64, "threads")
+            .evidence("threads", threads.len(), "threads")
             .weighing(sure)
             .advice("Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.")
             .likely(),
@@ -124,15 +104,11 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
 /// calls that hand over.
 fn all_but_work_ns(
     analysis: &Analysis<'_>,
-    threads: &BTreeMap<u32, (u64, f64)>,
+    partners: &[&ThreadTimes],
     hands_over: impl Fn(&SyscallRow) -> bool,
 ) -> f64 {
-    let partners = threads.keys().filter_map(|tid| analysis.thread(*tid));
-    let partners: Vec<&ThreadTimes> = partners.collect();
-    let (mut from, mut to): (Vec<u64>, Vec<u64>) = partners
-        .iter()
-        .map(|times| (times.from_ns, times.to_ns))
-        .unzip();
+    let spans = partners.iter().map(|times| (times.from_ns, times.to_ns));
+    let (mut from, mut to): (Vec<u64>, Vec<u64>) = spans.unzip();
     from.sort_unstable();
     to.sort_unstable_by_key(|to| std::cmp::Reverse(*to));
     let (Some(from), Some(to)) = (from.get(1), to.get(1)) else {
@@ -169,22 +145,18 @@ const YIELD: &str = "sched_yield";
 /// Returns threads that hand over to each other by yielding several times before they sleep, as in Java's
 /// `SynchronousQueue`. Each comes with the number of those calls.
 fn yielding(analysis: &Analysis<'_>) -> BTreeMap<u32, u64> {
-    let rows = analysis.trace.syscalls.iter().filter(|row| {
-        let by_yields = analysis
-            .runtime(Some(row.pid))
-            .has(Habit::HandsOverByYields);
-        row.name == YIELD && by_yields && row.calls >= t::MANY_WAKEUPS / 4
-    });
+    let by_yields = |pid| analysis.runtime(Some(pid)).has(Habit::HandsOverByYields);
+    let rows = analysis.calls(|row| row.name == YIELD && row.calls >= t::MANY_WAKEUPS / 4);
+    let rows = rows.filter(|row| by_yields(row.pid));
     let mut threads: BTreeMap<u32, u64> = rows.map(|row| (row.tid, row.calls)).collect();
     // A hand-over yields once for each item on either side; a thread that searches for work alone has no such
     // partner.
     let most = threads.values().copied().max().unwrap_or(0);
     threads.retain(|_, calls| *calls * 2 >= most);
-    if threads.len() >= 2 {
-        threads
-    } else {
-        BTreeMap::new()
+    if threads.len() < 2 {
+        threads.clear();
     }
+    threads
 }
 
 /// Reports whether threads hand over to each other by yielding; if so, their lock waits are for each other.
@@ -193,21 +165,14 @@ pub(crate) fn is_by_yields(analysis: &Analysis<'_>) -> bool {
 }
 
 /// Reports whether these threads do little other than waking each other and handing over small pieces.
-fn works_little(analysis: &Analysis<'_>, threads: &BTreeMap<u32, (u64, f64)>, waits: u64) -> bool {
-    let handing = [
-        TimeCategory::KernelIo,
-        TimeCategory::KernelWaiting,
-        TimeCategory::Kernel,
-    ];
+fn works_little(analysis: &Analysis<'_>, partners: &[&ThreadTimes], waits: u64) -> bool {
+    use TimeCategory::{Kernel, KernelIo, KernelWaiting};
+    let handing = [KernelIo, KernelWaiting, Kernel];
     let work = |times: &ThreadTimes| {
         let calls = times.sums.of_any(&handing);
         (times.on_cpu_ns - calls).max(0.0)
     };
-    let own = analysis
-        .threads
-        .iter()
-        .filter(|l| threads.contains_key(&l.tid));
-    let work: f64 = own.map(work).sum();
+    let work: f64 = partners.iter().map(|times| work(times)).sum();
     let moved = analysis.tally_calls(calls::moves_bytes);
     // Moving large blocks takes kernel time as well.
     work / waits.max(1) as f64 <= t::STORM_WORK_PER_WAIT_NS

@@ -8,6 +8,7 @@ pub(crate) mod hand_over;
 pub(crate) mod make;
 pub(crate) mod per_item;
 pub(crate) mod poll;
+mod prelude;
 pub(crate) mod serial;
 pub(crate) mod start;
 pub(crate) mod touch;

@@ -1,12 +1,7 @@
 //! Detects programs that touch much memory for the first time.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::{Atoms, Claim, Least, Piece};
-use crate::numbers::{count, time};
-use crate::runtimes::{Habit, Runtime, Topic};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Touching;
 
 /// The minimum share of the wall time for a runtime with a garbage collector. A program that creates
 /// short-lived objects touches a whole heap before the first collection: a streaming word count spent 21 % of
@@ -46,20 +41,21 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(cost),
     );
     let (asked, advice) = match asked_for(analysis) {
-        Some((option, advice)) => (
+        Some(Touching { option, advice }) => (
             format!(" `{option}` causes them before the program's work begins."),
-            advice.into(),
+            advice.as_str(),
         ),
-        None => (String::new(), analysis.runtime(None).advice(Topic::Memory)),
+        None => (
+            String::new(),
+            analysis.runtime(None).advice(&[Topic::Memory]),
+        ),
     };
     let given_back = given_back_ns(analysis, faults);
-    let to_give_back = match given_back >= WORTH_A_WORD * cost {
-        true => format!(" Giving the memory back took {}.", time(given_back)),
-        false => String::new(),
-    };
+    let to_give_back = if_so(given_back >= WORTH_A_WORD * cost, || {
+        format!(" Giving the memory back took {}.", time(given_back))
+    });
     let statement = statement + &to_give_back + &asked;
-    let root = analysis.trace.processes.first().map(|root| root.pid);
-    let fills_heap = analysis.runtime(root).has(Habit::FillsItsHeap) && asked.is_empty();
+    let fills_heap = analysis.runtime(None).has(Habit::FillsItsHeap) && asked.is_empty();
     let least = match fills_heap {
         true => least.max(FILLED_HEAP_SHARE),
         false => least,
@@ -72,11 +68,8 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::PageFaultHeavy, analysis, cost, statement)
             .beside(analysis, given_back)
-            .pieces(vec![Piece {
-                of: Atoms::Of(TimeCategory::KernelProcesses),
-                ns: given_back,
-            }])
-            .evidence("minor faults", faults as f64, "faults")
+            .pieces(vec![Piece::of(TimeCategory::KernelProcesses, given_back)])
+            .evidence("minor faults", faults, "faults")
             .evidence(each, all.each_ns, "ns")
             .advice(advice)
             .takes_here("a first touch", limits.page_fault_seconds)
@@ -98,8 +91,8 @@ fn given_back_ns(analysis: &Analysis<'_>, faults: u64) -> f64 {
     }
 }
 
-/// Returns the option of a program of the tree that makes its runtime touch all memory at once, with advice.
-fn asked_for(analysis: &Analysis<'_>) -> Option<(&'static str, &'static str)> {
+/// Returns the option of a program of the tree that makes its runtime touch all memory at once.
+fn asked_for(analysis: &Analysis<'_>) -> Option<&'static Touching> {
     let processes = analysis.trace.processes.iter();
     let mut asked = processes.filter_map(|process| {
         let exec = process.execs.last()?;

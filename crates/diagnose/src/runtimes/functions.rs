@@ -4,11 +4,13 @@
 //! process doesn't matter, because a library of one runtime may be loaded into a process of another.
 
 use fathom_trace::FunctionRow;
+use serde::Deserialize;
 
-use super::{ALL, Runtime, native};
+use super::{ALL, Language, NATIVE, Runtime, begins, has};
 
 /// The purpose of a function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Use {
     /// Allocates or frees memory for objects: C's allocator, C++'s operators, Rust's glue, and allocators
     /// that replace them.
@@ -38,31 +40,23 @@ pub(crate) enum Use {
     Start,
 }
 
-/// Patterns of function names.
-#[derive(Debug, Clone, Copy, Default)]
+/// Patterns of function names; by default, they match no name.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Names {
-    pub whole: &'static [&'static str],
-    pub beginnings: &'static [&'static str],
-    pub parts: &'static [&'static str],
-    pub ends: &'static [&'static str],
+    whole: Vec<String>,
+    beginnings: Vec<String>,
+    parts: Vec<String>,
+    ends: Vec<String>,
     /// A part that names must also contain to match any pattern except the whole names.
-    pub within: &'static str,
+    within: String,
 }
-
-/// Matches no name.
-pub(super) const NAMES: Names = Names {
-    whole: &[],
-    beginnings: &[],
-    parts: &[],
-    ends: &[],
-    within: "",
-};
 
 impl Names {
     pub(super) fn have(&self, name: &str) -> bool {
-        self.whole.contains(&name)
-            || name.contains(self.within)
-                && (self.beginnings.iter().any(|it| name.starts_with(it))
+        has(&self.whole, name)
+            || name.contains(&self.within)
+                && (begins(name, &self.beginnings)
                     || self.parts.iter().any(|it| name.contains(it))
                     || self.ends.iter().any(|it| name.ends_with(it)))
     }
@@ -72,16 +66,18 @@ impl Runtime {
     /// Returns the runtime to which a function belongs, whichever runtime its process uses.
     pub(crate) fn of_function(row: &FunctionRow) -> &'static Self {
         let name = own_name(row).unwrap_or_default();
-        let has = |runtime: &Self| runtime.functions.iter().any(|(_, names)| names.have(name));
+        let has = |runtime: &Self| {
+            let mut all = runtime.functions.values().flatten();
+            all.any(|names| names.have(name))
+        };
         let found = ALL.iter().find(|(_, runtime)| has(runtime));
-        found.map_or(&native::UNKNOWN, |(_, runtime)| runtime)
+        found.map_or(&*NATIVE, |(_, runtime)| runtime)
     }
 }
 
 pub(super) fn is_for(wanted: Use, name: &str) -> bool {
-    let functions = ALL.iter().flat_map(|(_, runtime)| runtime.functions);
-    let mut wanted = functions.filter(|(of, _)| *of == wanted);
-    wanted.any(|(_, names)| names.have(name))
+    let functions = ALL.iter().filter_map(|(_, it)| it.functions.get(&wanted));
+    functions.flatten().any(|names| names.have(name))
 }
 
 impl Use {
@@ -129,17 +125,52 @@ pub(crate) fn is_start(name: &str) -> bool {
 /// a binary that also contains the language's own library.
 pub(crate) fn is_library(source: &str, name: Option<&str>) -> bool {
     let mut runtimes = ALL.iter().map(|(_, runtime)| runtime);
-    let has_source = |part: &&str| source.contains(part);
     runtimes.any(|runtime| {
-        runtime.sources.iter().any(has_source) || name.is_some_and(|name| (runtime.owns)(name))
+        runtime.sources.iter().any(|part| source.contains(part))
+            || name.is_some_and(|name| runtime.owns.has(name))
     })
 }
 
 /// Like [`Self::is_library`], for code that a runtime generated.
 pub(crate) fn is_library_made(source: &str, name: Option<&str>) -> bool {
-    let makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
-    let owns = |runtime: &Runtime| name.is_some_and(|name| (runtime.owns)(name));
-    is_library(source, None) || makers.into_iter().any(|(_, runtime)| owns(runtime))
+    let mut makers = ALL.iter().filter(|(_, runtime)| runtime.names.is_some());
+    is_library(source, None)
+        || name.is_some_and(|name| makers.any(|(_, runtime)| runtime.owns.has(name)))
+}
+
+/// Checks that a compiler or a library adds on request.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Checks {
+    pub name: String,
+    /// A part of the file name of the library that the checks need.
+    pub library: Option<String>,
+    /// The prefixes of the names of the checks' functions.
+    functions: Vec<String>,
+    pub option: String,
+    /// The part of own code that remains without the checks.
+    pub left_without: f64,
+}
+
+impl Checks {
+    /// Returns whether a function belongs to these checks. The name of a C++ template function begins with its
+    /// return type.
+    pub(crate) fn have(&self, row: &FunctionRow) -> bool {
+        let name = row.function.as_deref().unwrap_or_default();
+        let mut words = name.split([' ', '<', ',']);
+        words.any(|word| begins(word, &self.functions))
+    }
+}
+
+pub(crate) fn all_checks() -> impl Iterator<Item = &'static Checks> {
+    ALL.iter().flat_map(|(_, runtime)| &runtime.checks)
+}
+
+/// Returns the language of which a compiler made this function, as far as the time that it saves when it
+/// optimises depends on it.
+pub(crate) fn compiled_from(source: &str, function: Option<&str>) -> Option<Language> {
+    let is_rust = source.ends_with(".rs") || function.is_some_and(|name| name.contains("core::"));
+    is_rust.then_some(Language::Rust)
 }
 
 fn own_name(row: &FunctionRow) -> Option<&str> {

@@ -1,6 +1,8 @@
 //! How much of the program's own time disappears together with its calls: the work of the language's library
 //! around each call.
 
+use serde::Deserialize;
+
 use super::Runtime;
 use crate::calls;
 
@@ -14,8 +16,9 @@ pub(crate) struct Around {
     pub of_own: f64,
 }
 
-/// The library's times, in ns.
-#[derive(Debug, Clone, Copy)]
+/// The library's times, in ns. Those of languages whose times are unknown are not guessed.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Library {
     /// The time around a call that transfers little.
     pub call: f64,
@@ -38,18 +41,19 @@ pub(super) struct Library {
     pub parse_settings: f64,
 }
 
-impl Library {
-    /// The times for languages whose times are unknown; they are not guessed.
-    pub(super) const UNKNOWN: Self = Self {
-        call: 0.0,
-        path: 0.0,
-        console: None,
-        start: 0.0,
-        thread: 0.0,
-        collect: 0.0,
-        parse: 3.0,
-        parse_settings: 3.0,
-    };
+impl Default for Library {
+    fn default() -> Self {
+        Self {
+            call: 0.0,
+            path: 0.0,
+            console: None,
+            start: 0.0,
+            thread: 0.0,
+            collect: 0.0,
+            parse: 3.0,
+            parse_settings: 3.0,
+        }
+    }
 }
 
 impl Runtime {

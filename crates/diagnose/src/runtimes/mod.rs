@@ -1,33 +1,32 @@
 //! Properties of the runtimes for which programs are written.
 //!
-//! There is one file for each runtime. It describes its threads and their purpose, the names of its
-//! functions, its library's work around a call, where its idle threads wait, how its code is loaded, what
-//! changes its behaviour, and the wording of advice. All other code uses a [`Runtime`] and contains no names.
+//! There is one data file for each runtime, such as `go.toml`. It describes its threads and their purpose, the
+//! names of its functions, its library's work around a call, where its idle threads wait, how its code is
+//! loaded, what changes its behaviour, and the wording of advice. All other code uses a [`Runtime`] and
+//! contains no names.
 
 mod advice;
 mod functions;
-mod go;
 mod groups;
-mod java;
 mod library;
 mod modules;
 mod names;
-mod native;
-mod node;
-mod perl;
-mod python;
-mod ruby;
-mod shell;
+mod owns;
 mod system;
 mod work;
 
-use crate::file_name::file_name;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::file_name::file_name;
 
 pub(crate) use advice::Topic;
 pub(crate) use functions::{
-    Use, is_clock, is_library, is_library_made, is_mutex, is_start, spins_in_runtime,
-    without_suffix,
+    Checks, Use, all_checks, compiled_from, is_clock, is_library, is_library_made, is_mutex,
+    is_start, spins_in_runtime, without_suffix,
 };
 pub(crate) use groups::{LOCKING, group_of, is_of_exceptions, library_of};
 pub(crate) use library::Around;
@@ -41,9 +40,10 @@ pub(crate) use work::{Team, Work, Works, advice_on_spinning, of_function};
 
 use functions::Names;
 use library::Library;
+use owns::Owns;
 
 /// A programming language, to the extent that advice depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Language {
@@ -73,13 +73,14 @@ impl Language {
     pub fn from_program_name(name: &str) -> Option<Self> {
         let name = file_name(name);
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        let interprets = |(_, runtime): &&(Self, &Runtime)| runtime.programs.contains(&stem);
+        let interprets = |(_, runtime): &&(Self, Runtime)| has(&runtime.programs, stem);
         ALL.iter().find(interprets).map(|(language, _)| *language)
     }
 }
 
 /// A peculiarity of a runtime on which rules depend.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Habit {
     /// The runtime runs commands for its script, masks signals around each of them, and creates a string for
     /// each word.
@@ -104,90 +105,108 @@ pub(crate) enum Habit {
 }
 
 /// Names of the program's threads, in runtimes that compile and collect in other threads.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ThreadNames {
     /// Prefix of the names of an executor's threads.
-    pub pool: &'static str,
+    pub pool: String,
     /// Suffix of the first thread of each executor.
-    pub first_of_pool: &'static str,
+    pub first_of_pool: String,
     /// The name, without a number, of threads that the program didn't name.
-    pub unnamed: &'static str,
+    pub unnamed: String,
 }
 
 /// The properties of a runtime.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Runtime {
     /// Names, without a version, of the programs that run code for this runtime.
-    programs: &'static [&'static str],
-    habits: &'static [Habit],
+    programs: Vec<String>,
+    /// Whether programs are machine code without a runtime of their own.
+    is_native: bool,
+    habits: Vec<Habit>,
     /// Calls in which the runtime's idle threads may wait.
-    idle_calls: &'static [&'static str],
+    idle_calls: Vec<String>,
     library: Library,
     /// How code is loaded from files.
     pub modules: Modules,
-    /// What programmers of this runtime call concurrent work.
-    pub tasks: &'static str,
+    /// What programmers of this runtime call concurrent work, if not threads.
+    tasks: Option<String>,
     /// The minimum and maximum CPU time to start a thread, in ns, if each additional thread that runs code is
     /// an engine of its own.
     pub engine_ns: Option<(f64, f64)>,
     /// How the runtime names threads that programs create.
     pub thread_names: Option<ThreadNames>,
     /// The option of the runtime's program that makes it write each line at once.
-    pub line_option: Option<&'static str>,
+    pub line_option: Option<String>,
     /// How to make the runtime report the names of generated code, which are not in any file.
     names: Option<names::AskedFor>,
-    /// The purposes of the runtime's functions, by their names.
-    functions: &'static [(Use, Names)],
+    /// The runtime's functions, by purpose.
+    functions: BTreeMap<Use, Vec<Names>>,
     /// Work that the runtime does in addition to the program's own.
-    work: &'static [Work],
+    work: Vec<Work>,
+    /// The part of the own code's time that remains if an optimising compiler builds a program that was built
+    /// without optimisation.
+    pub left_by_optimising: f64,
+    checks: Vec<Checks>,
     /// Parts of the paths of the sources of the runtime's library.
-    sources: &'static [&'static str],
-    /// Returns whether a function of this name belongs to the runtime's library, in a binary that also
-    /// contains the program.
-    owns: fn(&str) -> bool,
-    /// Options of the runtime's program that make it touch memory before the program's work starts, with
-    /// advice.
-    touching: &'static [(&'static str, &'static str)],
-    /// The runtime's wording on a topic; `None` selects the general wording.
-    words: fn(Topic) -> Option<&'static str>,
+    sources: Vec<String>,
+    /// The functions of the runtime's library, in a binary that also contains the program.
+    owns: Owns,
+    /// Options of the runtime's program that make it touch memory before the program's work starts.
+    touching: Vec<Touching>,
+    /// The runtime's wording; general wording is used for the other topics.
+    words: BTreeMap<Topic, String>,
 }
 
-/// A runtime without known properties.
-const BASE: Runtime = Runtime {
-    programs: &[],
-    habits: &[],
-    idle_calls: &[],
-    library: Library::UNKNOWN,
-    modules: Modules::None,
-    tasks: "threads",
-    engine_ns: None,
-    thread_names: None,
-    line_option: None,
-    names: None,
-    functions: &[],
-    work: &[],
-    sources: &[],
-    owns: |_| false,
-    touching: &[],
-    words: |_| None,
-};
+/// An option that makes a runtime touch memory before the program's work starts, with advice.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Touching {
+    pub option: String,
+    pub advice: String,
+}
 
-const ALL: [(Language, &Runtime); 9] = [
-    (Language::C, &native::C),
-    (Language::Rust, &native::RUST),
-    (Language::Go, &go::GO),
-    (Language::Python, &python::PYTHON),
-    (Language::Node, &node::NODE),
-    (Language::Java, &java::JAVA),
-    (Language::Ruby, &ruby::RUBY),
-    (Language::Perl, &perl::PERL),
-    (Language::Shell, &shell::SHELL),
-];
+/// Parses a data file of this folder; a test parses all of them.
+fn read<T: DeserializeOwned>(text: &str) -> T {
+    toml::from_str(text).expect("a data file of the runtimes is valid")
+}
+
+static ALL: LazyLock<[(Language, Runtime); 9]> = LazyLock::new(|| {
+    [
+        (Language::C, include_str!("c.toml")),
+        (Language::Rust, include_str!("rust.toml")),
+        (Language::Go, include_str!("go.toml")),
+        (Language::Python, include_str!("python.toml")),
+        (Language::Node, include_str!("node.toml")),
+        (Language::Java, include_str!("java.toml")),
+        (Language::Ruby, include_str!("ruby.toml")),
+        (Language::Perl, include_str!("perl.toml")),
+        (Language::Shell, include_str!("shell.toml")),
+    ]
+    .map(|(language, text)| (language, read(text)))
+});
+
+/// Programs in an unknown language, and what programs in machine code have in common.
+static NATIVE: LazyLock<Runtime> = LazyLock::new(|| read(include_str!("native.toml")));
+
+/// What runtimes without their own words have in common.
+static GENERAL: LazyLock<Runtime> = LazyLock::new(|| read(include_str!("general.toml")));
+
+fn has(list: &[String], name: &str) -> bool {
+    list.iter().any(|it| it == name)
+}
+
+fn begins(name: &str, with: &[String]) -> bool {
+    with.iter()
+        .any(|beginning| name.starts_with(beginning.as_str()))
+}
 
 impl Runtime {
     /// Returns the runtime of a language; a default if the language is unknown.
     pub(crate) fn of(language: Option<Language>) -> &'static Self {
         let known = ALL.iter().find(|(of, _)| Some(*of) == language);
-        known.map_or(&native::UNKNOWN, |(_, runtime)| runtime)
+        known.map_or(&*NATIVE, |(_, runtime)| runtime)
     }
 
     /// Returns the runtime whose program has this name, or `None` if it isn't a runtime.
@@ -195,13 +214,15 @@ impl Runtime {
         Language::from_program_name(program).map(|language| Self::of(Some(language)))
     }
 
-    /// Returns the argument that makes the runtime touch memory before the program's work starts, and advice.
-    pub(crate) fn touches_first(
-        &self,
-        arguments: &[String],
-    ) -> Option<(&'static str, &'static str)> {
-        let mut options = self.touching.iter().copied();
-        options.find(|(option, _)| arguments.iter().any(|argument| argument == option))
+    /// What programmers of this runtime call concurrent work.
+    pub(crate) fn tasks(&self) -> &str {
+        self.tasks.as_deref().unwrap_or("threads")
+    }
+
+    /// Returns the argument that makes the runtime touch memory before the program's work starts.
+    pub(crate) fn touches_first(&self, arguments: &[String]) -> Option<&Touching> {
+        let mut all = self.touching.iter();
+        all.find(|touching| arguments.contains(&touching.option))
     }
 
     pub(crate) fn has(&self, habit: Habit) -> bool {
@@ -210,7 +231,7 @@ impl Runtime {
 
     /// Returns whether a wait or a pause in this call may be that of an idle thread.
     pub(crate) fn idle_wait(&self, call: &str) -> bool {
-        self.idle_calls.contains(&call)
+        has(&self.idle_calls, call)
     }
 }
 
@@ -222,7 +243,7 @@ pub(crate) fn is_shell(program: &str) -> bool {
 /// Returns whether a file is an interpreter whose scripts have no stack frames, and for which the functions
 /// that lead to its operations are known.
 pub(crate) fn is_interpreter(binary: &str) -> bool {
-    let begins = |it: &Runtime| it.functions.iter().any(|(of, _)| *of == Use::Start);
+    let begins = |it: &Runtime| it.functions.contains_key(&Use::Start);
     let runtime = Runtime::interpreting(binary);
     runtime.is_some_and(|it| it.has(Habit::Interprets) && begins(it))
 }
@@ -230,6 +251,14 @@ pub(crate) fn is_interpreter(binary: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_data_file_is_valid() {
+        for (language, runtime) in ALL.iter() {
+            assert!(!runtime.words.is_empty(), "{language:?}");
+        }
+        assert!(NATIVE.words.len() < GENERAL.words.len());
+    }
 
     #[test]
     fn versions_and_folders_do_not_hide_an_interpreter() {

@@ -1,30 +1,35 @@
 //! How a program's code is loaded from files.
 
+use serde::Deserialize;
+
 /// How to recognise code files.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Modules {
     /// Only libraries are known to be code.
+    #[default]
     None,
     /// Compiled forms, and sources whose compiled form was looked up but not found.
     Compiled {
-        compiled: &'static str,
-        source: &'static str,
+        compiled: String,
+        source: String,
         /// The folder for compiled forms next to the sources.
-        cache: &'static str,
+        cache: String,
     },
     /// Scripts for which the extension is tried last, in folders where a description is looked up.
     Packages {
-        ends: &'static [&'static str],
-        description: &'static str,
+        ends: Vec<String>,
+        description: String,
     },
     /// Files with these extensions, unless they are the program's input.
     Files {
-        ends: &'static [&'static str],
+        ends: Vec<String>,
         /// Parts of the paths of the runtime's own files; `None` if they can't be distinguished from the
         /// program's files.
-        of_runtime: Option<&'static [&'static str]>,
+        of_runtime: Option<Vec<String>>,
         /// Options whose value is a code search path.
-        path_options: &'static [&'static str],
+        #[serde(default)]
+        path_options: Vec<String>,
     },
 }
 
@@ -33,7 +38,7 @@ pub(crate) enum Modules {
 pub(crate) enum Begins {
     Unknown,
     /// The first code file without these parts in its path.
-    First(&'static [&'static str]),
+    First(&'static [String]),
     /// The script argument with this extension.
     Script(&'static str),
 }
@@ -41,7 +46,7 @@ pub(crate) enum Begins {
 impl Modules {
     /// Returns how the beginning of the program's own files is recognised; everything before that is the
     /// runtime's own start.
-    pub(crate) fn begins(&self) -> Begins {
+    pub(crate) fn begins(&'static self) -> Begins {
         match self {
             Self::None => Begins::Unknown,
             Self::Compiled { source, .. } => Begins::Script(source),
@@ -54,7 +59,7 @@ impl Modules {
     }
 
     /// Options whose value is a code search path.
-    pub(crate) fn path_options(&self) -> &'static [&'static str] {
+    pub(crate) fn path_options(&self) -> &[String] {
         match self {
             Self::Files { path_options, .. } => path_options,
             _ => &[],

@@ -8,24 +8,28 @@ use std::ffi::{OsStr, OsString};
 use fathom_model::{CodePlace, Explanation, TimeCategory, WhereRow};
 use fathom_stacks::is_made_at_run_time;
 use fathom_trace::Trace;
+use serde::Deserialize;
 
-use super::{ALL, Language, Runtime};
+use super::functions::Names;
+use super::{ALL, Language, Runtime, begins, has};
 use crate::file_name::file_name;
 use crate::thresholds as t;
 
 /// How to make one runtime report names.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct AskedFor {
     /// Options of the runtime's program, to be placed before all others.
-    pub options: &'static [&'static str],
+    options: Vec<String>,
     /// The environment variable from which the runtime takes options.
-    pub variable: &'static str,
+    variable: String,
     /// Programs that start the runtime for the files they are given.
-    pub starters: &'static [&'static str],
+    starters: Vec<String>,
     /// Libraries that contain the runtime.
-    pub engines: &'static [&'static str],
-    /// Returns whether a program's source calls this function of the engine by name.
-    pub is_called: fn(&str) -> bool,
+    engines: Vec<String>,
+    /// Functions of the engine that a program's source calls by name.
+    #[serde(default)]
+    is_called: Names,
 }
 
 /// A command whose runtime is made to report the names of generated code.
@@ -70,7 +74,7 @@ impl Asked {
         Some(Self {
             words: words.to_vec(),
             added: format!("{}='{options}'", asked.variable),
-            variable: Some((asked.variable.to_owned(), options)),
+            variable: Some((asked.variable.clone(), options)),
         })
     }
 }
@@ -139,7 +143,7 @@ fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
         .flat_map(|text| text.split(between))
         .map(file_name);
     names.find_map(|name| {
-        let starts = |asked: &&AskedFor| asked.starters.contains(&name);
+        let starts = |asked: &&AskedFor| has(&asked.starters, name);
         let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
         asked_for(name).or_else(|| known.find(starts))
     })
@@ -149,10 +153,10 @@ fn starter(words: &[OsString]) -> Option<&'static AskedFor> {
 /// function of the program is below it in the stack, its time belongs to that function.
 pub(crate) fn is_engines(binary: &str, function: Option<&str>) -> bool {
     let file = file_name(binary);
-    let is_engine = |asked: &&AskedFor| asked.engines.iter().any(|name| file.starts_with(name));
+    let is_engine = |asked: &&AskedFor| begins(file, &asked.engines);
     let mut known = ALL.iter().filter_map(|(_, it)| it.names.as_ref());
     let asked = asked_for(file).or_else(|| known.find(is_engine));
-    asked.is_some_and(|asked| !function.is_some_and(asked.is_called))
+    asked.is_some_and(|asked| !function.is_some_and(|name| asked.is_called.have(name)))
 }
 
 /// Returns a function's name as used in a program's source: `Builtins_ArrayPrototypeSort` becomes

@@ -2,82 +2,80 @@
 //!
 //! A trace shows this work only through the names of threads and functions.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use fathom_model::ThreadRole;
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, FunctionRow, Thread, Trace};
+use serde::Deserialize;
 
-use super::ALL;
-use super::functions::{NAMES, Names, without_suffix};
+use super::functions::{Names, without_suffix};
+use super::{ALL, begins};
 use crate::calls;
 use crate::file_name::file_name;
 use crate::thresholds as t;
 
 /// A kind of work of a runtime.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Work {
     pub role: ThreadRole,
     /// Variables, options and calls that change the amount of this work.
-    pub changed_by: &'static [&'static str],
+    pub changed_by: Vec<String>,
     /// Prefixes of the names of threads that do only this work. The kernel keeps only 15 bytes of a name.
-    pub(super) threads: &'static [&'static str],
+    threads: Vec<String>,
     /// Prefixes of the names of other threads; if such threads are present, the threads above do something
     /// else.
-    pub(super) unless_beside: &'static [&'static str],
+    unless_beside: Vec<String>,
     /// Functions such that everything below them in the stack is this work, or that only this work calls.
-    pub(super) functions: Names,
+    functions: Names,
     /// Functions that also call the program's own work, so that only time spent directly in them counts.
-    pub(super) innermost: Names,
+    innermost: Names,
     /// Libraries, by a part of their file name, whose own code is this work.
-    pub(super) own_code_of: &'static [&'static str],
+    own_code_of: Vec<String>,
     /// Libraries that do this work when they yield their CPU or wait for other threads.
-    pub(super) waits_of: &'static [&'static str],
+    waits_of: Vec<String>,
     /// The variable that sets the number of threads.
-    pub(super) size: Option<&'static str>,
+    size: Option<String>,
     /// Advice if this work takes much time, in the words of the runtime's users.
-    pub(super) advice: Option<&'static str>,
+    advice: Option<String>,
 }
 
-impl Work {
-    /// What to do if the work takes much time.
-    pub(crate) fn advice(&self) -> Cow<'static, str> {
-        match self.advice {
-            Some(words) => words.into(),
-            None if self.changed_by.is_empty() => {
-                "This is the runtime's own work; a program with fewer threads causes less of it."
-                    .into()
-            }
-            None => {
-                let names = self.changed_by.iter().map(|name| format!("`{name}`"));
-                let names = names.collect::<Vec<_>>().join(", ");
-                format!("This is the runtime's own work; change it with {names}.").into()
-            }
+impl Default for Work {
+    /// Returns work without recognisable threads or functions.
+    fn default() -> Self {
+        Self {
+            role: ThreadRole::Service,
+            changed_by: Vec::new(),
+            threads: Vec::new(),
+            unless_beside: Vec::new(),
+            functions: Names::default(),
+            innermost: Names::default(),
+            own_code_of: Vec::new(),
+            waits_of: Vec::new(),
+            size: None,
+            advice: None,
         }
     }
 }
 
-/// Work without recognisable threads or functions, on which the others are based.
-pub(super) const WORK: Work = Work {
-    role: ThreadRole::Service,
-    changed_by: &[],
-    threads: &[],
-    unless_beside: &[],
-    functions: NAMES,
-    innermost: NAMES,
-    own_code_of: &[],
-    waits_of: &[],
-    size: None,
-    advice: None,
-};
-
-fn all() -> impl Iterator<Item = &'static Work> {
-    ALL.iter().flat_map(|(_, runtime)| runtime.work)
+impl Work {
+    /// What to do if the work takes much time.
+    pub(crate) fn advice(&self) -> String {
+        if let Some(words) = &self.advice {
+            return words.clone();
+        }
+        let names: Vec<String> = self.changed_by.iter().map(|it| format!("`{it}`")).collect();
+        let change = match names.is_empty() {
+            true => "a program with fewer threads causes less of it".to_owned(),
+            false => format!("change it with {}", names.join(", ")),
+        };
+        format!("This is the runtime's own work; {change}.")
+    }
 }
 
-fn begins(name: &str, with: &[&str]) -> bool {
-    with.iter().any(|beginning| name.starts_with(beginning))
+fn all() -> impl Iterator<Item = &'static Work> {
+    ALL.iter().flat_map(|(_, runtime)| &runtime.work)
 }
 
 /// The share of a thread's stacks above which the thread counts as doing only this work.
@@ -219,7 +217,7 @@ impl Works {
         let stacks = self.stacks.iter().flatten().map(|(work, _)| *work);
         let threads = self.named.values().copied();
         let mut all = stacks.chain(threads).chain(self.functions.iter().copied());
-        all.find_map(|work| work.size)
+        all.find_map(|work| work.size.as_deref())
     }
 }
 
@@ -239,7 +237,7 @@ fn teams(trace: &Trace, stacks: &[Option<(&'static Work, usize)>]) -> BTreeMap<u
         let team = teams.entry(pid).or_default();
         team.samples += samples;
         let idle = work.filter(|work| work.role == ThreadRole::Idle);
-        if let Some(size) = idle.and_then(|work| work.size) {
+        if let Some(size) = idle.and_then(|work| work.size.as_deref()) {
             team.threads.insert(tid);
             team.size = size;
             team.idle += samples;
@@ -253,13 +251,13 @@ fn teams(trace: &Trace, stacks: &[Option<(&'static Work, usize)>]) -> BTreeMap<u
 fn named(threads: &[Thread]) -> HashMap<u32, &'static Work> {
     let mut beside: HashSet<(u32, *const Work)> = HashSet::new();
     for thread in threads {
-        for work in all().filter(|work| begins(&thread.name, work.unless_beside)) {
+        for work in all().filter(|work| begins(&thread.name, &work.unless_beside)) {
             beside.insert((thread.pid, std::ptr::from_ref(work)));
         }
     }
     let work_of = |thread: &Thread| {
         let is = |work: &&'static Work| {
-            begins(&thread.name, work.threads)
+            begins(&thread.name, &work.threads)
                 && !beside.contains(&(thread.pid, std::ptr::from_ref(*work)))
         };
         Some((thread.tid, all().find(is)?))
@@ -275,7 +273,7 @@ pub(crate) fn of_function(frame: &Frame) -> Option<&'static Work> {
 
 /// Returns advice about threads that spin in a library, in the terms of the library's users.
 pub(crate) fn advice_on_spinning(row: &FunctionRow) -> Option<&'static str> {
-    of_row(row)?.advice
+    of_row(row)?.advice.as_deref()
 }
 
 fn of_row(row: &FunctionRow) -> Option<&'static Work> {
@@ -333,14 +331,14 @@ impl<'a> WorkOfStacks<'a> {
 /// Returns work that only the innermost frame shows: a library's own code, or the call that it makes.
 fn innermost(frame: &Frame, file: &str, waits: bool) -> Option<&'static Work> {
     let name = frame.function.as_deref().map(without_suffix);
-    let is_of = |files: &[&str]| files.iter().any(|part| file.contains(part));
     let in_it = |work: &&Work| {
         let files = if waits {
-            work.waits_of
+            &work.waits_of
         } else {
-            work.own_code_of
+            &work.own_code_of
         };
-        is_of(files) || name.is_some_and(|name| work.innermost.have(name))
+        files.iter().any(|part| file.contains(part))
+            || name.is_some_and(|name| work.innermost.have(name))
     };
     all().find(in_it)
 }
@@ -441,7 +439,7 @@ mod tests {
             of_stack(&python, None)
                 .unwrap()
                 .changed_by
-                .contains(&"gc.freeze()")
+                .contains(&"gc.freeze()".to_owned())
         );
         let own = [(go, "main.parse"), (go, "main.main")];
         assert_eq!(role_of(&own, None), None);
@@ -456,7 +454,7 @@ mod tests {
         ];
         let idle = of_stack(&barrier, None).expect("it is known");
         assert_eq!(idle.role, ThreadRole::Idle);
-        assert!(idle.changed_by.contains(&"OMP_NUM_THREADS"));
+        assert!(idle.changed_by.contains(&"OMP_NUM_THREADS".to_owned()));
         let computing = [("/bin/a", "main._omp_fn.0"), barrier[0]];
         assert_eq!(role_of(&computing, None), None);
         let yielding = [

@@ -56,7 +56,7 @@ struct Subject {
     call: Option<String>,
     object: Option<String>,
     role: Option<ThreadRole>,
-    changed_by: &'static [&'static str],
+    changed_by: &'static [String],
 }
 
 /// Returns the largest pieces of the account, those with the most time first, and the routes of the whole
@@ -94,11 +94,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
                     None => place.count.round() as u64,
                 }),
                 role: subject.role,
-                changed_by: subject
-                    .changed_by
-                    .iter()
-                    .map(|it| (*it).to_owned())
-                    .collect(),
+                changed_by: subject.changed_by.to_vec(),
             };
             // Routes that differ only further out form one row; otherwise, the row would appear twice.
             match rows[before..]
@@ -183,7 +179,7 @@ fn by_subject(atoms: Vec<Atom<'_>>) -> BTreeMap<Subject, Vec<(Sample<'_>, bool)>
                 call: call.map(str::to_owned),
                 object,
                 role: atom.work.map(|work| work.role),
-                changed_by: atom.work.map_or(&[], |work| work.changed_by),
+                changed_by: atom.work.map_or(&[], |work| work.changed_by.as_slice()),
             };
             let sample = Sample {
                 route: atom.route,

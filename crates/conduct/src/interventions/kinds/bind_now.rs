@@ -1,17 +1,15 @@
 //! Binds functions when the program starts.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "bind-now",
     takes_away: "binding functions lazily, at their first call (LD_BIND_NOW=1)",
     needs: "a dynamic program",
-    can_break: "nothing known",
     findings: &[FindingId::DynamicLinking],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

@@ -1,6 +1,6 @@
 //! Replaces the user's locale with the C locale.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -9,9 +9,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a locale that is not C",
     can_break: "its output, where it sorts or prints by locale",
     findings: &[FindingId::MissingFileLookups, FindingId::StartupDominated],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

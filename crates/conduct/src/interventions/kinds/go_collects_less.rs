@@ -3,7 +3,7 @@
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -12,9 +12,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a program in Go",
     can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

@@ -1,6 +1,6 @@
 //! Gives Java a large heap from the start.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_diagnose::{Language, joined};
 use fathom_model::FindingId;
 
@@ -11,9 +11,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a program in Java",
     can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

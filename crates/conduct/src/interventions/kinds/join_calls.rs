@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -20,8 +20,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::KernelBound,
     ],
     takes: Takes::Calls,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

@@ -1,6 +1,6 @@
 //! Keeps freed memory in the process.
 
-use crate::interventions::{Asks, Case, Change, Intervention, Takes};
+use crate::interventions::{Asks, Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -13,9 +13,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::PageFaultHeavy,
         FindingId::KernelBound,
     ],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 /// This is large enough for what programs usually allocate at once, and small enough for any machine that

@@ -7,7 +7,7 @@ use fathom_model::FindingId;
 
 use crate::interventions::Asks;
 use crate::interventions::observed::{is_scratch, made_durable};
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-fsync",
@@ -16,8 +16,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "data written by the runs may be lost if the machine fails meanwhile",
     findings: &[FindingId::SyncWrites, FindingId::WaitingForDisk],
     takes: Takes::All,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 /// The calls to answer.

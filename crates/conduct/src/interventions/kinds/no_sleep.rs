@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 use crate::interventions::Asks;
 use crate::interventions::observed::asleep_in;
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-sleep",
@@ -14,8 +14,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     can_break: "a program that pauses to wait for another one polls without a pause",
     findings: &[FindingId::Sleeping],
     takes: Takes::All,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 /// The part of the finding's predicted saving that must be spent in the answered calls.

@@ -9,7 +9,7 @@ use fathom_measure::{Input, variables};
 use fathom_model::FindingId;
 use fathom_trace::Exec;
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-wrapper",
@@ -17,9 +17,9 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a command whose first process finally executes another program",
     can_break: "the wrapper's output is missing",
     findings: &[FindingId::StartupDominated, FindingId::ProcessSpawning],
-    takes: Takes::Some,
     looks: 1,
     arrange,
+    ..USUAL
 };
 
 /// The interval between checks whether the real program has started.

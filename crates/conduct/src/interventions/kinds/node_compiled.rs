@@ -1,6 +1,6 @@
 //! Gives Node compiled modules.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
 
@@ -8,11 +8,9 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     name: "node-compiled",
     takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, a warm folder)",
     needs: "Node 22.1 or later",
-    can_break: "nothing known",
     findings: &[FindingId::StartupDominated],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

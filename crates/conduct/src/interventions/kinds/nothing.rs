@@ -1,16 +1,15 @@
 //! Changes nothing; this shows how often a nonexistent difference is claimed.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "nothing",
     takes_away: "nothing: shows how often a difference is claimed where there is none",
-    needs: "nothing",
     can_break: "nothing",
     findings: &[],
     takes: Takes::All,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(_: &Case<'_>) -> Result<Change, String> {

@@ -1,6 +1,6 @@
 //! Makes all threads allocate from one arena.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -9,9 +9,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a multithreaded program that uses glibc's malloc",
     can_break: "threads may wait for each other's allocations",
     findings: &[FindingId::PageFaultHeavy],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

@@ -3,7 +3,7 @@
 use fathom_machine::allowed_cpus;
 use fathom_model::FindingId;
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-cpu",
@@ -15,9 +15,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::LockContention,
         FindingId::BusyPolling,
     ],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(_: &Case<'_>) -> Result<Change, String> {

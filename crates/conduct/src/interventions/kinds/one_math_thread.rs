@@ -1,6 +1,6 @@
 //! Makes math libraries use one thread.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -15,9 +15,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
         FindingId::BusyPolling,
         FindingId::ThreadSpawning,
     ],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
 
@@ -12,9 +12,8 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     needs: "a Python program with one of them",
     can_break: "its output appears later",
     findings: &[FindingId::UnbufferedOutput, FindingId::LineBufferedOutput],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

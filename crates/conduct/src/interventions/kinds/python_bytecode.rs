@@ -1,6 +1,6 @@
 //! Gives Python compiled modules.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_diagnose::Language;
 use fathom_model::FindingId;
 
@@ -8,15 +8,13 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     name: "python-bytecode",
     takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, a warm folder)",
     needs: "a program in Python",
-    can_break: "nothing known",
     findings: &[
         FindingId::StartupDominated,
         FindingId::SmallFileIo,
         FindingId::UnoptimisedBuild,
     ],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {

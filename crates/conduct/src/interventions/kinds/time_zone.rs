@@ -1,22 +1,20 @@
 //! Names the time zone, so that the program doesn't look it up repeatedly.
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "time-zone",
     takes_away: "checking /etc/localtime for each local time (TZ=:/etc/localtime)",
     needs: "TZ not set",
-    can_break: "nothing known",
     findings: &[
         FindingId::Rereading,
         FindingId::SmallFileIo,
         FindingId::MissingFileLookups,
         FindingId::KernelBound,
     ],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 const FILE: &str = "/etc/localtime";

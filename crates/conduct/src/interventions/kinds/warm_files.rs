@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::interventions::{Case, Change, Intervention, Takes};
+use crate::interventions::{Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "warm-files",
     takes_away: "reading from the disk: the files that it reads are read once before each run, after --prepare",
     needs: "regular files",
-    can_break: "nothing known",
     findings: &[FindingId::ColdFiles, FindingId::WaitingForDisk],
-    takes: Takes::Some,
-    looks: 0,
     arrange,
+    ..USUAL
 };
 
 /// The maximum number of files; with more, the command line would be too long.

@@ -1,18 +1,8 @@
 //! Detects files that are opened and read repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::{DescriptorKind, FileRow};
-
 use super::kept_open::stays_as_it_is;
-use super::{Cost, ReopenedFile, Worked, from_memory, work_ns};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count};
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use super::{Again, ON_READ, ReopenedFile, finding, from_memory};
+use crate::mechanisms::prelude::*;
 
 /// Reports whether each opening is for one of many records. If so, nothing is read twice, and another rule
 /// applies.
@@ -46,13 +36,15 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let collecting = CallCost::of_collectors(analysis).part(of_bytes);
     let calls = reads.plus(files.cost_of_opening(analysis)).plus(collecting);
     let calls = calls.part(again);
-    let read_again = (file.read_bytes as f64 * again, file.opens as f64 * again);
-    let opened = (&files.paths[..], again);
-    let cost = Cost {
-        on: Worked::Read,
-        work_ns: work_ns(analysis, file.pid, opened, read_again, of_bytes, &calls),
-        calls,
+    let repeated = Again {
+        pid: file.pid,
+        paths: &files.paths,
+        again,
+        bytes: file.read_bytes as f64,
+        times: file.opens as f64,
+        part: of_bytes,
     };
+    let work = (repeated.work_ns(analysis, &calls), ON_READ);
     let name = file.name.text();
     let name = file_name(&name);
     let statement = format!(
@@ -62,10 +54,10 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(file.read_bytes as f64),
     );
     let once = files.different as f64 * file.read_bytes as f64 / file.opens as f64;
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("opens", file.opens as f64, "calls");
-    let finding = finding.evidence("reads", file.reads as f64, "calls");
-    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
+    let finding = finding(FindingId::Rereading, analysis, &calls, work, &statement);
+    let finding = finding.evidence("opens", file.opens, "calls");
+    let finding = finding.evidence("reads", file.reads, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
     let finding = finding.advice(match files.different {
         1 => "Read the file once and keep the parts that are needed.",
         _ => "Read each file once and keep the parts that are needed.",

@@ -1,15 +1,7 @@
 //! Detects folders that are listed repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::FileRow;
-
-use super::{Cost, ReopenedFile, Worked};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
-use crate::numbers::count;
-use crate::runtimes::is_of_system;
+use super::{ON_READ, ReopenedFile, finding};
+use crate::mechanisms::prelude::*;
 
 /// The minimum number of calls that a listing takes; the last of them returns nothing.
 const CALLS_OF_A_LISTING: u64 = 2;
@@ -32,16 +24,18 @@ pub(crate) fn listed(analysis: &Analysis<'_>) -> Option<Claim> {
     // The program opens other folders as often as it lists them.
     let lists = CallCost::with(&listed, analysis, lists).part(folders.part_of_opens);
     let calls = lists.plus(folders.cost_of_opening(analysis));
-    let cost = Cost {
-        on: Worked::Read,
-        calls: calls.part(folders.again()),
-        work_ns: 0.0,
-    };
+    let calls = calls.part(folders.again());
     let who = folders.subject("folders", &folders.together.name.text());
     let statement = format!("{who} listed {} times", count(opened));
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("listings", opened as f64, "calls");
-    let finding = finding.evidence("folders", folders.different as f64, "files");
+    let finding = finding(
+        FindingId::Rereading,
+        analysis,
+        &calls,
+        (0.0, ON_READ),
+        &statement,
+    );
+    let finding = finding.evidence("listings", opened, "calls");
+    let finding = finding.evidence("folders", folders.different, "files");
     let finding = finding.advice(
         "List each folder once and keep the names, or let the kernel report changes (`inotify`).",
     );

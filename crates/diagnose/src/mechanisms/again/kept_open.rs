@@ -1,18 +1,8 @@
 //! Detects files that stay open while the same data is read from them repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, SyscallRow};
-
 use super::reopened::whole;
-use super::{Cost, Worked, from_memory, work_ns};
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count};
-use crate::runtimes::{Habit, is_of_system};
-use crate::thresholds as t;
+use super::{Again, ON_READ, finding, from_memory};
+use crate::mechanisms::prelude::*;
 
 /// Finds a file that stays open and is repeatedly read to its end; each time, one read returns nothing.
 pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -37,23 +27,25 @@ pub(crate) fn rewound(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally(|row| row.pid == file.pid && calls::is_read(&row.name));
     let part = part_of(reads.bytes, all.bytes);
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, fd)).part(again);
-    let read_again = (reads.bytes as f64 * again, rounds as f64 * again);
-    let opened = (&[file.name.to_string()][..], again);
-    let cost = Cost {
-        on: Worked::Read,
-        work_ns: work_ns(analysis, file.pid, opened, read_again, part, &calls),
-        calls,
+    let repeated = Again {
+        pid: file.pid,
+        paths: &[file.name.to_string()],
+        again,
+        bytes: reads.bytes as f64,
+        times: rounds as f64,
+        part,
     };
+    let work = (repeated.work_ns(analysis, &calls), ON_READ);
     let statement = format!(
         "`{}` was read to its end {} times, {} in all",
         file_name(&file.name.text()),
         count(rounds),
         bytes(reads.bytes as f64),
     );
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("times read to the end", rounds as f64, "calls");
-    let finding = finding.evidence("reads", reads.calls as f64, "calls");
-    let finding = finding.evidence("bytes read", reads.bytes as f64, "bytes");
+    let finding = finding(FindingId::Rereading, analysis, &calls, work, &statement);
+    let finding = finding.evidence("times read to the end", rounds, "calls");
+    let finding = finding.evidence("reads", reads.calls, "calls");
+    let finding = finding.evidence("bytes read", reads.bytes, "bytes");
     let finding = finding.advice("Read the file once and keep the parts that are needed.");
     let finding = finding.limit(from_memory(analysis, reads.bytes as f64 / rounds as f64));
     Some(on(finding, &file))
@@ -120,26 +112,25 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
         file, reads, size, ..
     } = found;
     // If pieces are looked up, it is unknown how much of them is processed.
-    let calls = CallCost {
-        library_ns: 0.0,
-        ..CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?))
-    };
-    let cost = Cost {
-        on: Worked::Read,
-        calls: calls.part(1.0 - 1.0 / times),
-        work_ns: 0.0,
-    };
+    let calls = CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?)).without_library();
+    let calls = calls.part(1.0 - 1.0 / times);
     let statement = format!(
         "{} reads brought {} of one file of {}, {} times its size",
         count(reads.calls),
         bytes(file.read_bytes as f64),
         bytes(size as f64),
-        count(times.round() as u64),
+        count(times.round()),
     );
-    let finding = cost.finding(FindingId::Rereading, analysis, &statement);
-    let finding = finding.evidence("reads", reads.calls as f64, "calls");
-    let finding = finding.evidence("bytes read", file.read_bytes as f64, "bytes");
-    let finding = finding.evidence("size of the file", size as f64, "bytes");
+    let finding = finding(
+        FindingId::Rereading,
+        analysis,
+        &calls,
+        (0.0, ON_READ),
+        &statement,
+    );
+    let finding = finding.evidence("reads", reads.calls, "calls");
+    let finding = finding.evidence("bytes read", file.read_bytes, "bytes");
+    let finding = finding.evidence("size of the file", size, "bytes");
     let finding = finding.advice(
         "Keep the parts of the file that are needed repeatedly in memory, or map the file (`mmap`).",
     );
@@ -158,14 +149,14 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
         file_name(&found.file.name.text()),
-        count(found.times().round() as u64),
+        count(found.times().round()),
         bytes(found.size as f64),
     );
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
-    let finding = finding.evidence("reads", found.reads.calls as f64, "calls");
+    let finding = finding.evidence("reads", found.reads.calls, "calls");
     let each = found.reads.bytes_per_call();
     let finding = finding.evidence("bytes per call", each, "bytes/call");
-    let finding = finding.evidence("size of the file", found.size as f64, "bytes");
+    let finding = finding.evidence("size of the file", found.size, "bytes");
     let finding = finding.advice("A seek discards a stream's buffer: read the file in order, keep it in memory or map it (`mmap`), or read \
          just the record (`pread`).");
     Some(on(finding, &found.file))

@@ -1,15 +1,7 @@
 //! Files that the kernel generates on each read are read repeatedly.
 
-use fathom_model::FindingId;
-use fathom_trace::FileRow;
-
 use super::ReopenedFile;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::count;
-use crate::runtimes::is_made_up;
+use crate::mechanisms::prelude::*;
 
 pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     let is_read = |file: &FileRow| is_made_up(&file.name.text()) && file.read_bytes > 0;
@@ -28,8 +20,8 @@ pub(crate) fn made_up(analysis: &Analysis<'_>) -> Option<Claim> {
     let claim = cost.finding(FindingId::KernelBound, analysis, &statement);
     let claim = claim.weighing(cost.ns(analysis));
     let claim = claim.likely();
-    let claim = claim.evidence("opens", opens as f64, "calls");
-    let claim = claim.evidence("reads", reads as f64, "calls");
+    let claim = claim.evidence("opens", opens, "calls");
+    let claim = claim.evidence("reads", reads, "calls");
     let advice =
         "Read it less often, or keep the file open and read it from its beginning (`pread`).";
     Some(files.claimed(claim.advice(advice)))

@@ -1,15 +1,6 @@
 //! Finds files that one process opens repeatedly, and the cost of opening them.
 
-use std::collections::BTreeMap;
-
-use fathom_trace::{FileRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Extrapolates the use of a file, if only the first calls were traced.
 pub(super) fn whole(analysis: &Analysis<'_>, file: &FileRow) -> FileRow {
@@ -32,7 +23,7 @@ fn is_around_reads(name: &str) -> bool {
     calls::opens_file(name) || calls::redirects(name) || calls::is_around_read(name)
 }
 
-fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
+pub(super) fn of_process(pid: u32, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy {
     move |row| row.pid == pid && is(&row.name)
 }
 
@@ -55,14 +46,10 @@ impl ReopenedFile {
         is: impl Fn(&FileRow) -> bool,
         size: impl Fn(&FileRow) -> u64,
     ) -> Option<Self> {
-        let mut by_process: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
         let files = analysis.trace.files.iter();
-        for file in files.filter(|file| file.opens >= t::MANY_OPENS_OF_ONE_FILE && is(file)) {
-            by_process.entry(file.pid).or_default().push(file);
-        }
-        let files = by_process
-            .into_values()
-            .max_by_key(|files| files.iter().map(|file| size(file)).sum::<u64>())?;
+        let files = files.filter(|file| file.opens >= t::MANY_OPENS_OF_ONE_FILE && is(file));
+        let by_process = grouped(files.map(|file| (file.pid, file))).into_values();
+        let files = by_process.max_by_key(|files| files.iter().map(|it| size(it)).sum::<u64>())?;
         let largest = files.iter().max_by_key(|file| size(file))?;
         let sum = |of: fn(&FileRow) -> u64| files.iter().map(|file| of(file)).sum();
         let traced = FileRow {

@@ -1,18 +1,8 @@
 //! Finds a file that is written as a whole again and again, for example at each change of its contents.
 
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, OffCpuRow, SyscallRow};
-
-use super::{Cost, Worked};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
-use crate::classify;
-use crate::file_name::file_name;
-use crate::mechanisms::per_item::{CallCost, part_of};
-use crate::numbers::{bytes, count, time};
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use super::reopened::of_process;
+use super::{Again, ON_WRITTEN, finding};
+use crate::mechanisms::prelude::*;
 
 /// On average, at least the final size divided by this must be written at each opening: the file may grow
 /// from nothing, and may be opened to be read as often as to be written.
@@ -48,11 +38,6 @@ impl<'a> Rewritten<'a> {
         (each * PART_OF_A_FILE >= size).then_some(Self { written, file })
     }
 
-    fn of_process(&self, is: fn(&str) -> bool) -> impl Fn(&SyscallRow) -> bool + Copy + use<> {
-        let pid = self.written.pid;
-        move |row| row.pid == pid && is(&row.name)
-    }
-
     fn is_put_in_place(&self) -> bool {
         !std::ptr::eq(self.written, self.file)
     }
@@ -77,16 +62,17 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
     let found = files.max_by_key(|found| found.written.written_bytes)?;
     let Rewritten { written, file } = found;
     let again = 1.0 - 1.0 / written.opens as f64;
-    let is_write = found.of_process(calls::is_write);
+    let own = |is: fn(&str) -> bool| of_process(written.pid, is);
+    let is_write = own(calls::is_write);
     let writes = analysis.tally(is_write);
     let of_bytes = part_of(written.written_bytes, writes.bytes);
-    let opens = found.of_process(|name| calls::opens_file(name) || calls::is_around_read(name));
-    let all_opens = analysis.tally(found.of_process(calls::opens_file));
+    let opens = own(|name| calls::opens_file(name) || calls::is_around_read(name));
+    let all_opens = analysis.tally(own(calls::opens_file));
     let mut calls = CallCost::with(&writes, analysis, is_write).part(of_bytes);
     let part_of_opens = part_of(written.opens, all_opens.calls);
     calls = calls.plus(CallCost::without_misses(analysis, opens).part(part_of_opens));
     if found.is_put_in_place() {
-        let places = found.of_process(calls::changes_folder);
+        let places = own(calls::changes_folder);
         let placed = analysis.tally(places);
         let part = part_of(written.opens, placed.calls);
         calls = calls.plus(CallCost::with(&placed, analysis, places).part(part));
@@ -100,31 +86,23 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         row.pid == written.pid && from_disk && call.is_some_and(is)
     };
     let on_disk_ns = analysis.off(is_around).0 * part_of_opens * again;
-    let all_ns = (
-        written.written_bytes as f64 * again,
-        written.opens as f64 * again,
-    );
-    let path = [written.name.to_string()];
-    let cost = Cost {
-        work_ns: super::work_ns(
-            analysis,
-            written.pid,
-            (&path, again),
-            all_ns,
-            of_bytes,
-            &calls,
-        ),
-        calls,
-        on: Worked::Written,
+    let repeated = Again {
+        pid: written.pid,
+        paths: &[written.name.to_string()],
+        again,
+        bytes: written.written_bytes as f64,
+        times: written.opens as f64,
+        part: of_bytes,
     };
-    let by_another = match found.is_put_in_place() {
-        true => format!(", through `{}`", file_name(&written.name.text())),
-        false => String::new(),
-    };
-    let on_disk = match on_disk_ns >= WORTH_A_WORD * cost.ns(analysis) && on_disk_ns > 0.0 {
-        true => format!(", with {} of waits for the disk", time(on_disk_ns)),
-        false => String::new(),
-    };
+    let work_ns = repeated.work_ns(analysis, &calls);
+    let cost_ns = analysis.within_cpu(calls.ns(analysis) + work_ns);
+    let by_another = if_so(found.is_put_in_place(), || {
+        format!(", through `{}`", file_name(&written.name.text()))
+    });
+    let is_much = on_disk_ns >= WORTH_A_WORD * cost_ns && on_disk_ns > 0.0;
+    let on_disk = if_so(is_much, || {
+        format!(", with {} of waits for the disk", time(on_disk_ns))
+    });
     let statement = format!(
         "`{}` was rewritten as a whole again and again{by_another}: opened {} times for {} in all, of which {} remain{on_disk}",
         file_name(&file.name.text()),
@@ -132,7 +110,13 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         bytes(written.written_bytes as f64),
         bytes(file.size_bytes.unwrap_or(0) as f64),
     );
-    let claim = cost.finding(FindingId::Rewriting, analysis, &statement);
+    let claim = finding(
+        FindingId::Rewriting,
+        analysis,
+        &calls,
+        (work_ns, ON_WRITTEN),
+        &statement,
+    );
     let mut pieces = claim.pieces.clone();
     pieces.push(Piece::of_waits(analysis, on_disk_ns, |row, _| {
         is_around(row)
@@ -143,9 +127,9 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
             .beside(analysis, on_disk_ns)
             .weighing(all_ns)
             .pieces(pieces)
-            .evidence("opens", written.opens as f64, "calls")
+            .evidence("opens", written.opens, "calls")
             .evidence("waits for the disk", on_disk_ns.round(), "ns")
-            .evidence("bytes written", written.written_bytes as f64, "bytes")
+            .evidence("bytes written", written.written_bytes, "bytes")
             .advice("Write only what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file, use a database such as SQLite.")
             .pid(file.pid)
             .on(None, file.name.to_string()),

@@ -1,16 +1,7 @@
 //! Detects threads that queue for a lock whose holder is asleep: `lock-contention` without computing.
 
-use std::collections::HashSet;
-
-use fathom_model::TimeCategory;
-
 use super::{holders, side_by_side};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::numbers::{count, time};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Threads of a process that run one at a time and are asleep for most of that time.
 pub(crate) struct Turns {
@@ -55,39 +46,27 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         return None;
     }
     // A thread that never waited for the lock may have held it first.
-    let sleeps = |times: &&&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
-    let turns: Vec<&&ThreadTimes> = threads.iter().filter(sleeps).collect();
-    let queues =
-        |times: &&&ThreadTimes| times.sums.get(TimeCategory::Locks) >= t::LOCK_SHARE * times.ns();
-    let queueing: Vec<&&ThreadTimes> = turns
-        .iter()
-        .filter(|times| queues(times))
-        .copied()
-        .collect();
-    let waits: u64 = queueing
-        .iter()
-        .map(|times| analysis.lock_waits(times.tid))
-        .sum();
+    let sleeps = |times: &&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
+    let turns: Vec<&ThreadTimes> = threads.iter().copied().filter(sleeps).collect();
+    let locks = |times: &ThreadTimes| times.sums.get(TimeCategory::Locks);
+    let queues = |times: &&&ThreadTimes| locks(times) >= t::LOCK_SHARE * times.ns();
+    let queueing: HashSet<u32> = turns.iter().filter(queues).map(|it| it.tid).collect();
+    let waits: u64 = queueing.iter().map(|tid| analysis.lock_waits(*tid)).sum();
     if queueing.len() < 2 || waits < 2 * t::MANY_LOCK_WAITS {
         return None;
     }
-    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| turns.iter().map(|times| of(times)).sum::<f64>();
-    let from = turns.iter().map(|times| times.from_ns).min()?;
-    let to = turns.iter().map(|times| times.to_ns).max()?;
+    let (from, to) = turns.span()?;
     let span = (to - from) as f64;
-    let asleep = sum(&asleep_ns);
-    let busy = sum(&|times| times.ns() - times.sums.get(TimeCategory::Locks));
-    let starved = sum(&|times| times.sums.get(TimeCategory::Ready));
+    let asleep: f64 = turns.iter().map(|times| asleep_ns(times)).sum();
+    let busy: f64 = turns.iter().map(|times| times.ns() - locks(times)).sum();
+    let starved = turns.spent_ns(TimeCategory::Ready);
     // The threads run one at a time, so their activity adds up to the elapsed time, and they slept for most
     // of it.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);
-    let tids = |threads: &[&&ThreadTimes]| {
-        threads
-            .iter()
-            .map(|times| times.tid)
-            .collect::<HashSet<u32>>()
+    let handed_on = || {
+        let all = turns.iter().map(|times| times.tid).collect();
+        handed_on(analysis, &queueing, &all)
     };
-    let handed_on = || handed_on(analysis, &tids(&queueing), &tids(&turns));
     if !in_turn || asleep < 0.5 * (busy - starved) || handed_on() < t::PART_HANDED_ON {
         return None;
     }
@@ -97,7 +76,7 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         pid,
         threads: turns.len(),
         waits,
-        waited_ns: sum(&|times| times.sums.get(TimeCategory::Locks)),
+        waited_ns: turns.spent_ns(TimeCategory::Locks),
         asleep_ns: asleep,
         saving_ns: saving.clamp(0.0, analysis.timed_ns),
     })
@@ -105,11 +84,9 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
 
 /// Returns the threads of the process with the most to save.
 pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
-    let found = analysis
-        .threads_by_process()
-        .into_iter()
-        .filter_map(|(pid, threads)| in_process(analysis, pid, &threads));
-    found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+    let threads = analysis.threads_by_process().into_iter();
+    let found = threads.filter_map(|(pid, threads)| in_process(analysis, pid, &threads));
+    largest(found, |turns| turns.saving_ns)
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -129,8 +106,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         side_by_side(analysis, turns.saving_ns, &statement, "")
             .with_if(meanwhile)
-            .evidence("threads that queue", turns.threads as f64, "threads")
-            .evidence("waits", turns.waits as f64, "calls")
+            .evidence("threads that queue", turns.threads, "threads")
+            .evidence("waits", turns.waits, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")
             .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
             .advice("Release the lock before sleeping or waiting for something: hold it only to read or store shared \

@@ -1,18 +1,8 @@
 //! Detects a lock that is repeatedly taken again by the thread that just released it: `lock-contention` in
 //! which only one side waits.
 
-use std::collections::BTreeMap;
-
-use fathom_trace::{Cause, Interval};
-
 use super::side_by_side;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A thread that waits for a lock, and a thread that wakes it each time but takes the lock again before it
 /// runs.
@@ -63,21 +53,9 @@ fn work_since(analysis: &Analysis<'_>, times: &ThreadTimes, from_ns: u64) -> f64
 }
 
 fn pairs<'a>(analysis: &'a Analysis<'_>) -> Vec<Pair<'a>> {
-    let mut waits: BTreeMap<(u32, u32), Vec<&Interval>> = BTreeMap::new();
-    for interval in analysis.trace.timeline.iter().flatten() {
-        let is_lock = |call: &str| calls::is_lock(call) || calls::is_file_lock(call);
-        let lock = interval.call.as_deref().is_some_and(is_lock);
-        if let Some(by) = interval.woken_by.filter(|by| *by != interval.tid)
-            && lock
-            && interval.cause == Cause::Asleep
-        {
-            waits.entry((interval.tid, by)).or_default().push(interval);
-        }
-    }
-    let times = |tid| {
-        let times = analysis.threads.iter().find(|times| times.tid == tid)?;
-        (!analysis.works.is_of_runtime(tid)).then_some(times)
-    };
+    let waits = analysis.ended_waits(calls::is_any_lock);
+    let waits = grouped(waits.map(|(wait, by)| ((wait.tid, by), wait)));
+    let times = |tid| analysis.thread(tid).filter(|times| !times.of_runtime);
     let pair = |((waiter, holder), waits): ((u32, u32), Vec<&Interval>)| {
         let (waiter, holder) = (times(waiter)?, times(holder)?);
         let waited: u64 = waits.iter().map(|wait| wait.to_ns - wait.from_ns).sum();
@@ -119,9 +97,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     {
         return None;
     }
-    let pair = pairs(analysis)
-        .into_iter()
-        .max_by(|a, b| a.saving_ns().total_cmp(&b.saving_ns()))?;
+    let pair = largest(pairs(analysis), Pair::saving_ns)?;
     let saving = analysis.untraced(pair.saving_ns() * analysis.quiet);
     // An interpreter's global lock is handed over after 5 ms, so there are a few such waits whenever threads
     // start.
@@ -155,7 +131,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         side_by_side(analysis, saving, &statement, "")
-            .evidence("waits", pair.waits as f64, "calls")
+            .evidence("waits", pair.waits, "calls")
             .evidence("time queued", pair.waited_ns, "ns")
             .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")
             .pid(pair.waiter.pid)

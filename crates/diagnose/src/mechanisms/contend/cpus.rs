@@ -1,15 +1,10 @@
 //! Detects that more threads want a CPU than there are CPUs, than the command gets, or than its control group
 //! may use.
 
-use fathom_model::quantity::cpu_share;
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use crate::analysis::{Analysis, is_runnable};
-use crate::claim::{Claim, Least};
-use crate::numbers::time;
+use crate::analysis::is_runnable;
+use crate::mechanisms::prelude::*;
 use crate::overhead_correction::on_cpu_ns;
-use crate::thresholds as t;
+use fathom_model::quantity::cpu_share;
 
 /// Reports whether threads of the command were bound to CPUs.
 fn were_bound(analysis: &Analysis<'_>) -> bool {
@@ -19,26 +14,19 @@ fn were_bound(analysis: &Analysis<'_>) -> bool {
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let cpus = analysis.observation.cpus.max(1) as f64;
-    let is_runnable: Vec<_> = analysis
-        .threads
-        .iter()
-        .filter(|times| is_runnable(times, analysis.trace))
-        .collect();
-    let ready: f64 = is_runnable
-        .iter()
-        .map(|times| times.sums.get(TimeCategory::Ready))
-        .sum();
-    let threads: f64 = is_runnable.iter().map(|times| times.ns()).sum();
-    let waiting = ready / threads.max(1.0);
+    let busy = analysis.threads_that(|times| is_runnable(times, analysis.trace));
+    let ready = busy.spent_ns(TimeCategory::Ready);
+    let lived: f64 = busy.iter().map(|times| times.ns()).sum();
+    let waiting = ready / lived.max(1.0);
     let oversubscribed =
-        analysis.is_oversubscribed() && is_runnable.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
+        analysis.is_oversubscribed() && busy.len() as f64 > t::OVERSUBSCRIBED_PER_CPU * cpus;
     if !oversubscribed || waiting < 0.4 {
         return None;
     }
     // While one thread waits, another works. Fewer threads would therefore finish the whole no sooner, but
     // each item sooner. Without their group's limit, they would wait less.
-    let delay = analysis.untraced(ready / is_runnable.len() as f64)
-        - analysis.spent_ns(TimeCategory::Throttled);
+    let delay =
+        analysis.untraced(ready / busy.len() as f64) - analysis.spent_ns(TimeCategory::Throttled);
     // If the critical thread gets a CPU whenever it needs one, it isn't starved, because the other threads
     // yield to it.
     if analysis.timed_ns - on_cpu_ns(&analysis.account) < t::DELAY_ON_PATH * delay {
@@ -48,7 +36,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let others_idle = were_bound(analysis) && used <= t::CPUS_USED_BY_BOUND * cpus;
     let statement = format!(
         "{} busy threads share {}: each was ready but not running for {} on average, {} of the wall time.",
-        is_runnable.len(),
+        busy.len(),
         match others_idle {
             true => format!(
                 "{used:.1} of {cpus} CPUs, to which they were bound (`sched_setaffinity`, by the program or by `taskset`)"
@@ -73,7 +61,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     Some(
         finding
-            .evidence("busy threads", is_runnable.len() as f64, "threads")
+            .evidence("busy threads", busy.len(), "threads")
             .evidence("CPUs", cpus, "CPUs")
             .evidence("ready but not running, share of their lives", waiting, "1")
             .weighing(delay)
@@ -81,7 +69,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 ns: t::LEAST_DELAY_NS,
                 ..Least::NONE
             })
-            .pid(is_runnable.first().map(|times| times.pid)),
+            .pid(busy.first().map(|times| times.pid)),
     )
 }
 

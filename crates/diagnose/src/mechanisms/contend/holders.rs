@@ -1,12 +1,7 @@
 //! Finds what the holder of a lock does while others wait for it.
 
-use std::collections::{BTreeMap, HashMap};
-
-use fathom_trace::{Cause, Interval};
-
-use crate::analysis::Analysis;
-use crate::calls;
 use crate::intervals::{by_thread, woken_ns};
+use crate::mechanisms::prelude::*;
 
 /// The maximum depth to which a chain of holders that wait for a lock themselves is followed.
 const DEEPEST: u32 = 8;
@@ -42,7 +37,7 @@ impl Waits<'_> {
             }
             ran = ran.saturating_sub(ns);
             let call = wait.call.as_deref().unwrap_or_default();
-            if !is_for_lock(call) {
+            if !calls::is_any_lock(call) {
                 let on = wait.fd.map(|fd| (wait.pid, fd));
                 *sum.waited.entry((call.to_owned(), on)).or_default() += ns as f64;
             } else if let Some(by) = wait.woken_by.filter(|by| *by != tid && depth < DEEPEST) {
@@ -53,26 +48,16 @@ impl Waits<'_> {
     }
 }
 
-fn is_for_lock(call: &str) -> bool {
-    calls::is_lock(call) || calls::is_file_lock(call)
-}
-
 /// Returns a sentence about what was done during these threads' lock waits by the threads that ended them;
 /// `None` if the trace doesn't have individual waits.
 pub(crate) fn in_words(analysis: &Analysis<'_>, waits_of: impl Fn(u32) -> bool) -> Option<String> {
     let waits = Waits(by_thread(analysis.trace));
     let mut sum = Meanwhile::default();
-    for wait in analysis.trace.timeline.iter().flatten() {
-        let is_lock = wait.call.as_deref().is_some_and(is_for_lock);
-        let by = wait.woken_by.filter(|by| *by != wait.tid);
-        if let Some(by) = by
-            && is_lock
-            && wait.cause == Cause::Asleep
-            && waits_of(wait.tid)
-            && analysis.thread(by).is_some()
-        {
-            waits.add(by, (wait.from_ns, woken_ns(wait)), 0, &mut sum);
-        }
+    let ended = analysis.ended_waits(calls::is_any_lock);
+    for (wait, by) in
+        ended.filter(|(wait, by)| waits_of(wait.tid) && analysis.thread(*by).is_some())
+    {
+        waits.add(by, (wait.from_ns, woken_ns(wait)), 0, &mut sum);
     }
     words(analysis, &sum)
 }

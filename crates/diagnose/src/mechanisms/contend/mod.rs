@@ -10,11 +10,7 @@ pub(crate) mod short_locks;
 pub(crate) mod tasks;
 pub(crate) mod teams;
 
-use fathom_model::FindingId;
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
+use crate::mechanisms::prelude::*;
 
 /// Builds a finding about a lock, with what its waiters would save by running in parallel. Other reasons for
 /// their waits can't be excluded. `most` is `at most ` if only an upper limit is known.

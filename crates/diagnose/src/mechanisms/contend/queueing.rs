@@ -2,25 +2,21 @@
 
 use super::queues::{Queue, queues};
 use super::{holders, side_by_side};
-use crate::analysis::Analysis;
-use crate::claim::Claim;
 use crate::mechanisms::hand_over;
-use crate::numbers::{count, time};
-use crate::runtimes::{Habit, Topic};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     if analysis.quiet < t::LEAST_QUIET {
         return None;
     }
     let by_yields = hand_over::is_by_yields(analysis);
-    let queue = queues(analysis)
-        .into_iter()
-        .filter(|q| !q.is_storm() && (q.file.is_some() || !by_yields))
-        .filter(|q| q.able_ns >= t::ABLE_HOLDER * q.span_ns)
-        .filter(|q| q.for_reader_ns < t::PACED_BY_READER * q.span_ns)
-        .max_by(|a, b| a.waited_ns.total_cmp(&b.waited_ns))?;
+    let meant = queues(analysis).into_iter().filter(|queue| {
+        let is_for_lock = !queue.is_storm() && (queue.file.is_some() || !by_yields);
+        is_for_lock
+            && queue.able_ns >= t::ABLE_HOLDER * queue.span_ns
+            && queue.for_reader_ns < t::PACED_BY_READER * queue.span_ns
+    });
+    let queue = largest(meant, |queue| queue.waited_ns)?;
     let runtime = analysis.runtime(Some(queue.pid));
     let at_once = analysis.observation.cpus.min(queue.threads).max(1) as f64;
     // CPU time taken by other programs isn't queueing, and threads that wait for input would do so without
@@ -43,13 +39,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         side_by_side(analysis, saving, &waited, most)
             .with_if(meanwhile.filter(|_| !gil))
-            .evidence("threads that queue", queue.threads as f64, "threads")
-            .evidence("waits", queue.waits as f64, "calls")
+            .evidence("threads that queue", queue.threads, "threads")
+            .evidence("waits", queue.waits, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
             .evidence("CPU time for each wait", queue.cpu_per_wait(), "ns")
             .advice(match queue.between_processes {
-                true => BETWEEN_PROCESSES.into(),
-                false => runtime.advice(Topic::Lock),
+                true => BETWEEN_PROCESSES,
+                false => runtime.advice(&[Topic::Lock]),
             })
             .pid(queue.pid)
             .on(queue.file, locked),
@@ -68,10 +64,9 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
         (None, None) => "locks".to_owned(),
     };
     let span_ns = queue.span_ns.max(1.0);
-    let spinning = match queue.spun_ns >= t::SPINNING_WORTH_REPORTING * queue.cpu_ns {
-        true => format!(" ({:.2} of that spinning)", queue.spun_ns / span_ns),
-        false => String::new(),
-    };
+    let spins = queue.spun_ns >= t::SPINNING_WORTH_REPORTING * queue.cpu_ns;
+    let spun = queue.spun_ns / span_ns;
+    let spinning = if_so(spins, || format!(" ({spun:.2} of that spinning)"));
     format!(
         "{} {who} waited {} times for {lock}, {} in all, while they used {:.2} of {} CPUs{spinning}",
         queue.threads,

@@ -1,16 +1,6 @@
 //! Finds threads or processes that queue for a lock.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Interval};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::critical_path::covered_ns;
-use crate::descriptors::WaitKind;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Threads of one process that queue, with totals.
 pub(super) struct Queue {
@@ -53,16 +43,10 @@ impl Queue {
 
 /// Returns processes in which several threads repeatedly wait for locks while they share work.
 pub(super) fn queues(analysis: &Analysis<'_>) -> Vec<Queue> {
-    let mut threads = analysis.threads_by_process();
-    for threads in threads.values_mut() {
-        threads.retain(|times| !analysis.works.is_of_runtime(times.tid));
-    }
-    let mut found: Vec<Queue> = threads
-        .into_iter()
-        .filter_map(|(pid, threads)| queue(analysis, pid, &threads, |_| true))
-        .collect();
-    found.extend(between_processes(analysis));
-    found
+    let threads = analysis.threads.iter().filter(|times| !times.of_runtime);
+    let threads = grouped(threads.map(|times| (times.pid, times))).into_iter();
+    let found = threads.filter_map(|(pid, threads)| queue(analysis, pid, &threads, |_| true));
+    found.chain(between_processes(analysis)).collect()
 }
 
 /// Returns processes whose main threads queue for a lock on a file or for one in shared memory.
@@ -128,8 +112,9 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
 /// Returns how often a thread requested a lock on a file. Each release wakes all waiters, and all but one of
 /// them sleep again.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
-    let rows = analysis.rows_of(tid);
-    let rows = rows.filter(|row| calls::is_file_lock(&row.name));
+    let rows = analysis
+        .rows_of(tid)
+        .filter(|row| calls::is_file_lock(&row.name));
     match rows.map(|row| row.calls).sum() {
         0 => u64::MAX,
         calls => calls,
@@ -144,49 +129,49 @@ fn queue(
     threads: &[&ThreadTimes],
     may: impl Fn(&ThreadTimes) -> bool,
 ) -> Option<Queue> {
-    let all_cpu: f64 = threads.iter().map(|times| times.on_cpu_ns).sum();
-    let working = threads
-        .iter()
-        .filter(|times| times.on_cpu_ns >= 0.03 * all_cpu)
-        .count();
+    let all_cpu = threads.cpu_ns();
+    let works = |times: &&&ThreadTimes| times.on_cpu_ns >= 0.03 * all_cpu;
+    let working = threads.iter().filter(works).count();
     // A thread that distributes work waits for the others, not for access to the lock.
     let least_part = t::PART_OF_A_WORKER / working.max(1) as f64;
-    let queueing: Vec<(&&ThreadTimes, u64, f64)> = threads
-        .iter()
-        .filter(|times| may(times))
-        .filter_map(|times| {
-            let on_files = analysis.file_lock_waits(times.tid);
-            let waits =
-                analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid));
-            let ns = times.sums.get(TimeCategory::Locks);
-            // Of two threads that lock a file, the one that gets the lock more easily waits less; neither
-            // waits for anything else there.
-            let share = match on_files >= t::MANY_FILE_LOCK_WAITS {
-                true => t::LOCK_SHARE / 4.0,
-                false => t::LOCK_SHARE,
-            };
-            let queues = (waits >= t::MANY_LOCK_WAITS / 3 || on_files >= t::MANY_FILE_LOCK_WAITS)
-                && ns >= share * (times.ns() - times.sums.get(TimeCategory::Ready))
-                && times.on_cpu_ns >= least_part * all_cpu;
-            queues.then_some((times, waits, ns))
-        })
-        .collect();
-    let cpu_ns: f64 = queueing.iter().map(|(times, ..)| times.on_cpu_ns).sum();
-    let ready = queueing.iter().map(|q| q.0.sums.get(TimeCategory::Ready));
-    let able_ns = cpu_ns + ready.sum::<f64>();
+    let waits = |times: &ThreadTimes| {
+        let on_files = analysis.file_lock_waits(times.tid);
+        analysis.lock_waits(times.tid) + on_files.min(file_locks(analysis, times.tid))
+    };
+    let queues = |times: &&ThreadTimes| {
+        // Of two threads that lock a file, the one that gets the lock more easily waits less; neither waits
+        // for anything else there.
+        let on_files = analysis.file_lock_waits(times.tid) >= t::MANY_FILE_LOCK_WAITS;
+        let share = if on_files {
+            t::LOCK_SHARE / 4.0
+        } else {
+            t::LOCK_SHARE
+        };
+        let not_ready = times.ns() - times.sums.get(TimeCategory::Ready);
+        (on_files || waits(times) >= t::MANY_LOCK_WAITS / 3)
+            && times.sums.get(TimeCategory::Locks) >= share * not_ready
+            && times.on_cpu_ns >= least_part * all_cpu
+    };
+    let may_queue = threads.iter().copied().filter(|times| may(times));
+    let queueing: Vec<&ThreadTimes> = may_queue.filter(queues).collect();
+    let cpu_ns = queueing.cpu_ns();
     // One of the threads may get the lock easily and rarely wait.
-    let often = queueing
-        .iter()
-        .filter(|(times, waits, _)| waits_often(analysis, times.tid, *waits));
+    let often = |times: &&&ThreadTimes| waits_often(analysis, times.tid, waits(times));
     // If one thread does the work and the others wait for it to hand some out, the others are idle.
-    if often.count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
+    if queueing.iter().filter(often).count() < 2 || cpu_ns < t::PART_OF_QUEUES * all_cpu {
         return None;
     }
-    let tids: Vec<u32> = queueing.iter().map(|q| q.0.tid).collect();
+    let tids: Vec<u32> = queueing.iter().map(|times| times.tid).collect();
+    let all_waits: u64 = queueing.iter().map(|times| waits(times)).sum();
     let gives = |times: &&ThreadTimes| {
-        let others = || queueing.iter().filter(|q| q.0.tid != times.tid);
-        let (workers, waits) = (others().count(), others().map(|q| q.1).sum::<u64>());
-        let cpu_ns: f64 = others().map(|q| q.0.on_cpu_ns).sum();
+        let (workers, waits, cpu_ns) = match tids.contains(&times.tid) {
+            true => (
+                tids.len() - 1,
+                all_waits - waits(times),
+                cpu_ns - times.on_cpu_ns,
+            ),
+            false => (tids.len(), all_waits, cpu_ns),
+        };
         workers > 1
             && times.on_cpu_ns < t::CPU_OF_A_GIVER * cpu_ns / workers as f64
             && analysis.lock_waits(times.tid) as f64 >= t::PART_OF_A_GIVER * waits as f64
@@ -197,11 +182,7 @@ fn queue(
     }
     // Idle threads may wait in the same call as those that wait for locks. They can be excluded only if more
     // threads than there are CPUs do equal parts of the work.
-    let least = queueing
-        .iter()
-        .map(|q| q.0.on_cpu_ns)
-        .fold(f64::MAX, f64::min);
-    let most = queueing.iter().map(|q| q.0.on_cpu_ns).fold(0.0, f64::max);
+    let (least, most) = queueing.least_and_most_cpu_ns();
     let may_idle = analysis.runtime(Some(pid)).idle_wait("futex");
     // If a probe recorded who waits for mutexes, looking at the threads adds nothing.
     if may_idle && analysis.trace.mutexes.iter().any(|row| row.pid == pid) {
@@ -214,22 +195,18 @@ fn queue(
     {
         return None;
     }
-    let from = queueing.iter().map(|(times, ..)| times.from_ns).min()?;
-    let to = queueing.iter().map(|(times, ..)| times.to_ns).max()?;
+    let (from, to) = queueing.span()?;
     Some(Queue {
         pid,
         threads: queueing.len(),
         file: None,
         between_processes: false,
-        waits: queueing.iter().map(|q| q.1).sum(),
-        waited_ns: queueing.iter().map(|q| q.2).sum(),
+        waits: all_waits,
+        waited_ns: queueing.spent_ns(TimeCategory::Locks),
         cpu_ns,
-        spun_ns: queueing.iter().map(|q| analysis.spun_ns(q.0)).sum(),
-        work_ns: queueing
-            .iter()
-            .map(|(times, ..)| times.on_cpu_ns - times.sums.get(TimeCategory::KernelWaiting))
-            .sum(),
-        able_ns,
+        spun_ns: queueing.iter().map(|times| analysis.spun_ns(times)).sum(),
+        work_ns: cpu_ns - queueing.spent_ns(TimeCategory::KernelWaiting),
+        able_ns: cpu_ns + queueing.spent_ns(TimeCategory::Ready),
         span_ns: (to - from) as f64,
         elsewhere_ns: elsewhere_ns(analysis, &tids, |_| true),
         for_reader_ns: elsewhere_ns(analysis, &tids, |wait| writes_to_pipe(analysis, wait)),
@@ -246,9 +223,8 @@ fn writes_to_pipe(analysis: &Analysis<'_>, wait: &Interval) -> bool {
 /// CPU; 0 if individual waits are unknown.
 fn elsewhere_ns(analysis: &Analysis<'_>, tids: &[u32], so: impl Fn(&Interval) -> bool) -> f64 {
     let waits = |interval: &&Interval| {
-        let lock = |call| calls::is_lock(call) || calls::is_file_lock(call);
         let asleep = !matches!(interval.cause, Cause::Preempted | Cause::Ready);
-        let locked = interval.call.as_deref().is_some_and(lock);
+        let locked = interval.call.as_deref().is_some_and(calls::is_any_lock);
         asleep && !locked && tids.contains(&interval.tid) && so(interval)
     };
     let waits = analysis.trace.timeline.iter().flatten().filter(waits);
@@ -265,22 +241,16 @@ fn on_files(analysis: &Analysis<'_>, tids: &[u32]) -> u64 {
 /// hands out work and gets it back, as in the linker `lld`. By contrast, releasing a lock wakes the next
 /// thread in the queue, whichever that is. With only two threads, this can't be determined.
 fn have_hub(analysis: &Analysis<'_>, tids: &[u32]) -> bool {
-    let mut part: HashMap<u32, u64> = HashMap::new();
-    let (mut all, mut all_ns) = (0, 0);
-    for interval in analysis.trace.timeline.iter().flatten() {
-        let lock = interval.call.as_deref().is_some_and(calls::is_lock);
-        let asleep = interval.cause == Cause::Asleep && tids.contains(&interval.tid);
-        let by = interval.woken_by.filter(|by| *by != interval.tid);
-        if let Some(by) = by.filter(|_| lock && asleep) {
-            // The waits are weighted by time, because the other threads also wake each other for the pool's
-            // own short lock.
-            let ns = interval.to_ns.saturating_sub(interval.from_ns);
-            all += 1;
-            all_ns += ns;
-            *part.entry(by).or_default() += ns;
-            *part.entry(interval.tid).or_default() += ns;
-        }
-    }
-    let most = part.into_values().max().unwrap_or(0) as f64;
-    tids.len() > 2 && all >= t::MANY_LOCK_WAITS && most >= t::PART_OF_A_HUB * all_ns as f64
+    let waits = analysis.ended_waits(calls::is_lock);
+    let waits: Vec<_> = waits.filter(|(wait, _)| tids.contains(&wait.tid)).collect();
+    // The waits are weighted by time, because the other threads also wake each other for the pool's own short
+    // lock.
+    let ns = |wait: &Interval| wait.to_ns.saturating_sub(wait.from_ns);
+    let each = waits
+        .iter()
+        .flat_map(|(wait, by)| [(*by, ns(wait)), (wait.tid, ns(wait))]);
+    let most = totals(each).into_values().max().unwrap_or(0) as f64;
+    let all_ns: u64 = waits.iter().map(|(wait, _)| ns(wait)).sum();
+    let are_many = waits.len() as u64 >= t::MANY_LOCK_WAITS;
+    tids.len() > 2 && are_many && most >= t::PART_OF_A_HUB * all_ns as f64
 }

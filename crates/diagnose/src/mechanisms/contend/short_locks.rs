@@ -1,18 +1,8 @@
 //! Detects threads that take a short lock from each other so often that the calls for it cost more than the
 //! waiting: `lock-contention` without sleeps.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{Cause, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::mechanisms::per_item::CallCost;
-use crate::numbers::{count, time};
-use crate::runtimes::{Use, is_mutex};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::is_mutex;
 
 /// Finds it if calls weren't counted: samples are in code that is only reached while another thread holds a
 /// lock.
@@ -22,38 +12,25 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
         .profile
         .as_ref()
         .filter(|_| analysis.by_stops())?;
-    let mut fighting: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for row in profile
-        .functions
-        .iter()
-        .filter(|row| Use::Contended.is_of(row))
-    {
-        *fighting.entry((row.pid, row.tid)).or_default() += row.samples;
-    }
+    let rows = profile.functions.iter();
+    let rows = rows.filter(|row| Use::Contended.is_of(row));
+    let fighting = totals(rows.map(|row| ((row.pid, row.tid), row.samples)));
     // A single sample may be of a join or a start.
-    fighting.retain(|_, samples| *samples > 1);
-    let mut processes: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
-    for ((pid, _), samples) in fighting {
-        let (threads, sum) = processes.entry(pid).or_default();
-        (*threads, *sum) = (*threads + 1, *sum + samples);
-    }
-    processes.retain(|pid, (threads, samples)| {
-        let often = *samples >= t::LEAST_SAMPLES_OF_NAMED;
-        *threads > 1 && often && !analysis.runtime(Some(*pid)).idle_wait("futex")
+    let fighting = fighting.into_iter().filter(|(_, samples)| *samples > 1);
+    let by_process = grouped(fighting.map(|((pid, _), samples)| (pid, samples)));
+    let sum = |samples: &[u64]| samples.iter().sum::<u64>();
+    let fighting = by_process.into_iter().filter(|(pid, samples)| {
+        let often = samples.len() > 1 && sum(samples) >= t::LEAST_SAMPLES_OF_NAMED;
+        often && !analysis.runtime(Some(*pid)).idle_wait("futex")
     });
-    let (pid, (threads, _)) = processes.into_iter().max_by_key(|(_, (_, sum))| *sum)?;
+    let (pid, samples) = fighting.max_by_key(|(_, samples)| sum(samples))?;
+    let threads = samples.len();
     let in_code = analysis.in_functions(|row| row.pid == pid && is_mutex(row));
+    let in_code = analysis.when_oversubscribed(in_code);
     // The kernel's time is multiplied by the part of the calls that are for locks.
-    let calls = |fits: &dyn Fn(&SyscallRow) -> bool| {
-        let rows = analysis.trace.syscalls.iter().filter(|row| fits(row));
-        rows.map(|row| row.calls).sum::<u64>() as f64
-    };
-    let part = calls(&|row| calls::is_lock(&row.name)) / calls(&|_| true).max(1.0);
-    let in_kernel = analysis.in_kernel_ns() * part;
-    let (in_code, in_kernel) = (
-        analysis.when_oversubscribed(in_code),
-        analysis.when_oversubscribed(in_kernel),
-    );
+    let on_locks = analysis.traced_calls(|row| calls::is_lock(&row.name));
+    let part = part_of(on_locks, analysis.traced_calls(|_| true));
+    let in_kernel = analysis.when_oversubscribed(analysis.in_kernel_ns() * part);
     let cost = analysis.within_cpu(in_code + in_kernel);
     let statement = format!(
         "{threads} threads took a short lock from each other: they spent {} in its code, and some {} in the kernel \
@@ -64,7 +41,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         Claim::new(FindingId::LockContention, analysis, cost, statement)
-            .evidence("threads that take it", threads as f64, "threads")
+            .evidence("threads that take it", threads, "threads")
             .evidence("in its code", in_code, "ns")
             .evidence("in the kernel for it (modelled)", in_kernel, "ns")
             .advice(ADVICE)
@@ -99,9 +76,9 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         cost.finding(FindingId::LockContention, analysis, &statement)
-            .evidence("threads that take it", threads as f64, "threads")
-            .evidence("calls", calls.calls as f64, "calls")
-            .evidence("sleeps", sleeps as f64, "calls")
+            .evidence("threads that take it", threads, "threads")
+            .evidence("calls", calls.calls, "calls")
+            .evidence("sleeps", sleeps, "calls")
             .weighing(cost.in_kernel_ns)
             .advice(ADVICE)
             .pid(pid)
@@ -112,32 +89,24 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Returns how often threads repeatedly slept for locks, and for how long, in ns. A thread that waits for the
 /// others to end sleeps only once.
 fn sleeps(analysis: &Analysis<'_>, pid: u32) -> (u64, f64) {
-    let rows = analysis.trace.off_cpu.iter().filter(|row| {
-        let on_lock = row.call.as_deref().is_some_and(calls::is_lock);
-        row.pid == pid && row.cause == Cause::Asleep && on_lock
-    });
-    let (mut count, mut ns) = (0, 0.0);
-    for row in rows {
-        count += row.count;
-        if row.count >= t::MANY_LOCK_WAITS {
-            ns += row.total_ns as f64;
-        }
-    }
-    (count, ns)
+    let rows = || {
+        analysis
+            .asleep_in(calls::is_lock)
+            .filter(|row| row.pid == pid)
+    };
+    let long = rows().filter(|row| row.count >= t::MANY_LOCK_WAITS);
+    let ns: u64 = long.map(|row| row.total_ns).sum();
+    (rows().map(|row| row.count).sum(), ns as f64)
 }
 
 /// Returns for each process the number of threads with many calls for locks.
 fn callers(analysis: &Analysis<'_>) -> BTreeMap<u32, usize> {
-    let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    let rows = analysis.trace.syscalls.iter();
-    for row in rows.filter(|row| calls::is_lock(&row.name)) {
-        *calls.entry((row.pid, row.tid)).or_default() += row.calls;
-    }
-    let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
-    for ((pid, _), _) in calls.into_iter().filter(|(_, n)| *n >= t::CALLS_FOR_A_LOCK) {
-        *threads.entry(pid).or_default() += 1;
-    }
-    threads
+    let on_locks = analysis.calls(|row| calls::is_lock(&row.name));
+    let calls = totals(on_locks.map(|row| ((row.pid, row.tid), row.calls)));
+    let many = calls
+        .into_iter()
+        .filter(|(_, calls)| *calls >= t::CALLS_FOR_A_LOCK);
+    totals(many.map(|((pid, _), _)| (pid, 1)))
 }
 
 #[cfg(test)]

@@ -1,15 +1,8 @@
 //! Detects tasks of a runtime that queue for a mutex: `lock-contention` that threads and calls don't show.
 
-use fathom_model::TimeCategory;
-use fathom_trace::MutexRow;
-
 use super::side_by_side;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::{count, time};
-use crate::runtimes::{Topic, Use};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use fathom_trace::MutexRow;
 
 /// The tasks of a process, and what they do while at least one of them waits for a mutex.
 pub(crate) struct Queue<'a> {
@@ -34,7 +27,7 @@ pub(crate) fn queue<'a>(analysis: &'a Analysis<'_>) -> Option<Queue<'a>> {
         .mutexes
         .iter()
         .filter_map(|row| of(analysis, row));
-    queues.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+    largest(queues, |queue| queue.saving_ns)
 }
 
 fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
@@ -44,27 +37,23 @@ fn of<'a>(analysis: &Analysis<'_>, row: &'a MutexRow) -> Option<Queue<'a>> {
     if !often || !long {
         return None;
     }
-    let threads = || analysis.threads.iter().filter(|times| times.pid == row.pid);
-    let from = threads().map(|times| times.from_ns).min()?;
-    let to = threads().map(|times| times.to_ns).max()?;
-    let sum = |of: fn(&ThreadTimes) -> f64| threads().map(of).sum::<f64>();
-    let on_cpu = sum(|times| times.on_cpu_ns);
-    let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
+    let threads: Vec<&ThreadTimes> = analysis.threads_of(row.pid).collect();
+    let (from, to) = threads.span()?;
+    let on_cpu = threads.cpu_ns();
     // This is based on what the untraced runs were charged, because time that a hypervisor takes from a
     // thread isn't CPU use.
     let times = (to - from) as f64 / analysis.trace.duration_ns.max(1) as f64;
-    let used = analysis.cpu_ns * on_cpu / all.max(1.0) / (analysis.timed_ns * times).max(1.0);
-    let waking = sum(|times| times.sums.get(TimeCategory::KernelWaiting)) / on_cpu.max(1.0);
+    let part = on_cpu / analysis.traced_cpu_ns().max(1.0);
+    let used = analysis.cpu_ns * part / (analysis.timed_ns * times).max(1.0);
+    let waking = threads.spent_ns(TimeCategory::KernelWaiting) / on_cpu.max(1.0);
     let in_lock_code = used * (1.0 - (1.0 - waking) * (1.0 - in_scheduler(analysis, row.pid)));
     let holder_waits = used < t::ABLE_HOLDER;
     // If a thread waited, it was queued behind one that held the lock.
     let queueing = row.goroutines.max(2) as f64;
+    let cpus = analysis.observation.cpus as f64;
     let (work, side_by_side) = match holder_waits {
         true => (1.0, queueing),
-        false => (
-            used - in_lock_code,
-            queueing.min(analysis.observation.cpus as f64),
-        ),
+        false => (used - in_lock_code, queueing.min(cpus)),
     };
     let saving_ns =
         analysis.untraced(contended_ns * (analysis.quiet - work / side_by_side).max(0.0));
@@ -91,21 +80,19 @@ fn is_paced_outside(analysis: &Analysis<'_>) -> bool {
 /// Returns the part of a process's own code in the scheduler and its locks, 0 to 1; 0 without samples.
 fn in_scheduler(analysis: &Analysis<'_>, pid: u32) -> f64 {
     let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
-    let (mut all, mut in_lock_code) = (0, 0);
-    for row in functions.filter(|row| row.pid == pid) {
-        all += row.samples;
-        if Use::Scheduler.is_of(row) {
-            in_lock_code += row.samples;
-        }
-    }
-    in_lock_code as f64 / all.max(1) as f64
+    let own = functions.filter(|row| row.pid == pid);
+    let samples = totals(own.map(|row| (Use::Scheduler.is_of(row), row.samples)));
+    part_of(
+        samples.get(&true).copied().unwrap_or(0),
+        samples.values().sum(),
+    )
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let queue = queue(analysis)?;
     let row = queue.row;
     let runtime = analysis.runtime(Some(row.pid));
-    let tasks = runtime.tasks;
+    let tasks = runtime.tasks();
     let mut statement = format!(
         "{} {tasks} waited {} times for a mutex that another one held, {} in all",
         count(row.goroutines),
@@ -122,21 +109,14 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     Some(
         side_by_side(analysis, queue.saving_ns, &statement, "")
-            .evidence(&format!("{tasks} that queue"), row.goroutines as f64, tasks)
-            .evidence("waits", row.waits as f64, "waits")
-            .evidence(
-                &format!("time queued, all {tasks}"),
-                row.total_ns as f64,
-                "ns",
-            )
-            .evidence(
-                "time in which at least one waited",
-                row.contended_ns as f64,
-                "ns",
-            )
-            .advice(runtime.advice(Topic::Mutex {
-                holder_waits: queue.holder_waits,
-            }))
+            .evidence(&format!("{tasks} that queue"), row.goroutines, tasks)
+            .evidence("waits", row.waits, "waits")
+            .evidence(&format!("time queued, all {tasks}"), row.total_ns, "ns")
+            .evidence("time in which at least one waited", row.contended_ns, "ns")
+            .advice(runtime.advice(&[match queue.holder_waits {
+                true => Topic::SleepersMutex,
+                false => Topic::Mutex,
+            }]))
             .pid(row.pid),
     )
 }

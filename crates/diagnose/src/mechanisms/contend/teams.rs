@@ -1,13 +1,8 @@
 //! Detects libraries that created more threads than there are CPUs to share work, so that the threads wait
 //! for each other.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
+use crate::mechanisms::prelude::*;
 use crate::runtimes::Team;
-use crate::thresholds as t;
 
 /// Finds threads that meet at the end of each piece of work. While one of them has no CPU, all the others
 /// wait for it, spinning on the CPUs that it could have had. With as many threads as CPUs, only the work
@@ -34,10 +29,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::CpuStarved, analysis, saving, statement)
             .evidence(
                 "threads that wait for each other",
-                team.threads.len() as f64,
+                team.threads.len(),
                 "threads",
             )
-            .evidence("CPUs", cpus as f64, "CPUs")
+            .evidence("CPUs", cpus, "CPUs")
             .evidence("CPU time of work", work, "ns")
             .advice(format!(
                 "Set `{}` to the number of CPUs: one thread for each.",
@@ -51,12 +46,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Returns the CPU time of the process's own code in an untraced run, without the time its threads wait for
 /// each other. The kernel's part of such waiting is waking the threads.
 fn work_ns(analysis: &Analysis<'_>, pid: u32, team: &Team) -> Option<f64> {
-    let own: f64 = analysis
-        .threads_of(pid)
+    let threads = analysis.threads_of(pid);
+    let own: f64 = threads
         .map(|times| times.sums.get(TimeCategory::UserCode))
         .sum();
-    let all: f64 = analysis.threads.iter().map(|times| times.on_cpu_ns).sum();
-    Some(analysis.cpu_ns * own / all.max(1.0) * team.part_of_work()?)
+    Some(analysis.cpu_ns * own / analysis.traced_cpu_ns().max(1.0) * team.part_of_work()?)
 }
 
 #[cfg(test)]

@@ -1,13 +1,6 @@
 //! Determines what the children of a process run, and whether one child needs what another produced.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use fathom_trace::{DescriptorKind, FileRow, Process};
-
-use crate::analysis::Analysis;
-use crate::file_name::file_name;
-use crate::runtimes::{Runtime, is_of_system, is_shell};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Options with a separate value that may come before a subcommand, as in `git -C repo gc`.
 const BEFORE_SUBCOMMAND: &[&str] = &["-C", "-c"];
@@ -21,6 +14,12 @@ struct Kind {
     what: Option<String>,
 }
 
+impl Kind {
+    fn of(program: String, what: Option<String>) -> Self {
+        Self { program, what }
+    }
+}
+
 /// Groups children of one parent that run the same, and so probably don't need each other's results. By
 /// contrast, the steps of a build differ in their programs or subcommands (`git repack`, then `git prune`).
 /// If children open what an earlier child of the group wrote, only the first one is kept.
@@ -28,10 +27,8 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
     let mut groups: BTreeMap<Kind, Vec<u32>> = BTreeMap::new();
     let mut unknown: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for child in children {
-        let process = analysis
-            .process(*child)
-            .map(|process| runs(analysis, process, 0));
-        match process {
+        let process = analysis.process(*child);
+        match process.map(|process| runs(analysis, process, 0)) {
             Some(Ok(kind)) => groups.entry(kind).or_default().push(*child),
             Some(Err(program)) => unknown.entry(program).or_default().push(*child),
             None => {}
@@ -43,24 +40,13 @@ pub(crate) fn alike(analysis: &Analysis<'_>, children: &[u32]) -> Vec<Vec<u32>> 
             .iter_mut()
             .filter(|(kind, _)| kind.program == program);
         match (same.next(), same.next()) {
-            (None, _) => {
-                _ = groups.insert(
-                    Kind {
-                        program,
-                        what: None,
-                    },
-                    of_program,
-                );
-            }
+            (None, _) => _ = groups.insert(Kind::of(program, None), of_program),
             (Some((kind, known)), None) if kind.what.is_none() => known.append(&mut of_program),
             _ => {}
         }
     }
-    let mut groups: Vec<Vec<u32>> = groups.into_values().collect();
-    groups
-        .iter_mut()
-        .for_each(|group| leave_dependent_out(analysis, group));
-    groups
+    let groups = groups.into_values();
+    groups.map(|group| independent(analysis, group)).collect()
 }
 
 /// A command that ran several times.
@@ -78,10 +64,9 @@ impl Repeated {
 
 /// Returns the command that most of these processes ran with the same arguments and input, or that started
 /// them; `None` if it is fewer than half of them.
-pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated> {
+pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &HashSet<u32>) -> Option<Repeated> {
     // The number of runs of each command line, and the number of processes including those that it started.
     let mut groups: BTreeMap<(&str, &[String]), (usize, usize)> = BTreeMap::new();
-    let of_interest: HashSet<u32> = pids.iter().copied().collect();
     for process in pids.iter().filter_map(|pid| analysis.process(*pid)) {
         let tree = analysis.tree(process.pid);
         // A failed command may be retried, and one that prints nothing was run for its effects.
@@ -103,7 +88,7 @@ pub(crate) fn repeated(analysis: &Analysis<'_>, pids: &[u32]) -> Option<Repeated
             let key = (exec.path.as_str(), exec.arguments.as_slice());
             let (times, all) = groups.entry(key).or_default();
             *times += 1;
-            *all += tree.iter().filter(|pid| of_interest.contains(pid)).count();
+            *all += tree.iter().filter(|pid| pids.contains(pid)).count();
         }
     }
     let ((path, arguments), (times, all)) =
@@ -128,10 +113,8 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
     };
     if is_shell(&exec.path) && depth < 8 {
         // The program may be wrapped in `sh -c`.
-        let inner = analysis
-            .children_of(process.pid)
-            .find(|it| !it.execs.is_empty());
-        if let Some(inner) = inner {
+        let mut children = analysis.children_of(process.pid);
+        if let Some(inner) = children.find(|it| !it.execs.is_empty()) {
             return runs(analysis, inner, depth + 1);
         }
     }
@@ -144,19 +127,19 @@ fn runs(analysis: &Analysis<'_>, process: &Process, depth: usize) -> Result<Kind
         let script = arguments
             .next()
             .filter(|argument| !argument.starts_with('-'));
-        let what = script.map(|script| without_numbers(script));
-        return Ok(Kind { program, what });
+        return Ok(Kind::of(
+            program,
+            script.map(|script| without_numbers(script)),
+        ));
     }
     while let Some(option) = arguments.next_if(|argument| argument.starts_with('-')) {
         if BEFORE_SUBCOMMAND.contains(&option.as_str()) {
             arguments.next();
         }
     }
-    let what = arguments
-        .next()
-        .filter(|word| is_subcommand(analysis, process.pid, word));
-    let what = what.cloned();
-    Ok(Kind { program, what })
+    let word = arguments.next();
+    let what = word.filter(|word| is_subcommand(analysis, process.pid, word));
+    Ok(Kind::of(program, what.cloned()))
 }
 
 /// Replaces every number in a name by a fixed one, because names such as `t/01-parse.t` and `t/02-parse.t`
@@ -184,9 +167,10 @@ fn is_subcommand(analysis: &Analysis<'_>, pid: u32, word: &str) -> bool {
     word.chars().all(letters) && !analysis.trace.files.iter().any(is_file)
 }
 
-fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
+/// Removes the children that open what an earlier child of the group wrote.
+fn independent(analysis: &Analysis<'_>, mut group: Vec<u32>) -> Vec<u32> {
     if group.len() < 2 {
-        return;
+        return group;
     }
     let mut member: HashMap<u32, usize> = HashMap::new();
     for (place, pid) in group.iter().enumerate() {
@@ -194,29 +178,27 @@ fn leave_dependent_out(analysis: &Analysis<'_>, group: &mut Vec<u32>) {
     }
     let is_data =
         |file: &&FileRow| file.name.text().contains('/') && !is_of_system(&file.name.text());
-    let files = || analysis.trace.files.iter().filter(is_data);
-    let mut written: HashMap<&DescriptorKind, usize> = HashMap::new();
-    for file in files().filter(|file| file.writes > 0) {
-        if let Some(place) = member.get(&file.pid) {
-            let first = written.entry(&file.name).or_insert(*place);
-            *first = (*first).min(*place);
-        }
+    let used = |is: fn(&FileRow) -> bool| {
+        let files = analysis.trace.files.iter().filter(is_data);
+        let files = files.filter(move |file| is(file));
+        files.filter_map(|file| Some((&file.name, *member.get(&file.pid)?)))
+    };
+    let mut writers: HashMap<&DescriptorKind, usize> = HashMap::new();
+    for (name, place) in used(|file| file.writes > 0) {
+        let first = writers.entry(name).or_insert(place);
+        *first = place.min(*first);
     }
-    let mut dependent: HashSet<usize> = HashSet::new();
-    for file in files().filter(|file| file.reads > 0) {
-        let (Some(place), Some(writer)) = (member.get(&file.pid), written.get(&file.name)) else {
-            continue;
-        };
-        if writer < place {
-            dependent.insert(*place);
-        }
-    }
+    let is_late = |(name, place): &(&DescriptorKind, usize)| {
+        writers.get(name).is_some_and(|writer| writer < place)
+    };
+    let dependent: HashSet<usize> = used(|file| file.reads > 0)
+        .filter(is_late)
+        .map(|it| it.1)
+        .collect();
     let mut place = 0..;
     group.retain(|_| !dependent.contains(&place.next().unwrap_or_default()));
+    group
 }
-
-/// Processes, with their CPU time in ns.
-type Starts = Vec<(u32, f64)>;
 
 /// Looks at the processes that one parent created to run the same interpreter on the same script, or on code
 /// in an argument. Returns the largest such group, if all of its processes are short and uniform enough to be
@@ -224,38 +206,28 @@ type Starts = Vec<(u32, f64)>;
 pub(crate) fn starts_of_interpreter(analysis: &Analysis<'_>) -> HashSet<u32> {
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
-    let mut groups: BTreeMap<(Option<u32>, Kind), Starts> = BTreeMap::new();
-    for process in processes
+    let leaves = processes
         .iter()
         .skip(1)
-        .filter(|p| !parents.contains(&p.pid))
-    {
-        let Some(exec) = process.execs.last() else {
-            continue;
-        };
-        if Runtime::interpreting(&exec.path).is_none() {
-            continue;
-        }
+        .filter(|p| !parents.contains(&p.pid));
+    let groups = grouped(leaves.filter_map(|process| {
+        Runtime::interpreting(&process.execs.last()?.path)?;
         let kind = runs(analysis, process, 0);
-        let kind = kind.unwrap_or_else(|program| Kind {
-            program,
-            what: None,
-        });
-        let group = groups.entry((process.parent, kind)).or_default();
-        group.push((process.pid, analysis.cpu_of(process.pid)));
-    }
+        let kind = kind.unwrap_or_else(|program| Kind::of(program, None));
+        Some(((process.parent, kind), process.pid))
+    }));
     let largest = groups
         .into_values()
         .max_by_key(Vec::len)
         .unwrap_or_default();
-    let mut cpu: Vec<f64> = largest.iter().map(|child| child.1).collect();
+    let mut cpu: Vec<f64> = largest.iter().map(|pid| analysis.cpu_of(*pid)).collect();
     cpu.sort_by(f64::total_cmp);
     let is_loop = largest.len() >= t::MANY_OF_ONE_PROGRAM;
     let at = |part: usize| cpu[(cpu.len() * part / 10).min(cpu.len() - 1)];
     if !is_loop || at(9) > t::START_OF_INTERPRETER_CPU_NS || at(9) > t::EVEN_STARTS * at(1) {
         return HashSet::new();
     }
-    largest.into_iter().map(|child| child.0).collect()
+    largest.into_iter().collect()
 }
 
 /// Reports whether a process is a copy of its parent without a program of its own. In samples, such a process
@@ -264,9 +236,8 @@ pub(crate) fn is_copy(analysis: &Analysis<'_>, process: &Process) -> bool {
     match process.execs.last() {
         None => true,
         Some(exec) => {
-            let examined = analysis.only_samples();
             let parent = process.parent.and_then(|pid| analysis.program_of(pid));
-            examined && parent == Some(&exec.path)
+            analysis.only_samples() && parent == Some(&exec.path)
         }
     }
 }

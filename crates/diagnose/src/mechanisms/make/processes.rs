@@ -1,20 +1,7 @@
 //! Detects that many short processes are created.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Process, SyscallRow};
-
 use super::children::{Repeated, is_copy, repeated, starts_of_interpreter};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least, Piece};
-use crate::critical_path::covered_ns;
-use crate::file_name::file_name;
-use crate::numbers::{count, time};
-use crate::runtimes::{Habit, Topic};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A process, given by its pid, its beginning and its end.
 type Lived = (u32, u64, u64);
@@ -30,14 +17,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         let little = !works && analysis.cpu_of(process.pid) < t::SHORT_CHILD_CPU_NS;
         (little || starts.contains(&process.pid)) && !waits_outside(analysis, process.pid)
     };
-    let mut short: Vec<Lived> = analysis
-        .trace
-        .processes
-        .iter()
-        .skip(1)
-        .filter(|process| is_short(process))
-        .map(|p| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end)))
-        .filter(|c| ((c.2 - c.1) as f64) < 20.0 * t::SHORT_CHILD_CPU_NS)
+    let processes = analysis.trace.processes.iter().skip(1);
+    let lived = |p: &Process| (p.pid, p.started_ns, p.ended_ns.unwrap_or(end));
+    let short = processes.filter(|process| is_short(process)).map(lived);
+    let mut short: Vec<Lived> = short
+        .filter(|child| span_ns(child) < 20.0 * t::SHORT_CHILD_CPU_NS)
         .collect();
     let many = short.len() >= t::MANY_PROCESSES;
     if !many {
@@ -56,20 +40,18 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         false => analysis.untraced(covered_ns(&short) as f64) + making_ns(analysis, &short),
     };
     let least = short.len() as f64 * analysis.spawn_ns() * 0.5;
-    let saving = threads
-        .max(least.min(analysis.wall_ns))
-        .min(0.97 * analysis.wall_ns);
+    let most = 0.97 * analysis.wall_ns;
+    let lives = threads.max(least.min(analysis.wall_ns)).min(most);
     // The parent waits while a child lives; the parent's own work for the child comes on top of that.
     let by_parents = analysis.library_of_starts_ns(short.iter().map(|child| child.0));
-    let lives = saving;
-    let saving = (lives + by_parents).min(0.97 * analysis.wall_ns);
+    let saving = (lives + by_parents).min(most);
     let maker = analysis.process(short[0].0).and_then(|p| p.parent);
     let interpreter = interpreter_of(analysis, &short, &starts);
-    let number = count(short.len() as u64);
-    let by = maker.and_then(|pid| analysis.program_of(pid));
-    let by = by.map_or_else(String::new, |program| {
-        format!(" by `{}`", file_name(program))
-    });
+    let number = count(short.len());
+    let by = maker
+        .and_then(|pid| analysis.program_of(pid))
+        .map(file_name);
+    let by = by.map_or_else(String::new, |program| format!(" by `{program}`"));
     let what = match (&interpreter, are_copies) {
         (Some(name), _) => format!("`{name}` was started {number} times"),
         (None, true) if copies == short.len() => {
@@ -77,46 +59,48 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         (None, true) => format!(
             "{number} short processes were forked{by}, {} of which ran no other program",
-            count(copies as u64)
+            count(copies)
         ),
         (None, false) => format!(
             "{number} short processes were made{by}{}",
             programs_in_words(analysis, &short)
         ),
     };
-    let pids: Vec<u32> = short.iter().map(|child| child.0).collect();
+    let pids: HashSet<u32> = short.iter().map(|child| child.0).collect();
     let repeated = repeated(analysis, &pids).filter(|_| !are_copies);
-    let again = match &repeated {
-        Some(Repeated { line, times }) => format!(
-            " {} of them ran `{line}`, each time with the same arguments.",
-            count(*times as u64)
-        ),
-        None => String::new(),
-    };
+    let again = repeated
+        .as_ref()
+        .map_or_else(String::new, |Repeated { line, times }| {
+            let times = count(*times);
+            format!(" {times} of them ran `{line}`, each time with the same arguments.")
+        });
     let statement = format!(
         "{what}, {} apiece; they take {}.{again}",
         time(saving / short.len() as f64),
         analysis.time_and_share(saving),
     );
     let advice = match interpreter {
-        _ if repeated.is_some() => Repeated::ADVICE.into(),
-        Some(name) => format!("Do it in one process: pass all items to one `{name}`.").into(),
+        _ if repeated.is_some() => Repeated::ADVICE.to_owned(),
+        Some(name) => format!("Do it in one process: pass all items to one `{name}`."),
         None => analysis
             .runtime(maker)
-            .advice(Topic::Processes { copies: are_copies }),
+            .advice(&[match are_copies {
+                true => Topic::Copies,
+                false => Topic::Processes,
+            }])
+            .to_owned(),
     };
-    let of_children: HashSet<u32> = short.iter().map(|child| child.0).collect();
     let least_share = if many { t::LEAST_SHARE } else { t::LOOP_SHARE };
     let least_seconds = analysis.observation.limits.spawn_seconds;
     Some(
         Claim::new(FindingId::ProcessSpawning, analysis, saving, statement)
-            .evidence("short processes", short.len() as f64, "processes")
-            .evidence("wall time each", saving / short.len() as f64, "ns")
+            .evidence("short processes", short.len(), "processes")
+            .evidence("wall time each", saving / short.len(), "ns")
             .advice(advice)
             .takes_here("starting and awaiting the empty program", least_seconds)
             .pid(maker)
             .pieces(vec![Piece::of_calls(analysis, |row| {
-                of_children.contains(&row.pid)
+                pids.contains(&row.pid)
             })])
             .weighing(lives)
             .least(Least::share(least_share)),
@@ -128,10 +112,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
 fn making_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let processes = short.iter().filter_map(|child| analysis.process(child.0));
     let parents: HashSet<u32> = processes.filter_map(|process| process.parent).collect();
-    let made: usize = parents
-        .iter()
-        .map(|pid| analysis.children_of(*pid).count())
-        .sum();
+    let made = parents.iter().map(|pid| analysis.children_of(*pid).count());
+    let made: usize = made.sum();
     let makes = |row: &SyscallRow| {
         parents.contains(&row.pid) && calls::on_cpu(&row.name) == TimeCategory::KernelProcesses
     };
@@ -147,12 +129,11 @@ fn waits_outside(analysis: &Analysis<'_>, pid: u32) -> bool {
         TimeCategory::Disk,
         TimeCategory::WaitingForInput,
     ];
-    let waited = |times: &ThreadTimes| times.sums.of_any(&outside);
-    let (waited, lived) = analysis
+    let waited: f64 = analysis
         .threads_of(pid)
-        .fold((0.0, 0.0), |(waits, all), times| {
-            (waits + waited(times), all + times.ns())
-        });
+        .map(|it| it.sums.of_any(&outside))
+        .sum();
+    let lived: f64 = analysis.threads_of(pid).map(ThreadTimes::ns).sum();
     waited * 2.0 > lived
 }
 
@@ -174,34 +155,28 @@ const NAMED: usize = 3;
 
 /// Describes what most of these processes ran, with counts.
 fn programs_in_words(analysis: &Analysis<'_>, short: &[Lived]) -> String {
-    let mut programs: BTreeMap<&str, u64> = BTreeMap::new();
-    for program in short
+    let programs = short
         .iter()
-        .filter_map(|child| analysis.program_of(child.0))
-    {
-        *programs.entry(file_name(program)).or_default() += 1;
-    }
+        .filter_map(|child| analysis.program_of(child.0));
+    let programs = totals(programs.map(|program| (file_name(program), 1u64)));
     let mut programs: Vec<_> = programs.into_iter().collect();
     programs.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-    let all: u64 = programs.iter().map(|(_, number)| number).sum();
+    let sum = |programs: &[(&str, u64)]| programs.iter().map(|it| it.1).sum::<u64>();
+    let all = sum(&programs);
     programs.truncate(NAMED);
-    let named: u64 = programs.iter().map(|(_, number)| number).sum();
     let each = programs.iter().map(|(name, number)| match *number == all {
         true => format!("`{name}`"),
         false => format!("{} `{name}`", count(*number)),
     });
     // If there are many different programs, naming a few of them says nothing.
-    match named * 2 >= all && all > 0 {
-        true => format!(" ({})", each.collect::<Vec<_>>().join(", ")),
-        false => String::new(),
-    }
+    if_so(sum(&programs) * 2 >= all && all > 0, || {
+        format!(" ({})", each.collect::<Vec<_>>().join(", "))
+    })
 }
 
 fn copies(analysis: &Analysis<'_>, short: &[Lived]) -> usize {
     let processes = short.iter().filter_map(|child| analysis.process(child.0));
-    processes
-        .filter(|process| is_copy(analysis, process))
-        .count()
+    processes.filter(|it| is_copy(analysis, it)).count()
 }
 
 /// The part of a copy's computing that must be done in any case. A copy starts with cold caches and without
@@ -219,9 +194,8 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     for times in threads {
         let of = |spent| times.sums.get(spent) * analysis.weight(times.tid);
         faults += of(TimeCategory::PageFaults);
-        let is_work = analysis
-            .process(times.pid)
-            .is_some_and(|it| is_copy(analysis, it))
+        let is_copy = |process: &Process| is_copy(analysis, process);
+        let is_work = analysis.process(times.pid).is_some_and(is_copy)
             && !analysis.runtime(Some(times.pid)).has(Habit::RunsCommands);
         let own = of(TimeCategory::UserCode);
         let work = if is_work { WORK_OF_A_COPY * own } else { 0.0 };
@@ -231,13 +205,13 @@ fn forking_ns(analysis: &Analysis<'_>, short: &[Lived]) -> f64 {
     let own = analysis.untraced(faults + goes);
     // If the kernel's time isn't split, its work for copies is assumed to be mostly page faults.
     let faults = analysis.fault_cost();
-    let kernels = match faults.measured {
-        true => analysis.spent_ns(TimeCategory::KernelProcesses),
-        false => analysis
-            .spent_ns(TimeCategory::KernelProcesses)
-            .max(analysis.within_kernel(faults.ns)),
-    };
-    lives.max(own + kernels)
+    let kernels = analysis.spent_ns(TimeCategory::KernelProcesses);
+    lives.max(
+        own + match faults.measured {
+            true => kernels,
+            false => kernels.max(analysis.within_kernel(faults.ns)),
+        },
+    )
 }
 
 /// Returns the largest group of these processes that one parent created to run one program. Processes with
@@ -246,20 +220,15 @@ fn most_of_one_program(analysis: &Analysis<'_>, short: &[Lived]) -> HashSet<u32>
     let processes = &analysis.trace.processes;
     let parents: HashSet<u32> = processes.iter().filter_map(|p| p.parent).collect();
     let short: HashSet<u32> = short.iter().map(|child| child.0).collect();
-    let leaves = processes
-        .iter()
-        .filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
-    let mut made: HashMap<(Option<u32>, &str), HashSet<u32>> = HashMap::new();
-    for process in leaves {
-        // A shell's copy runs no program, so a loop isn't about it.
-        if let Some(exec) = process.execs.last() {
-            let same = made.entry((process.parent, &exec.path)).or_default();
-            same.insert(process.pid);
-        }
-    }
-    made.into_values()
-        .max_by_key(HashSet::len)
-        .unwrap_or_default()
+    let leaves = processes.iter();
+    let leaves = leaves.filter(|p| short.contains(&p.pid) && !parents.contains(&p.pid));
+    // A shell's copy runs no program, so a loop isn't about it.
+    let made = grouped(leaves.filter_map(|process| {
+        let exec = process.execs.last()?;
+        Some(((process.parent, &exec.path), process.pid))
+    }));
+    let most = made.into_values().max_by_key(Vec::len);
+    most.unwrap_or_default().into_iter().collect()
 }
 
 #[cfg(test)]

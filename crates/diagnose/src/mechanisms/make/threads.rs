@@ -1,14 +1,6 @@
 //! Detects that a thread is created for each small piece of work.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::numbers::{count, time};
-use crate::runtimes::Topic;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Finds threads each of which contains a whole engine, which is slow to start. If many of them live for only
 /// a part of their process's life, and only a few at once, each of them does one piece of work.
@@ -23,8 +15,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     let workers: Vec<&ThreadTimes> = analysis.threads.iter().filter(is_short).collect();
     let runtime = analysis.runtime(workers.first().map(|times| times.pid));
     let (_, most) = runtime.engine_ns?;
-    let from = workers.iter().map(|times| times.from_ns).min()?;
-    let to = workers.iter().map(|times| times.to_ns).max()?;
+    let (from, to) = workers.span()?;
     let lived: f64 = workers.iter().map(|times| times.ns()).sum();
     let at_once = lived / to.saturating_sub(from).max(1) as f64;
     // A pool starts all of its threads at once.
@@ -32,8 +23,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     // The fastest thread did next to nothing except start.
-    let quickest = workers.iter().map(|times| times.on_cpu_ns);
-    let start = quickest.fold(most, f64::min);
+    let start = workers.least_and_most_cpu_ns().0.min(most);
     let weight = |times: &&ThreadTimes| analysis.weight(times.tid);
     let cost = analysis.untraced(start * workers.iter().map(weight).sum::<f64>());
     if workers.len() < t::MANY_ENGINES {
@@ -41,14 +31,14 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     let statement = format!(
         "{} {} were created and ended; starting one takes up to {} of CPU time, all of them {}.",
-        count(workers.len() as u64),
-        runtime.tasks,
+        count(workers.len()),
+        runtime.tasks(),
         time(start),
         analysis.time_and_share(cost),
     );
     Some(
         Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
-            .evidence("threads made", workers.len() as f64, "threads")
+            .evidence("threads made", workers.len(), "threads")
             .evidence("CPU time of the quickest", start, "ns")
             .advice("Keep a few workers, as many as there are CPUs, and send each one message per piece of work.")
             .pid(workers.first().map(|times| times.pid))
@@ -62,7 +52,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     // If calls are traced only for a while, the threads themselves are still all known.
     let traced = (analysis.trace.threads.len() as u64).saturating_sub(processes);
     let threads = (made.calls + 1).saturating_sub(processes).max(traced);
-    let all: u64 = analysis.trace.syscalls.iter().map(|row| row.calls).sum();
+    let all = analysis.traced_calls(|_| true);
     // A thread takes 10 to 20 calls, for its stack, its masks and its end. More calls mean other work in the
     // kernel.
     if threads < t::MANY_THREADS || all > threads * t::CALLS_OF_A_THREAD {
@@ -86,8 +76,8 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     statement += &format!(", {} of the wall time.", analysis.percent(cost));
     Some(
         Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
-            .evidence("threads made", threads as f64, "threads")
-            .advice(analysis.runtime(made.pid).advice(Topic::Threads))
+            .evidence("threads made", threads, "threads")
+            .advice(analysis.runtime(made.pid).advice(&[Topic::Threads]))
             .pid(made.pid)
             .likely()
             .weighing(around),

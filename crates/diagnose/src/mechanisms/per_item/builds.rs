@@ -1,17 +1,9 @@
 //! Detects programs that were compiled without optimization, in which each statement pays for its loads and
 //! stores.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Activity, FunctionRow, StackRow};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
-use crate::runtimes::Use;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{Language, compiled_from};
+use fathom_trace::{Activity, StackRow};
 
 /// Unoptimized code of one kind within the own code on the critical path.
 struct Unoptimised {
@@ -19,75 +11,32 @@ struct Unoptimised {
     /// The function that contains most of it.
     function: Option<String>,
     binary: String,
-    compiler: Compiler,
-}
-
-/// Where optimization is requested, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Compiler {
-    Rust,
-    Other,
-}
-
-impl Compiler {
-    fn of(source: &str, function: Option<&str>) -> Self {
-        let is_source = Path::new(source).extension().is_some_and(|it| it == "rs");
-        match is_source || function.is_some_and(|name| name.contains("core::")) {
-            true => Self::Rust,
-            false => Self::Other,
-        }
-    }
-
-    /// Returns the part of the time that remains with an optimizing compiler. It is 36 % for a histogram in
-    /// C, 34 % for a sieve in C++, and 14 % for a word count in Rust, whose library consists of functions
-    /// that are inlined.
-    fn leaves(self) -> f64 {
-        match self {
-            Self::Rust => 0.15,
-            Self::Other => 0.4,
-        }
-    }
-
-    fn advice(self) -> &'static str {
-        match self {
-            Self::Rust => {
-                "Build it with optimisation before you judge its speed: `cargo build --release`, or `rustc -O`."
-            }
-            Self::Other => {
-                "Build it with optimisation before you judge its speed: `-O2` (CMake: `-DCMAKE_BUILD_TYPE=Release`, \
-                 Meson: `--buildtype=release`)."
-            }
-        }
-    }
+    language: Option<Language>,
 }
 
 pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     let samples = samples(analysis);
     let whole: f64 = samples.iter().map(|one| one.ns).sum();
     let own_ns = analysis.spent_ns(TimeCategory::UserCode);
-    let found = [by_notes(&samples), by_names(&samples)]
-        .into_iter()
-        .flatten();
-    let found = found.map(|found| Unoptimised {
-        ns: own_ns * found.ns / whole.max(1.0),
-        ..found
-    });
-    let found = found.max_by(|a, b| a.ns.total_cmp(&b.ns))?;
-    let saving = found.ns * (1.0 - found.compiler.leaves());
-    let most = match &found.function {
-        Some(function) => format!(", most of them in `{function}`"),
-        None => String::new(),
-    };
+    let found = [by_notes(&samples), by_names(&samples)];
+    let found = largest(found.into_iter().flatten(), |found| found.ns)?;
+    let spent_ns = own_ns * found.ns / whole.max(1.0);
+    let runtime = Runtime::of(found.language);
+    let saving = spent_ns * (1.0 - runtime.left_by_optimising);
+    let most = found
+        .function
+        .map(|function| format!(", most of them in `{function}`"));
+    let most = most.unwrap_or_default();
     let statement = format!(
         "The program spent {} in code compiled without optimisation{most}: optimised, it would take about {} less.",
-        analysis.time_and_share(found.ns),
+        analysis.time_and_share(spent_ns),
         time(saving),
     );
     Some(
         Claim::new(FindingId::UnoptimisedBuild, analysis, saving, statement)
-            .weighing(found.ns)
-            .evidence("time in code without optimisation", found.ns, "ns")
-            .advice(found.compiler.advice())
+            .weighing(spent_ns)
+            .evidence("time in code without optimisation", spent_ns, "ns")
+            .advice(runtime.advice(&[Topic::Unoptimised]))
             .on(None, found.binary)
             .likely(),
     )
@@ -96,7 +45,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
 /// Samples of own code that found a thread in one function.
 struct Sample {
     row: FunctionRow,
-    compiler: Compiler,
+    language: Option<Language>,
     /// The time on the critical path that the samples represent, in ns.
     ns: f64,
     is_noted: bool,
@@ -107,7 +56,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
     let Some(stacks) = &analysis.trace.stacks else {
         let functions = analysis.trace.profile.iter().flat_map(|it| &it.functions);
         let sample = |row: &FunctionRow| Sample {
-            compiler: Compiler::of("", row.function.as_deref()),
+            language: compiled_from("", row.function.as_deref()),
             ns: row.samples as f64 * analysis.weight(row.tid),
             is_noted: false,
             row: row.clone(),
@@ -122,7 +71,7 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
         // An inlined function no longer exists as a separate function in the program.
         let frame = stacks.tree.path(row.node?).find(|frame| !frame.inlined)?;
         Some(Sample {
-            compiler: Compiler::of(
+            language: compiled_from(
                 frame.source_file.as_deref().unwrap_or_default(),
                 frame.function.as_deref(),
             ),
@@ -143,21 +92,19 @@ fn samples(analysis: &Analysis<'_>) -> Vec<Sample> {
 
 /// Sums these samples, and determines the function that has most of them.
 fn sum<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Unoptimised> {
-    let mut functions: BTreeMap<(&str, &str, Compiler), f64> = BTreeMap::new();
     let mut count = 0;
-    for one in samples {
-        let name = one.row.function.as_deref().unwrap_or_default();
-        *functions
-            .entry((&one.row.file, name, one.compiler))
-            .or_default() += one.ns;
+    let functions = totals(samples.map(|one| {
         count += one.row.samples;
-    }
-    let (most, _) = functions.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        let name = one.row.function.as_deref().unwrap_or_default();
+        ((one.row.file.as_str(), name, one.language), one.ns)
+    }));
+    let ns = functions.values().sum();
+    let ((binary, function, language), _) = largest(functions, |(_, ns)| *ns)?;
     (count >= t::LEAST_SAMPLES_OF_NAMED).then(|| Unoptimised {
-        ns: functions.values().sum(),
-        function: (!most.1.is_empty()).then(|| most.1.to_owned()),
-        binary: most.0.to_owned(),
-        compiler: most.2,
+        ns,
+        function: (!function.is_empty()).then(|| function.to_owned()),
+        binary: binary.to_owned(),
+        language,
     })
 }
 
@@ -178,7 +125,7 @@ fn by_names(samples: &[Sample]) -> Option<Unoptimised> {
     let found = sum(of_file())?;
     (small.ns >= t::PART_OF_SMALL_FUNCTIONS * whole).then_some(Unoptimised {
         function: None,
-        compiler: small.compiler,
+        language: small.language,
         ..found
     })
 }

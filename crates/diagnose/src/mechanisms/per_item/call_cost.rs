@@ -1,15 +1,7 @@
 //! The cost of calls in the kernel, and in the library around them.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, ThreadRole, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::{Atoms, Claim, Piece, Row};
-use crate::numbers::time;
-use crate::thresholds as t;
+use crate::claim::{Atoms, Row};
+use crate::mechanisms::prelude::*;
 
 /// The possible saving if calls weren't made.
 #[derive(Debug, Clone, Default)]
@@ -48,13 +40,10 @@ impl CallCost {
         Self {
             in_kernel_ns,
             library_ns: analysis.library_ns(fits).min(own),
-            calls: vec![Piece {
-                of: Atoms::Rows {
-                    rows: rows.into_iter().map(Row::Call).collect(),
-                    part: 1.0,
-                },
-                ns: in_kernel_ns,
-            }],
+            calls: vec![Piece::of_rows(
+                rows.into_iter().map(Row::Call),
+                in_kernel_ns,
+            )],
         }
     }
 
@@ -75,29 +64,22 @@ impl CallCost {
     pub(crate) fn of_collectors(analysis: &Analysis<'_>) -> Self {
         let each = analysis.calls_of_role(ThreadRole::Collector);
         let each = each.into_iter().map(|(row, part)| {
-            let ns = analysis.cost_of_row(row) * part;
-            let rows = vec![Row::Call(row)];
-            Self {
-                in_kernel_ns: ns,
-                library_ns: 0.0,
-                calls: vec![Piece {
-                    of: Atoms::Rows { rows, part },
-                    ns,
-                }],
-            }
+            let ns = analysis.cost_of_row(row);
+            Self::of_piece(Piece::of_rows(std::iter::once(Row::Call(row)), ns)).part(part)
         });
         each.fold(Self::default(), Self::plus)
     }
 
     /// Returns the cost for time that is in no call.
     pub(crate) fn of_part(part: TimeCategory, ns: f64) -> Self {
+        Self::of_piece(Piece::of(part, ns))
+    }
+
+    fn of_piece(piece: Piece) -> Self {
         Self {
-            in_kernel_ns: ns,
+            in_kernel_ns: piece.ns,
             library_ns: 0.0,
-            calls: vec![Piece {
-                of: Atoms::Of(part),
-                ns,
-            }],
+            calls: vec![piece],
         }
     }
 
@@ -110,24 +92,27 @@ impl CallCost {
         }
     }
 
-    /// Multiplies all times.
-    fn times(mut self, factor: f64) -> Self {
-        self.calls.iter_mut().for_each(|piece| piece.ns *= factor);
-        Self {
-            in_kernel_ns: self.in_kernel_ns * factor,
-            library_ns: self.library_ns * factor,
-            calls: self.calls,
-        }
-    }
-
     /// Returns the part `of_it` of the cost, 0 to 1.
     pub(crate) fn part(mut self, of_it: f64) -> Self {
         for piece in &mut self.calls {
+            piece.ns *= of_it;
             if let Atoms::Rows { part, .. } = &mut piece.of {
                 *part *= of_it;
             }
         }
-        self.times(of_it)
+        Self {
+            in_kernel_ns: self.in_kernel_ns * of_it,
+            library_ns: self.library_ns * of_it,
+            calls: self.calls,
+        }
+    }
+
+    /// Returns the cost without the work of the library.
+    pub(crate) fn without_library(self) -> Self {
+        Self {
+            library_ns: 0.0,
+            ..self
+        }
     }
 
     /// See [`Analysis::when_oversubscribed`].
@@ -191,10 +176,7 @@ impl CallCost {
     /// Adds evidence: the work around the calls, and the own code's work on their data.
     pub(crate) fn evidence(&self, finding: Claim, work_ns: f64) -> Claim {
         let mut pieces = self.calls.clone();
-        pieces.push(Piece {
-            of: Atoms::Of(TimeCategory::UserCode),
-            ns: self.library_ns + work_ns,
-        });
+        pieces.push(Piece::of(TimeCategory::UserCode, self.library_ns + work_ns));
         let finding = finding.pieces(pieces);
         match self.library_ns > 0.0 {
             true => finding.evidence(

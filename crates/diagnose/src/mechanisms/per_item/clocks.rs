@@ -1,14 +1,7 @@
 //! Detects frequent queries of the time, with or without calls.
 
-use fathom_model::FindingId;
-use fathom_trace::SyscallRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::numbers::count;
-use crate::runtimes::{Topic, is_clock};
+use crate::mechanisms::prelude::*;
+use crate::runtimes::is_clock;
 
 /// Finds queries by calls.
 pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -19,9 +12,9 @@ pub(crate) fn clock_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let cost = CallCost::with(&clocks, analysis, asks);
     Some(
         cost.finding(FindingId::ClockCalls, analysis, &statement)
-            .evidence("time calls", clocks.calls as f64, "calls")
+            .evidence("time calls", clocks.calls, "calls")
             .evidence("cost of a call (modelled)", clocks.each_ns(), "ns")
-            .advice(analysis.runtime(clocks.pid).advice(Topic::ClockCalls))
+            .advice(analysis.runtime(clocks.pid).advice(&[Topic::ClockCalls]))
             .pid(clocks.pid),
     )
 }
@@ -37,7 +30,11 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::ClockCalls, analysis, cost, statement)
             .evidence("time in reading clocks", cost, "ns")
-            .advice(analysis.runtime(Some(first.pid)).advice(Topic::ClockReads))
+            .advice(
+                analysis
+                    .runtime(Some(first.pid))
+                    .advice(&[Topic::ClockReads]),
+            )
             .pid(first.pid)
             // The counter is read only after earlier instructions have finished, so the time includes some of
             // the work.

@@ -1,17 +1,8 @@
 //! Detects time in the kernel to which no more specific finding applies.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use super::{CallCost, read_one_by_one};
-use crate::analysis::{Analysis, Tally};
-use crate::calls::{self, asks_about_path};
-use crate::claim::Claim;
-use crate::numbers::count;
-use crate::runtimes::Habit;
-use crate::thresholds as t;
+use super::tiny_files::read_one_by_one;
+use crate::calls::asks_about_path;
+use crate::mechanisms::prelude::*;
 
 /// The name under which all calls that query a path count as one kind.
 const PATH_QUESTIONS: &str = "stat and access";
@@ -38,11 +29,8 @@ fn closes_nothing(row: &SyscallRow) -> bool {
 }
 
 fn most_called<'a>(analysis: &Analysis<'a>, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
-    let mut calls: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in analysis.trace.syscalls.iter().filter(|row| fits(&row.name)) {
-        *calls.entry(&row.name).or_default() += row.calls;
-    }
-    Some(calls.into_iter().max_by_key(|(_, calls)| *calls)?.0)
+    let rows = analysis.calls(|row| fits(&row.name));
+    most(rows.map(|row| (row.name.as_str(), row.calls)))
 }
 
 /// Finds a single kind of call that takes much of the time.
@@ -51,11 +39,11 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     // 30 entries once.
     let folders = analysis.tally_calls(calls::lists_folder).calls;
     let asks = analysis.tally_calls(asks_about_path).calls >= t::MANY_STATS.max(folders * 20);
-    let rows = analysis.trace.syscalls.iter();
-    let polls: BTreeSet<&str> = rows.map(|row| row.name.as_str()).collect();
-    let long_scans: Vec<&str> = polls
+    let scans = analysis.calls(|row| calls::scans_descriptors(&row.name));
+    let scans: BTreeSet<&str> = scans.map(|row| row.name.as_str()).collect();
+    let long_scans: Vec<&str> = scans
         .into_iter()
-        .filter(|name| calls::scans_descriptors(name) && scans_many(analysis, name))
+        .filter(|it| scans_many(analysis, it))
         .collect();
     let is_plain = |name: &str| match calls::on_cpu(name) {
         TimeCategory::KernelFiles if asks_about_path(name) => !asks,
@@ -92,17 +80,15 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         let small = tally.bytes_per_call() < t::BLOCK_BYTES && tally.calls >= t::LEAST_SMALL_CALLS;
         small || rules(name, tally)
     });
-    let (name, tally) = names
-        .into_iter()
-        .max_by(|a, b| a.1.cost_ns.total_cmp(&b.1.cost_ns))?;
+    let (name, tally) = largest(names, |(_, tally)| tally.cost_ns)?;
     let of_kind = |row: &SyscallRow| is_one(name, row) && counts(row);
     let cost = CallCost::with(&tally, analysis, of_kind);
-    let (name, alike) = match name == PATH_QUESTIONS {
-        true => (
+    let (name, alike) = match name {
+        PATH_QUESTIONS => (
             most_called(analysis, asks_about_path)?,
             " and calls like it",
         ),
-        false => (name, ""),
+        _ => (name, ""),
     };
     let calls = count(analysis.shown_calls(tally.calls as f64));
     let advice = match name {
@@ -119,7 +105,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)
-            .evidence("calls", tally.calls as f64, "calls")
+            .evidence("calls", tally.calls, "calls")
             .evidence("cost of a call (modelled)", tally.each_ns(), "ns")
             .advice(advice)
             .pid(tally.pid)

@@ -1,17 +1,7 @@
 //! Detects that many missing paths are looked up.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-use fathom_model::FindingId;
-use fathom_trace::{LookupRow, SyscallRow};
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
 use crate::mechanisms::poll::paths::{ENOENT, awaited};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 const ENOTDIR: i32 = 20;
 
@@ -94,16 +84,14 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
         |row: &SyscallRow| calls.contains(row.name.as_str()) && !row.name.starts_with("exec");
     // A miss costs about as much as a hit, because the path walk is the same.
     let asked = analysis.tally(asks);
-    let part = (misses as f64 / asked.calls.max(1) as f64).min(1.0);
+    let part = part_of(misses, asked.calls);
     let cost = CallCost::with(&asked, analysis, asks).part(part);
     let is_futile = misses >= t::MISSES_OF_NO_SEARCH && part >= t::NEARLY_ALL_MISS;
     // If nearly nothing was found, this isn't a search that naturally has misses, so the library's part is
     // wasted as well.
+    let all = cost.ns(analysis).min(2.0 * cost.in_kernel_ns);
     let (vain, least) = match is_futile {
-        true => (
-            cost.ns(analysis).min(2.0 * cost.in_kernel_ns),
-            t::LEAST_SHARE,
-        ),
+        true => (all, t::LEAST_SHARE),
         false => (cost.in_kernel_ns, t::MISSES_SHARE),
     };
     let most = of_the_commonest_folder(rows())?;
@@ -116,8 +104,8 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
         cost.finding(FindingId::MissingFileLookups, analysis, &statement)
             .weighing(vain)
             .least(Least::share(least))
-            .evidence("failed lookups", misses as f64, "calls")
-            .evidence("different paths kept", rows().count() as f64, "files")
+            .evidence("failed lookups", misses, "calls")
+            .evidence("different paths kept", rows().count(), "files")
             .advice("Shorten the search path, use full paths, or remember which files are missing.")
             .pid(most.pid)
             .on(None, most.path.clone()),
@@ -126,17 +114,11 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// Returns the most frequent lookup in the folder with the most misses.
 fn of_the_commonest_folder<'a>(rows: impl Iterator<Item = &'a LookupRow>) -> Option<&'a LookupRow> {
-    let mut folders: BTreeMap<&str, (u64, &LookupRow)> = BTreeMap::new();
-    for row in rows {
-        let folder = folder_of(&row.path).unwrap_or_default();
-        let (calls, most) = folders.entry(folder).or_insert((0, row));
-        *calls += row.calls;
-        if row.calls > most.calls {
-            *most = row;
-        }
-    }
-    let most = folders.into_values().max_by_key(|(calls, _)| *calls)?;
-    Some(most.1)
+    let folders = grouped(rows.map(|row| (folder_of(&row.path).unwrap_or_default(), row)));
+    let calls = |rows: &Vec<&LookupRow>| rows.iter().map(|row| row.calls).sum::<u64>();
+    let most = folders.into_values().max_by_key(calls)?;
+    // Of several, the first one.
+    most.into_iter().rev().max_by_key(|row| row.calls)
 }
 
 /// The number of characters of a path shown in a sentence.

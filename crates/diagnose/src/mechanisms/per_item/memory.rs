@@ -1,12 +1,6 @@
 //! Detects memory that is repeatedly allocated from the system and released.
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
     let all = analysis.tally_calls(calls::is_memory);
@@ -51,8 +45,8 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         Claim::new(FindingId::AllocatorChurn, analysis, cost, statement)
-            .evidence("memory calls", all.calls as f64, "calls")
-            .evidence("of them give memory back", given_back.calls as f64, "calls")
+            .evidence("memory calls", all.calls, "calls")
+            .evidence("of them give memory back", given_back.calls, "calls")
             .advice("Allocate large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD \
                  (`mallopt`), or use an allocator that keeps memory. If a file is mapped again and again, map it \
                  once.")

@@ -1,17 +1,7 @@
 //! Detects own code that spends most of its time allocating and releasing objects, without calling the
 //! system.
 
-use std::collections::HashSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::FunctionRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
-use crate::runtimes::{Habit, Topic, Use};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The time that allocated objects cost outside of the allocator, as a part of the time in it. An object is
 /// filled, copied and taken apart, and its memory isn't in the caches. From corpus programs compared with
@@ -42,17 +32,19 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
     let collecting = CallCost::of_collectors(analysis);
     let cost = measured + beside + collecting.in_kernel_ns;
     let allocated = allocator >= collector;
-    let (most, whose) = match allocated {
+    let (most, whose, topics): (_, _, &[Topic]) = match allocated {
         true => (
-            own(&[Use::Allocator]),
+            &[Use::Allocator],
             "the allocator and in the code that fills the memory",
+            &[Topic::Allocated, Topic::Objects],
         ),
         false => (
-            own(&[Use::Collector]),
+            &[Use::Collector],
             "allocating memory and collecting garbage",
+            &[Topic::Objects],
         ),
     };
-    let first = analysis.main_function(most)?;
+    let first = analysis.main_function(own(most))?;
     let statement = format!(
         "The program's own code was in {whose} for {}; with what else is done with the objects (modelled) that is {}.",
         time(measured),
@@ -68,11 +60,7 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
             .guessing(beside)
             .evidence("time in the allocator", bare + collector, "ns")
             .evidence("with filling the memory", measured, "ns")
-            .advice(
-                analysis
-                    .runtime(Some(first.pid))
-                    .advice(Topic::Objects { allocated }),
-            )
+            .advice(analysis.runtime(Some(first.pid)).advice(topics))
             .pid(first.pid),
     )
 }

@@ -1,13 +1,6 @@
 //! Detects frequent signals that interrupt what the program does.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
-
-use super::CallCost;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::count;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The call by which a handler returns.
 const RETURN: &str = "rt_sigreturn";
@@ -35,7 +28,7 @@ pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)
-            .evidence("signals", handled.calls as f64, "calls")
+            .evidence("signals", handled.calls, "calls")
             .evidence("cost outside of calls", outside, "ns")
             .advice("Request signals less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of \
                  the profiler that requests them), or read them at a convenient time (`signalfd`, `timerfd`) \

@@ -1,26 +1,14 @@
 //! Detects streams and files that are read or written in small pieces, each with a separate call.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{Cause, DescriptorKind, OffCpuRow, SyscallRow};
-
-use super::{CallCost, read_one_by_one};
-use crate::analysis::{Analysis, PiecesOf, Small, Tally};
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::descriptors::WaitKind;
-use crate::numbers::count;
-use crate::runtimes::{Habit, Topic, is_made_up};
-use crate::thresholds as t;
+use super::tiny_files::read_one_by_one;
+use crate::analysis::{PiecesOf, Small};
+use crate::mechanisms::prelude::*;
 
 /// Finds a stream, or a file read from beginning to end, that is read in small pieces.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     // The kernel decides the size of each read from a file that it generates, such as those in `/proc`.
     let comes_in_pieces = |small: &Small| {
-        let name = analysis.name_of(small.pid, small.fd);
-        let pieces = small.tally.bytes_per_call() >= t::PIECE_BYTES;
-        pieces && name.is_some_and(|name| is_made_up(&name))
+        small.tally.bytes_per_call() >= t::PIECE_BYTES && is_generated(analysis, small)
     };
     let small = most(analysis, |small| {
         let is_file = !small.writes && small.is_stream_of_file(analysis);
@@ -32,14 +20,25 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let descriptors = &analysis.descriptors;
     let standard = descriptors.is_input(small.pid, small.fd);
     let is_file = descriptors.mostly(small.pid, small.fd) == WaitKind::File;
-    let (name, topic) = match (standard, is_file) {
-        (true, file) => ("standard input".to_owned(), Topic::Input { file }),
-        (false, true) => (file_name(analysis, small), of_file(small, false)),
+    let runtime = analysis.runtime(Some(small.pid));
+    let (name, advice) = match (standard, is_file) {
+        (true, true) => (
+            "standard input".to_owned(),
+            runtime.advice(&[Topic::InputFile, Topic::Input]).to_owned(),
+        ),
+        (true, false) => (
+            "standard input".to_owned(),
+            runtime.advice(&[Topic::Input]).to_owned(),
+        ),
+        (false, true) => (
+            file_name(analysis, small),
+            runtime.advice_on_file(false, false),
+        ),
         (false, false) => {
             let name = descriptors.waited_for_name(small.pid, small.fd);
             let name = name.unwrap_or(&DescriptorKind::Pipe(None));
             let name = format!("the {name} (descriptor {})", small.fd);
-            (name, Topic::Stream)
+            (name, runtime.advice(&[Topic::Stream]).to_owned())
         }
     };
     let statement = format!(
@@ -47,7 +46,6 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
         count(small.tally.calls),
         small.tally.bytes_per_call(),
     );
-    let advice = analysis.runtime(Some(small.pid)).advice(topic);
     let finding = of(FindingId::UnbufferedInput, analysis, small, &statement);
     Some(finding.advice(advice))
 }
@@ -92,35 +90,30 @@ pub(crate) fn lines(analysis: &Analysis<'_>) -> Option<Claim> {
         output_name(analysis, small),
     );
     let finding = of_output(FindingId::LineBufferedOutput, analysis, small, &statement);
-    Some(match checked {
-        true => finding,
-        false => finding.likely(),
-    })
+    Some(if checked { finding } else { finding.likely() })
 }
 
 /// Finds a file that is accessed at random, one record per call, or that is opened for each record.
 pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_file = read_one_by_one(analysis);
     let one_by_one = |small: &Small| !small.writes && by_file.contains(&small.pid);
-    // No buffer reduces the reads of a kernel-generated file.
-    let pseudo = |small: &Small| {
-        let name = analysis.name_of(small.pid, small.fd);
-        name.is_some_and(|name| is_made_up(&name))
-    };
     let small = most(analysis, |small| {
-        let is_file = small.of == PiecesOf::File && !pseudo(small);
+        // No buffer reduces the reads of a kernel-generated file.
+        let is_file = small.of == PiecesOf::File && !is_generated(analysis, small);
         is_file && !one_by_one(small) && !small.is_stream_of_file(analysis)
     })?;
     let tally = &small.tally;
-    let around = opening_costs(analysis, small.pid, tally);
-    let opened = match around.calls {
-        0 => String::new(),
-        n => format!(", with {} calls to open and close around them", count(n)),
-    };
+    let (opening, opening_cost) = opening_costs(analysis, small.pid, tally);
+    let opened = if_so(opening > 0, || {
+        format!(
+            ", with {} calls to open and close around them",
+            count(opening)
+        )
+    });
     let runtime = analysis.runtime(Some(small.pid));
     // A shell seeks back after each line. A file that is opened for each record must first be kept open.
     let is_scattered = !small.writes
-        && around.calls == 0
+        && opening == 0
         && !runtime.has(Habit::GoesBack)
         && small.is_gone_about(analysis);
     let statement = format!(
@@ -133,11 +126,11 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
         file_name(analysis, small),
         tally.bytes_per_call(),
     );
-    let cost = cost(analysis, small).plus(around.cost);
+    let cost = cost(analysis, small).plus(opening_cost);
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
     let advice = match is_scattered {
         true => SCATTERED.into(),
-        false => runtime.advice(of_file(small, around.calls > 0)),
+        false => runtime.advice_on_file(small.writes, opening > 0),
     };
     let finding = evidence(finding, analysis, small, ["calls", "bytes per call"]);
     Some(finding.advice(advice))
@@ -146,6 +139,12 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
 /// The advice to give if each record is read from a different position.
 const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or read the \
      records in file order, through a buffer. If a database reads them: one transaction for many queries.";
+
+fn is_generated(analysis: &Analysis<'_>, small: &Small) -> bool {
+    analysis
+        .name_of(small.pid, small.fd)
+        .is_some_and(|name| is_made_up(&name))
+}
 
 /// Returns the most expensive of the matching small calls.
 fn most<'a>(analysis: &'a Analysis<'_>, is: impl Fn(&Small) -> bool) -> Option<&'a Small> {
@@ -160,23 +159,22 @@ fn of(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) ->
 
 fn of_output(id: FindingId, analysis: &Analysis<'_>, small: &Small, statement: &str) -> Claim {
     let runtime = analysis.runtime(Some(small.pid));
-    let topic = match analysis.descriptors.is_output(small.pid, small.fd) {
-        true => Topic::Output {
-            lines: id == FindingId::LineBufferedOutput,
-            by_variable: analysis.observation.unbuffered_by_variable,
-        },
-        false => of_file(small, false),
+    let advice = match analysis.descriptors.is_output(small.pid, small.fd) {
+        true => {
+            let by_variable = analysis.observation.unbuffered_by_variable;
+            let topic = match id {
+                FindingId::LineBufferedOutput => Topic::Lines,
+                _ => Topic::Output,
+            };
+            let topics = [Topic::Unbuffered, topic];
+            runtime
+                .advice(&topics[usize::from(!by_variable)..])
+                .to_owned()
+        }
+        false => runtime.advice_on_file(small.writes, false),
     };
     let finding = cost_of_output(analysis, small).finding(id, analysis, statement);
-    evidence(finding, analysis, small, ["write calls", "bytes per write"])
-        .advice(runtime.advice(topic))
-}
-
-fn of_file(small: &Small, reopened: bool) -> Topic {
-    Topic::File {
-        writes: small.writes,
-        reopened,
-    }
+    evidence(finding, analysis, small, ["write calls", "bytes per write"]).advice(advice)
 }
 
 /// Adds the number, size and location of the calls as evidence.
@@ -187,7 +185,7 @@ fn evidence(
     [calls, each]: [&str; 2],
 ) -> Claim {
     let tally = &small.tally;
-    let finding = finding.evidence(calls, tally.calls as f64, "calls");
+    let finding = finding.evidence(calls, tally.calls, "calls");
     let finding = finding.evidence(each, tally.bytes_per_call(), "bytes/call");
     let finding = finding.evidence("cost of a call (modelled)", tally.each_ns(), "ns");
     let path = analysis.name_of(small.pid, small.fd);
@@ -235,18 +233,10 @@ fn cost(analysis: &Analysis<'_>, small: &Small) -> CallCost {
         let on_it = small.pids.contains(&row.pid) && row.fd == Some(small.fd);
         on_it && row.name != "close" && calls::is_around_read(&row.name)
     };
-    let mut asked: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in analysis.trace.syscalls.iter().filter(|row| asks(row)) {
-        *asked.entry(&row.name).or_default() += row.calls;
-    }
+    let mut asked = totals(analysis.calls(asks).map(|row| (&row.name, row.calls)));
     asked.retain(|_, calls| calls.abs_diff(each) * 20 <= each);
-    let with_each = CallCost::of(analysis, |row| {
-        asks(row) && asked.contains_key(row.name.as_str())
-    });
-    own.plus(CallCost {
-        library_ns: 0.0,
-        ..with_each
-    })
+    let with_each = CallCost::of(analysis, |row| asks(row) && asked.contains_key(&row.name));
+    own.plus(with_each.without_library())
 }
 
 /// Returns the cost of the calls. Unless they write to a file, this includes the calls of a reader in the
@@ -256,35 +246,26 @@ fn cost_of_output(analysis: &Analysis<'_>, small: &Small) -> CallCost {
     if !analysis.descriptors.is_output(small.pid, small.fd) {
         return own;
     }
-    let mut read: BTreeMap<u32, u64> = BTreeMap::new();
-    for row in &analysis.trace.syscalls {
-        let reads = row.fd == Some(0) && calls::is_read(&row.name);
-        let from_pipe = reads && !small.pids.contains(&row.pid);
-        if from_pipe && analysis.descriptors.waited_for(row.pid, 0) == WaitKind::Pipe {
-            *read.entry(row.pid).or_default() += row.bytes;
-        }
-    }
+    let reads = |row: &SyscallRow| row.fd == Some(0) && calls::is_read(&row.name);
+    let from_pipe = |pid| analysis.descriptors.waited_for(pid, 0) == WaitKind::Pipe;
+    let theirs = analysis.calls(|row| reads(row) && !small.pids.contains(&row.pid));
+    let theirs = theirs.filter(|row| from_pipe(row.pid));
+    let read = totals(theirs.map(|row| (row.pid, row.bytes)));
     // The two ends of a pipe have no common name, so they are identified by equal totals.
     let same = |bytes: u64| bytes.abs_diff(small.tally.bytes) * 100 <= small.tally.bytes;
     let mut read = read.into_iter();
-    let reader = read.find(|(_, bytes)| *bytes > 0 && same(*bytes));
-    let theirs = reader.map(|(pid, _)| {
-        let reads =
-            |row: &SyscallRow| row.pid == pid && row.fd == Some(0) && calls::is_read(&row.name);
-        CallCost::of(analysis, reads)
-    });
-    own.plus(theirs.unwrap_or_default())
+    match read.find(|(_, bytes)| *bytes > 0 && same(*bytes)) {
+        Some((pid, _)) => own.plus(CallCost::of(analysis, |row| row.pid == pid && reads(row))),
+        None => own,
+    }
 }
 
 /// Reports whether the reads are repeatedly hidden behind waits for the writer, so that the command would end
 /// no sooner without them. A single long wait is the writer's startup.
 fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
-    let waits = |row: &&OffCpuRow| {
-        let reads = row.call.as_deref().is_some_and(calls::is_read);
-        let here = row.pid == small.pid && row.fd == Some(small.fd);
-        here && reads && row.cause == Cause::Asleep
-    };
-    let rows: Vec<&OffCpuRow> = analysis.trace.off_cpu.iter().filter(waits).collect();
+    let reads = analysis.asleep_in(calls::is_read);
+    let rows = reads.filter(|row| row.pid == small.pid && row.fd == Some(small.fd));
+    let rows: Vec<&OffCpuRow> = rows.collect();
     let all: u64 = rows.iter().map(|row| row.total_ns).sum();
     let Some(longest) = rows.iter().filter_map(|row| row.longest_ns).max() else {
         return false;
@@ -295,24 +276,17 @@ fn is_paced_by_writer(analysis: &Analysis<'_>, small: &Small) -> bool {
         && longest.saturating_mul(4) <= all
 }
 
-/// Calls that open and close files.
-#[derive(Default)]
-struct Opening {
-    calls: u64,
-    cost: CallCost,
-}
-
-/// Returns the cost of opening, if a file is opened for each small call. Lookups of the file in places where
-/// it isn't are not included.
-fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> Opening {
+/// Returns the number of calls that open and close files and their cost, if a file is opened for each small
+/// call. Lookups of the file in places where it isn't are not included.
+fn opening_costs(analysis: &Analysis<'_>, pid: u32, small: &Tally) -> (u64, CallCost) {
     let opens = |row: &SyscallRow| row.pid == pid && calls::redirects(&row.name);
     let all = analysis.tally(opens);
     let calls = all.calls - all.errors.min(all.calls);
-    if calls < small.calls {
-        return Opening::default();
-    }
-    Opening {
-        calls,
-        cost: CallCost::with(&all, analysis, opens).part(calls as f64 / all.calls.max(1) as f64),
+    match calls < small.calls {
+        true => (0, CallCost::default()),
+        false => (
+            calls,
+            CallCost::with(&all, analysis, opens).part(part_of(calls, all.calls)),
+        ),
     }
 }

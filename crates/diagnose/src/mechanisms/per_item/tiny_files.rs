@@ -1,19 +1,6 @@
 //! Detects that thousands of very small files are opened for a few bytes each.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{FileRow, SyscallRow};
-
-use super::{CallCost, part_of};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
-use crate::classify;
-use crate::descriptors::WaitKind;
-use crate::numbers::count;
-use crate::runtimes::is_of_system;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Different files that one process opened.
 struct Files<'a>(Vec<&'a FileRow>);
@@ -26,10 +13,8 @@ impl Files<'_> {
         is: impl Fn(&FileRow) -> bool,
     ) -> impl Iterator<Item = Files<'a>> {
         let is = |file: &&FileRow| file.opens > 0 && file.name.text().contains('/') && is(file);
-        let mut all: BTreeMap<u32, Vec<&FileRow>> = BTreeMap::new();
-        for file in analysis.trace.files.iter().filter(is) {
-            all.entry(file.pid).or_default().push(file);
-        }
+        let files = analysis.trace.files.iter().filter(is);
+        let all = grouped(files.map(|file| (file.pid, file)));
         let mut all: Vec<_> = all.into_values().collect();
         all.sort_by_key(|files| std::cmp::Reverse(files.len()));
         all.into_iter().map(Files)
@@ -58,11 +43,8 @@ const CALLS_FOR_EACH_FILE: u64 = 3;
 /// Returns processes that read many files one after another, each of them once; no buffer reduces those
 /// calls.
 pub(crate) fn read_one_by_one(analysis: &Analysis<'_>) -> HashSet<u32> {
-    let mut calls: HashMap<u32, u64> = HashMap::new();
-    let rows = analysis.trace.syscalls.iter();
-    for row in rows.filter(|row| calls::is_read(&row.name)) {
-        *calls.entry(row.pid).or_default() += row.calls;
-    }
+    let rows = analysis.calls(|row| calls::is_read(&row.name));
+    let calls = totals(rows.map(|row| (row.pid, row.calls)));
     let one_by_one = |files: Files<'_>| {
         let (pid, reads) = (files.0[0].pid, files.sum(|file| file.reads));
         let few = reads <= files.opens() * CALLS_FOR_EACH_FILE;
@@ -137,12 +119,9 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let files = Files::by_process(analysis, is_mapped).next()?;
     let (pid, opens) = (files.0.first()?.pid, files.opens());
-    let calls = ["mmap", "munmap"].map(|name| {
-        let rows = analysis.rows_of_process(pid).filter(|row| row.name == name);
-        rows.map(|row| row.calls).sum::<u64>()
-    });
+    let calls = |name: &str| analysis.traced_calls(|row| row.pid == pid && row.name == name);
     // Files that are opened but neither read nor mapped are only checked or locked.
-    if calls.iter().any(|calls| calls * 10 < opens * 9) {
+    if calls("mmap").min(calls("munmap")) * 10 < opens * 9 {
         return None;
     }
     let words = Words {
@@ -174,9 +153,9 @@ fn part_of_calls(
     done: u64,
     is: impl Fn(&SyscallRow) -> bool,
 ) -> CallCost {
-    let rows = analysis.rows_of_process(pid).filter(|row| is(row));
-    let all: u64 = rows.map(|row| row.calls).sum();
-    CallCost::of(analysis, |row| row.pid == pid && is(row)).part(part_of(done, all))
+    let own = |row: &SyscallRow| row.pid == pid && is(row);
+    let all = analysis.traced_calls(own);
+    CallCost::of(analysis, own).part(part_of(done, all))
 }
 
 /// Builds a claim about these files, given their number and total size in bytes, with the cost of the calls
@@ -204,10 +183,7 @@ fn claim(
         let on_fd = row.pid == first.pid && row.fd.is_some_and(|fd| fd > 2);
         on_fd && (calls::is_around_read(&row.name) || row.name == "fcntl")
     };
-    let traced = analysis
-        .rows_of_process(first.pid)
-        .filter(|row| opening(row));
-    let traced: u64 = traced.map(|row| row.calls).sum();
+    let traced = analysis.traced_calls(opening);
     let opened = CallCost::of(analysis, |row| opening(row) || around(row));
     let calls = opened.part(part_of(opens, traced)).plus(data);
     let waits = waits(analysis, files);
@@ -217,10 +193,7 @@ fn claim(
         "{} files of {bytes_each:.0} bytes each on average were opened, {} and closed{}: {}",
         count(number),
         words.used,
-        match each_once {
-            true => String::new(),
-            false => format!(", {} times in all", count(opens)),
-        },
+        if_so(!each_once, || format!(", {} times in all", count(opens))),
         match is_of_disk {
             true => "the calls and their waits for the disk",
             false => words.cost,
@@ -228,7 +201,7 @@ fn claim(
     );
     let finding = cost.finding(FindingId::SmallFileIo, analysis, &statement);
     let finding = finding.with(words.reason).weighing(cost.in_kernel_ns);
-    let finding = finding.evidence("files", number as f64, "files");
+    let finding = finding.evidence("files", number, "files");
     let finding = finding.evidence("bytes of a file", bytes_each, "bytes");
     let path = first.name.to_string();
     Some(finding.advice(words.advice).pid(first.pid).on(None, path))

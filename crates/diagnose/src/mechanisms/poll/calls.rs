@@ -1,19 +1,9 @@
 //! Detects loops that poll instead of waiting.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, ThreadRole};
-use fathom_trace::SyscallRow;
-
 use super::burning;
 use super::paths::{Awaited, awaited};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
 use crate::entry_exit_overhead::cpu_in_calls;
-use crate::numbers::count;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Returns the number of calls of this row that returned at once with nothing. `children` is the number of
 /// children of the process.
@@ -60,25 +50,18 @@ fn awake(analysis: &Analysis<'_>, row: &SyscallRow) -> u64 {
 /// that were traced in another run have that run's numbers. In this case, the thread of a process with the
 /// most calls is assumed to be the busiest, and so on.
 fn callers<'a>(analysis: &'a Analysis<'_>) -> Vec<(u32, &'a ThreadTimes)> {
-    let mut calls: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-    for row in &analysis.trace.syscalls {
-        *calls.entry((row.pid, row.tid)).or_default() += row.calls;
-    }
-    let mut found: Vec<(u32, &ThreadTimes)> = Vec::new();
+    let rows = analysis.trace.syscalls.iter();
+    let calls = totals(rows.map(|row| ((row.pid, row.tid), row.calls)));
     let (own, mut others): (Vec<_>, Vec<_>) = calls
         .into_iter()
         .partition(|((_, tid), _)| analysis.thread(*tid).is_some());
-    found.extend(
-        own.iter()
-            .filter_map(|((_, tid), _)| Some((*tid, analysis.thread(*tid)?))),
-    );
+    let own: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();
+    let known = own
+        .iter()
+        .filter_map(|tid| Some((*tid, analysis.thread(*tid)?)));
+    let mut found: Vec<(u32, &ThreadTimes)> = known.collect();
     if analysis.by_stops() {
-        let taken: BTreeSet<u32> = own.iter().map(|((_, tid), _)| *tid).collect();
-        let rest = analysis
-            .threads
-            .iter()
-            .filter(|times| !taken.contains(&times.tid));
-        let mut rest: Vec<&ThreadTimes> = rest.collect();
+        let mut rest = analysis.threads_that(|times| !own.contains(&times.tid));
         rest.sort_by(|a, b| b.on_cpu_ns.total_cmp(&a.on_cpu_ns));
         others.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
         for ((pid, tid), _) in others {
@@ -179,7 +162,7 @@ fn loops<'a>(
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let lookups = awaited(analysis);
     let all = loops(analysis, &lookups);
-    let first = all.iter().max_by(|a, b| a.own_ns.total_cmp(&b.own_ns))?;
+    let first = largest(&all, |one| one.own_ns)?;
     // Other threads that poll in the same way have the same problem.
     let alike =
         |other: &&Loop<'_>| other.row.name == first.row.name && other.own_ns >= 0.2 * first.own_ns;
@@ -237,7 +220,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         claim
             .least(if first.rules { Least::NONE } else { Least::OF_WORK })
-            .evidence("empty turns", turns as f64, "calls")
+            .evidence("empty turns", turns, "calls")
             .evidence("CPU time of the loop", burnt, "ns")
             .advice(match (asked, work) {
                 (_, Some(work)) => work.advice(),

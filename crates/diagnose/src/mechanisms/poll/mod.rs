@@ -4,12 +4,7 @@ pub(crate) mod calls;
 pub(crate) mod paths;
 pub(crate) mod spinning;
 
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
-use crate::numbers::time;
-use crate::thread_times::ThreadTimes;
+use crate::mechanisms::prelude::*;
 
 /// Builds a finding about CPU time that these threads burn. `who_burns` is the text before the amount, and
 /// `else_none` is the text to use if no other thread lacked the CPU.
@@ -36,14 +31,11 @@ fn burning(
 /// those was ready without a CPU while the loops ran. Without the loops, the run would take as long as the
 /// busiest other thread computes.
 fn kept_from_others(analysis: &Analysis<'_>, loops: &[&ThreadTimes]) -> f64 {
-    let others = analysis.threads.iter();
-    let others: Vec<&ThreadTimes> = others
-        .filter(|other| loops.iter().all(|one| one.tid != other.tid))
-        .collect();
+    let others = analysis.threads_that(|other| loops.iter().all(|one| one.tid != other.tid));
     let most =
         |ns: fn(&ThreadTimes) -> f64| others.iter().map(|times| ns(times)).fold(0.0, f64::max);
-    let ran: f64 = loops.iter().map(|times| times.on_cpu_ns).sum();
-    let kept = analysis.untraced(most(|times| times.sums.get(TimeCategory::Ready)).min(ran));
+    let ready = most(|times| times.sums.get(TimeCategory::Ready));
+    let kept = analysis.untraced(ready.min(loops.cpu_ns()));
     let busiest = analysis.untraced(most(|times| times.on_cpu_ns));
     kept.min((analysis.timed_ns - busiest).max(0.0))
 }

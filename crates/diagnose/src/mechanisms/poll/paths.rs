@@ -1,12 +1,6 @@
 //! Finds threads that do nothing but check for paths until they exist.
 
-use std::collections::{BTreeMap, HashMap};
-
-use fathom_trace::{LookupRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::critical_path::covered_ns;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The path doesn't exist.
 pub(crate) const ENOENT: i32 = 2;

@@ -1,16 +1,8 @@
 //! Detects threads that spin on memory until another thread changes it, without any call.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::FunctionRow;
-
 use super::burning;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::runtimes::{Runtime, Topic, Use, advice_on_spinning, spins_in_runtime};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{advice_on_spinning, spins_in_runtime};
 
 /// Finds threads that spin until memory changes.
 pub(crate) fn on_memory(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -62,15 +54,11 @@ fn spinners(functions: &[FunctionRow], what: What) -> Option<Spinning<'_>> {
             && samples_of(row) >= t::LEAST_SAMPLES_OF_NAMED
             && !spins_in_runtime(row)
     };
-    let first = functions.iter().find(spins)?;
-    let mut samples = BTreeMap::new();
-    for row in functions.iter().filter(spins) {
-        *samples.entry(row.tid).or_default() += samples_of(row);
-    }
+    let rows = functions.iter().filter(spins);
     Some(Spinning {
         what,
-        samples,
-        first,
+        samples: totals(rows.map(|row| (row.tid, samples_of(row)))),
+        first: functions.iter().find(spins)?,
     })
 }
 
@@ -83,16 +71,13 @@ fn is_spinlock(row: &FunctionRow) -> bool {
 /// waiting, although samples aren't in its loop. A free lock takes 10 ns, and a contended one mostly delays
 /// the instruction that requests it.
 fn is_contended_spinlock(functions: &[FunctionRow]) -> bool {
-    let mut all: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for row in functions {
-        let (samples, locking) = all.entry(row.tid).or_default();
-        *samples += row.samples;
-        *locking += row.samples * u64::from(is_spinlock(row));
-    }
-    let fights = |(samples, locking): &&(u64, u64)| {
-        *locking >= t::LEAST_SAMPLES && *locking as f64 >= t::PART_IN_SPIN_LOCK * *samples as f64
+    let all = totals(functions.iter().map(|row| (row.tid, row.samples)));
+    let locking = functions.iter().filter(|row| is_spinlock(row));
+    let locking = totals(locking.map(|row| (row.tid, row.samples)));
+    let fights = |(tid, locking): &(&u32, &u64)| {
+        **locking >= t::LEAST_SAMPLES && part_of(**locking, all[tid]) >= t::PART_IN_SPIN_LOCK
     };
-    all.values().filter(fights).count() > 1
+    locking.iter().filter(fights).count() > 1
 }
 
 /// Reports whether the name contains `lock` or `mutex` as a word: `block` and `clock` don't count.
@@ -112,25 +97,26 @@ fn is_lock(row: &FunctionRow) -> bool {
 
 /// Returns threads that do little other than polling channels.
 fn askers(functions: &[FunctionRow]) -> Option<Spinning<'_>> {
-    let mut all: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
-    for row in functions {
-        let (of_thread, asking, around) = all.entry(row.tid).or_default();
-        *of_thread += row.samples;
-        *asking += row.samples * u64::from(Use::AsksChannel.is_of(row));
-        *around += row.samples * u64::from(Use::Channel.is_of(row));
-    }
-    all.retain(|_, (of_thread, asking, around)| {
-        let bulk = (*asking + *around) as f64 >= t::PART_OF_ASKING * *of_thread as f64;
-        *asking >= t::LEAST_SAMPLES && bulk
+    let of = |is: &dyn Fn(&FunctionRow) -> bool| {
+        let rows = functions.iter().filter(|row| is(row));
+        totals(rows.map(|row| (row.tid, row.samples)))
+    };
+    let (asking, around) = (
+        of(&|row| Use::AsksChannel.is_of(row)),
+        of(&|row| Use::Channel.is_of(row)),
+    );
+    let mut samples = of(&|_| true);
+    samples.retain(|tid, all| {
+        let get = |samples: &BTreeMap<u32, u64>| samples.get(tid).copied().unwrap_or(0);
+        let bulk = (get(&asking) + get(&around)) as f64 >= t::PART_OF_ASKING * *all as f64;
+        get(&asking) >= t::LEAST_SAMPLES && bulk
     });
-    let is_asked = |row: &&FunctionRow| all.contains_key(&row.tid) && Use::AsksChannel.is_of(row);
+    let asks = |row: &&FunctionRow| Use::AsksChannel.is_of(row) && samples.contains_key(&row.tid);
+    let first = functions.iter().find(asks)?;
     Some(Spinning {
         what: What::Channel,
-        first: functions.iter().find(is_asked)?,
-        samples: all
-            .into_iter()
-            .map(|(tid, (of_thread, ..))| (tid, of_thread))
-            .collect(),
+        first,
+        samples,
     })
 }
 
@@ -140,16 +126,12 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
         samples,
         first,
     } = spins?;
-    let threads: Vec<&ThreadTimes> = analysis
-        .threads
-        .iter()
-        .filter(|times| samples.contains_key(&times.tid))
-        .collect();
+    let threads = analysis.threads_that(|times| samples.contains_key(&times.tid));
     let period = analysis.trace.profile.as_ref()?.period_ns as f64;
-    let burnt: f64 = samples
+    let burnt = samples
         .values()
-        .map(|samples| analysis.untraced(*samples as f64 * period))
-        .sum();
+        .map(|it| analysis.untraced(*it as f64 * period));
+    let burnt: f64 = burnt.sum();
     // Each of many threads may spin for a moment, so the time is compared with what all of them compute.
     if burnt < t::LEAST_SHARE * analysis.cpu_ns {
         return None;
@@ -176,13 +158,13 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
         burning(id, analysis, &threads, (&spun, burnt, ""))
             .evidence("CPU time of spinning", burnt, "ns")
             .advice(match advice_on_spinning(first) {
-                Some(words) => words.into(),
+                Some(words) => words,
                 None => match what {
                 What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and use a \
-                     lock that sleeps (a mutex) where it is held for longer than a microsecond.".into(),
-                What::Channel => Runtime::of_function(first).advice(Topic::Channel),
+                     lock that sleeps (a mutex) where it is held for longer than a microsecond.",
+                What::Channel => Runtime::of_function(first).advice(&[Topic::Channel]),
                 What::Memory => "Sleep until the event: use a condition variable, a futex (`std::thread::park`, \
-                     `atomic::wait`), a semaphore or a channel; spin for a few microseconds at most before that.".into(),
+                     `atomic::wait`), a semaphore or a channel; spin for a few microseconds at most before that.",
             }})
             .pid(first.pid)
             .tid(first.tid),

@@ -1,16 +1,7 @@
 //! Detects child processes that run one after another although they could run in parallel.
 
-use std::collections::BTreeSet;
-
-use fathom_model::{FindingId, TimeCategory};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::critical_path::{covered_ns, span_ns};
 use crate::mechanisms::make::children::{Repeated, alike, repeated};
-use crate::numbers::time;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Children that a parent could have run in parallel.
 struct InTurn {
@@ -24,12 +15,8 @@ struct InTurn {
 }
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
-    let parents: BTreeSet<u32> = analysis
-        .trace
-        .processes
-        .iter()
-        .filter_map(|p| p.parent)
-        .collect();
+    let parents = analysis.trace.processes.iter().filter_map(|p| p.parent);
+    let parents: BTreeSet<u32> = parents.collect();
     let found = parents
         .into_iter()
         .filter_map(|pid| of_parent(analysis, pid));
@@ -39,7 +26,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         total_ns: total,
         saving_ns: saving,
         repeated,
-    } = found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))?;
+    } = largest(found, |it| it.saving_ns)?;
     if let Some(Repeated { line, times }) = repeated {
         let statement = format!(
             "`{line}` ran {times} times with the same arguments, for {}; once it would take {} less, {} of the wall time.",
@@ -49,7 +36,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         );
         return Some(
             Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
-                .evidence("times", times as f64, "processes")
+                .evidence("times", times, "processes")
                 .evidence("their lives", analysis.untraced(total), "ns")
                 .advice(Repeated::ADVICE)
                 .pid(pid)
@@ -66,7 +53,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
-            .evidence("children in turn", children as f64, "processes")
+            .evidence("children in turn", children, "processes")
             .evidence("their lives", analysis.untraced(total), "ns")
             .advice("Start the children that don't need each other together, as many at a time as there are CPUs, or do their work in one pass.")
             .pid(pid)
@@ -81,7 +68,7 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
     // Any of the parent's threads may be the one that waits, because Go moves work between them.
     let threads = analysis.threads_of(parent);
     let on_path = |times: &ThreadTimes| waits(times) * analysis.weight(times.tid);
-    let waiter = threads.max_by(|a, b| on_path(a).total_cmp(&on_path(b)))?;
+    let waiter = largest(threads, |times| on_path(times))?;
     let end = analysis.trace.duration_ns;
     let children: Vec<(u32, u64, u64)> = analysis
         .children_of(parent)
@@ -100,18 +87,13 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
         return None;
     }
     let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
-    let groups = alike(analysis, &pids)
-        .into_iter()
-        .filter(|group| group.len() >= 2);
-    let found = groups.map(|group| {
-        let children: Vec<_> = children
-            .iter()
-            .copied()
-            .filter(|c| group.contains(&c.0))
-            .collect();
+    let groups = alike(analysis, &pids).into_iter();
+    let found = groups.filter(|group| group.len() >= 2).map(|group| {
+        let own = children.iter().copied().filter(|c| group.contains(&c.0));
+        let children: Vec<_> = own.collect();
         let total = sum(&children);
         let longest = children.iter().map(span_ns).fold(0.0, f64::max);
-        let pids: Vec<u32> = children.iter().map(|child| child.0).collect();
+        let pids: HashSet<u32> = children.iter().map(|child| child.0).collect();
         let repeated = repeated(analysis, &pids).filter(|it| it.times == children.len());
         // In parallel, the children take as long as the longest of them, or as long as the CPUs permit. A
         // repeated command that is run only once takes as long as one run.
@@ -131,7 +113,7 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
             repeated,
         }
     });
-    found.max_by(|a, b| a.saving_ns.total_cmp(&b.saving_ns))
+    largest(found, |it| it.saving_ns)
 }
 
 /// Returns the part of the CPU time of these processes and their descendants that is on the critical path.
@@ -139,9 +121,10 @@ fn of_parent(analysis: &Analysis<'_>, parent: u32) -> Option<InTurn> {
 fn weight(analysis: &Analysis<'_>, children: &[(u32, u64, u64)]) -> f64 {
     let trees = children.iter().flat_map(|child| analysis.tree(child.0));
     let threads: Vec<&ThreadTimes> = trees.flat_map(|pid| analysis.threads_of(pid)).collect();
-    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| threads.iter().map(|times| of(times)).sum::<f64>();
-    let on_path = sum(&|times| times.on_cpu_ns * analysis.weight(times.tid));
-    on_path / sum(&|times| times.on_cpu_ns).max(1.0)
+    let on_path = threads
+        .iter()
+        .map(|times| times.on_cpu_ns * analysis.weight(times.tid));
+    on_path.sum::<f64>() / threads.cpu_ns().max(1.0)
 }
 
 /// Returns when a process became another program, which then took most of the time.

@@ -4,11 +4,7 @@ pub(crate) mod children;
 pub(crate) mod processes;
 pub(crate) mod threads;
 
-use fathom_model::FindingId;
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::numbers::time;
+use crate::mechanisms::prelude::*;
 
 /// Builds a claim about the saving if the work were shared equally. `who_works` says who does the work, and
 /// on how many CPUs.

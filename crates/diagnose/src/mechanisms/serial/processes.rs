@@ -1,15 +1,7 @@
 //! Detects that one of several processes created to share work does all of it while CPUs are free.
 
-use std::collections::BTreeMap;
-
-use fathom_model::TimeCategory;
-use fathom_trace::Process;
-
 use super::evenly;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// A process that was created to share work, with the sums of its threads.
 struct Worker {
@@ -25,13 +17,12 @@ struct Worker {
 fn worker(analysis: &Analysis<'_>, process: &Process) -> Option<Worker> {
     let own: Vec<&ThreadTimes> = analysis.threads_of(process.pid).collect();
     let main = own.iter().find(|times| times.tid == times.pid)?;
-    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| own.iter().map(|times| of(times)).sum();
     Some(Worker {
         pid: process.pid,
         from_ns: main.from_ns,
         to_ns: main.to_ns,
-        busy_ns: sum(&|times| times.on_cpu_ns + times.sums.get(TimeCategory::Ready)),
-        cpu_ns: analysis.cpu_of(process.pid),
+        busy_ns: own.cpu_ns() + own.spent_ns(TimeCategory::Ready),
+        cpu_ns: own.cpu_ns(),
         on_path: analysis.weight(main.tid),
     })
 }
@@ -50,19 +41,13 @@ fn kind(process: &Process) -> String {
 
 /// Returns groups of processes that have the same parent and kind and exist at the same time.
 fn pools(analysis: &Analysis<'_>) -> Vec<(bool, Vec<Worker>)> {
-    let mut pools: BTreeMap<(u32, String), Vec<Worker>> = BTreeMap::new();
-    for process in &analysis.trace.processes {
-        if let (Some(parent), Some(worker)) = (process.parent, worker(analysis, process)) {
-            pools
-                .entry((parent, kind(process)))
-                .or_default()
-                .push(worker);
-        }
-    }
-    let pools = pools.into_iter();
-    pools
-        .map(|((_, kind), workers)| (kind.is_empty(), workers))
-        .collect()
+    let workers = analysis.trace.processes.iter().filter_map(|process| {
+        let key = (process.parent?, kind(process));
+        Some((key, worker(analysis, process)?))
+    });
+    let pools = grouped(workers).into_iter();
+    let pools = pools.map(|((_, kind), workers)| (kind.is_empty(), workers));
+    pools.collect()
 }
 
 /// Returns the busiest process of a pool if it does all the work, and the saving from an even distribution.
@@ -71,14 +56,12 @@ fn alone<'a>(
     copies: bool,
     pool: &'a [Worker],
 ) -> Option<(&'a Worker, usize, f64)> {
-    let busiest = pool.iter().max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
+    let busiest = largest(pool, |worker| worker.cpu_ns)?;
     let span = busiest.to_ns.saturating_sub(busiest.from_ns);
     // Copies that got no work may end at once; other programs that are short have done their work.
     let shares = |other: &&Worker| {
-        let overlap = other
-            .to_ns
-            .min(busiest.to_ns)
-            .saturating_sub(other.from_ns.max(busiest.from_ns));
+        let from = other.from_ns.max(busiest.from_ns);
+        let overlap = other.to_ns.min(busiest.to_ns).saturating_sub(from);
         let together = other.from_ns.abs_diff(busiest.from_ns) <= MADE_TOGETHER_NS;
         overlap * 2 > span || copies && together
     };
@@ -116,17 +99,16 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let pools = pools(analysis);
-    let found = pools
-        .iter()
-        .filter_map(|(copies, pool)| alone(analysis, *copies, pool));
-    let (busiest, processes, saving) = found.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let pools = pools.iter();
+    let found = pools.filter_map(|(copies, pool)| alone(analysis, *copies, pool));
+    let (busiest, processes, saving) = largest(found, |(.., saving)| *saving)?;
     let who_works = format!(
         "Of {processes} processes created together, one (pid {}) does all the work, on one of {} CPUs",
         busiest.pid, analysis.observation.cpus,
     );
     Some(
         evenly(analysis, saving, &who_works)
-            .evidence("processes", processes as f64, "processes")
+            .evidence("processes", processes, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
             .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
             .pid(busiest.pid),

@@ -1,18 +1,10 @@
 //! Detects programs with several threads that use only one CPU.
 
-use std::collections::BTreeMap;
-
-use fathom_model::TimeCategory;
-use fathom_trace::Tier;
-
 use super::evenly;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
 use crate::intervals::woken_ns;
-use crate::runtimes::{Habit, ThreadNames};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::ThreadNames;
+use fathom_trace::Tier;
 
 /// The time, in nanoseconds, within which threads that are created together start.
 const TOGETHER_NS: u64 = 5_000_000;
@@ -21,27 +13,26 @@ const TOGETHER_NS: u64 = 5_000_000;
 /// same time, and each has a part of the CPU time; or one thread has all of it, and the others were created
 /// with it and ended at once.
 fn workers<'a>(analysis: &'a Analysis<'_>, pid: u32, go: bool) -> Vec<&'a ThreadTimes> {
-    let mut named: BTreeMap<&str, Vec<&ThreadTimes>> = BTreeMap::new();
-    for (thread, times) in analysis.trace.threads.iter().zip(&analysis.threads) {
-        if times.pid == pid
-            && (times.tid != pid || go)
-            && times.on_cpu_ns >= if go { 0.05 } else { 0.01 } * analysis.trace.duration_ns as f64
-            && (go || computes(analysis, times))
-        {
-            named.entry(stem(&thread.name)).or_default().push(times);
-        }
-    }
-    let cpu = |threads: &[&ThreadTimes]| threads.iter().map(|l| l.on_cpu_ns).sum::<f64>();
-    let mut most = named
-        .into_values()
-        .max_by(|a, b| cpu(a).total_cmp(&cpu(b)))
-        .unwrap_or_default();
+    let least = if go { 0.05 } else { 0.01 } * analysis.trace.duration_ns as f64;
+    let works = |times: &ThreadTimes| {
+        let enough = times.pid == pid && times.on_cpu_ns >= least;
+        enough && (go || times.tid != pid && computes(analysis, times))
+    };
+    let threads = named(analysis).filter(|(_, times)| works(times));
+    let by_stem = grouped(threads.map(|(name, times)| (stem(name), times)));
+    let mut most = largest(by_stem.into_values(), |it| it.cpu_ns()).unwrap_or_default();
     if let [alone] = most[..]
         && !go
     {
         most.extend(left_without_work(analysis, alone));
     }
     most
+}
+
+/// Returns all threads with their names.
+fn named<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = (&'a str, &'a ThreadTimes)> {
+    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
+    threads.map(|(thread, times)| (thread.name.as_str(), times))
 }
 
 /// Returns the name that threads of one kind share, without the numbers that pools and runtimes append.
@@ -71,20 +62,12 @@ fn able_ns(times: &ThreadTimes) -> f64 {
 /// Reports whether these threads of a process were created one right after the other. Time in which the
 /// creating thread waited for a CPU doesn't count.
 fn are_made_together(analysis: &Analysis<'_>, one: &ThreadTimes, other: &ThreadTimes) -> bool {
-    let (from, to) = (
-        one.from_ns.min(other.from_ns),
-        one.from_ns.max(other.from_ns),
-    );
-    if to - from <= TOGETHER_NS {
-        return true;
-    }
-    let reported = analysis.trace.timeline.iter().flatten();
-    let of_makers =
-        reported.filter(|wait| wait.pid == one.pid && wait.tid != one.tid && wait.tid != other.tid);
-    let ready: u64 = of_makers
-        .map(|wait| wait.to_ns.min(to).saturating_sub(woken_ns(wait).max(from)))
-        .sum();
-    (to - from).saturating_sub(ready) <= TOGETHER_NS
+    let from = one.from_ns.min(other.from_ns);
+    let to = one.from_ns.max(other.from_ns);
+    let waits = analysis.trace.timeline.iter().flatten();
+    let of_makers = waits.filter(|it| it.pid == one.pid && ![one.tid, other.tid].contains(&it.tid));
+    let ready = of_makers.map(|it| it.to_ns.min(to).saturating_sub(woken_ns(it).max(from)));
+    to - from <= TOGETHER_NS || (to - from).saturating_sub(ready.sum()) <= TOGETHER_NS
 }
 
 /// Returns threads like this one that were created with it and ended at once, because this one had taken all
@@ -93,60 +76,50 @@ fn left_without_work<'a>(
     analysis: &'a Analysis<'_>,
     busy: &'a ThreadTimes,
 ) -> impl Iterator<Item = &'a ThreadTimes> {
-    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
-    let name = threads
-        .clone()
-        .find(|(_, times)| times.tid == busy.tid)
-        .map(|(t, _)| stem(&t.name));
-    threads
-        .filter(move |(thread, times)| {
-            times.pid == busy.pid
-                && times.tid != busy.tid
-                && times.tid != times.pid
-                && Some(stem(&thread.name)) == name
-                && times.ns() - times.sums.get(TimeCategory::Ready) <= 0.05 * busy.ns()
-                && are_made_together(analysis, busy, times)
-        })
-        .map(|(_, times)| times)
+    let own = named(analysis).find(|(_, times)| times.tid == busy.tid);
+    let own = own.map(|(name, _)| stem(name));
+    let is_left = move |name: &str, times: &ThreadTimes| {
+        times.pid == busy.pid
+            && times.tid != busy.tid
+            && times.tid != times.pid
+            && Some(stem(name)) == own
+            && times.ns() - times.sums.get(TimeCategory::Ready) <= 0.05 * busy.ns()
+            && are_made_together(analysis, busy, times)
+    };
+    let left = named(analysis).filter(move |(name, times)| is_left(name, times));
+    left.map(|(_, times)| times)
 }
 
 /// Reports whether a thread waited more than once per worker for results of these threads. A single job can't
 /// be split from outside, but several jobs can be distributed. This is unknown without a timeline.
 fn gave_several(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool {
-    let Some(pid) = workers.first().map(|worker| worker.pid) else {
-        return false;
-    };
+    let pid = workers.first().map(|worker| worker.pid);
     // The thread that runs `main` has the name of the process. The virtual machine's threads have other
     // names.
-    let threads = || analysis.trace.threads.iter().filter(|t| t.pid == pid);
-    let main = threads().find(|t| t.tid == t.pid).map(|t| &t.name);
-    let asks = |tid| threads().any(|t| t.tid == tid && Some(&t.name) == main);
-    let reported = analysis.trace.timeline.iter().flatten();
-    let waits = reported.filter(|interval| {
-        workers.iter().any(|w| interval.woken_by == Some(w.tid))
-            && interval.call.as_deref().is_some_and(calls::is_lock)
-            && asks(interval.tid)
-    });
-    waits.count() >= t::LEAST_RESULTS * workers.len()
+    let threads = || named(analysis).filter(|(_, times)| Some(times.pid) == pid);
+    let main = threads().find(|(_, times)| times.tid == times.pid);
+    let main = main.map(|(name, _)| name);
+    let asks = |tid| threads().any(|(name, times)| times.tid == tid && Some(name) == main);
+    let is_worker = |tid| workers.iter().any(|worker| worker.tid == tid);
+    let waits = analysis.ended_waits(calls::is_lock);
+    let results = waits.filter(|(wait, by)| is_worker(*by) && asks(wait.tid));
+    !workers.is_empty() && results.count() >= t::LEAST_RESULTS * workers.len()
 }
 
 /// Reports whether threads wait for something outside more than they wait for each other and for a CPU. Such
 /// threads exist to keep several requests in flight, and what they compute isn't work that needs to be
 /// distributed.
 fn awaits_outside(workers: &[&ThreadTimes]) -> bool {
-    let sum = |kinds: &[TimeCategory]| -> f64 {
-        let of = |times: &&ThreadTimes| times.sums.of_any(kinds);
-        workers.iter().map(of).sum()
-    };
     use TimeCategory::{Disk, Network, WaitingForChild, WaitingForEvents, WaitingForPipe};
-    let outside = sum(&[
+    let outside = [
         Network,
         Disk,
         WaitingForPipe,
         WaitingForChild,
         WaitingForEvents,
-    ]);
-    outside > sum(&[TimeCategory::Locks, TimeCategory::Ready])
+    ];
+    let outside: f64 = outside.map(|spent| workers.spent_ns(spent)).iter().sum();
+    outside > workers.spent_ns(TimeCategory::Locks) + workers.spent_ns(TimeCategory::Ready)
 }
 
 /// Reports whether all but the busiest thread wait, again and again, for another one's response to their
@@ -160,32 +133,23 @@ fn serve_one_another(analysis: &Analysis<'_>, workers: &[&ThreadTimes]) -> bool 
         let (own, all) = (ends.own, ends.all());
         own.count >= t::LEAST_RESULTS as u64 && own.count * 10 >= all.count * 9
     };
-    let busiest = workers
-        .iter()
-        .max_by(|a, b| a.on_cpu_ns.total_cmp(&b.on_cpu_ns));
-    let is_busiest = |worker: &&&ThreadTimes| busiest.is_some_and(|it| it.tid == worker.tid);
-    let mut others = workers.iter().filter(|worker| !is_busiest(worker));
+    let busiest = largest(workers, |worker| worker.on_cpu_ns).map(|worker| worker.tid);
+    let mut others = workers.iter().filter(|worker| Some(worker.tid) != busiest);
     workers.len() > 1 && others.all(in_turn)
 }
 
 /// Returns threads of executors, recognized by their names (`pool-1-thread-1`). A thread that is alone in its
 /// pool and works nearly all the time was given all the work. Several threads alternate if each result is
 /// awaited before the next job is given.
-fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec<&'a ThreadTimes> {
-    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
-    let own =
-        threads.filter(|(thread, times)| times.pid == pid && thread.name.starts_with(names.pool));
-    let (called, pool): (Vec<&str>, Vec<&ThreadTimes>) = own
-        .map(|(thread, times)| (thread.name.as_str(), times))
-        .unzip();
-    let whole = pool.len() > 1
-        || called
-            .iter()
-            .all(|name| name.ends_with(names.first_of_pool));
-    match whole && gave_several(analysis, &pool) {
-        true => pool,
-        false => Vec::new(),
+fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: &ThreadNames) -> Vec<&'a ThreadTimes> {
+    let own = named(analysis).filter(|(_, times)| times.pid == pid);
+    let own = own.filter(|(name, _)| name.starts_with(&names.pool));
+    let (called, mut pool): (Vec<&str>, Vec<&ThreadTimes>) = own.unzip();
+    let whole = pool.len() > 1 || called.iter().all(|it| it.ends_with(&names.first_of_pool));
+    if !whole || !gave_several(analysis, &pool) {
+        pool.clear();
     }
+    pool
 }
 
 /// Returns the one of a program's unnamed threads that has all the work, followed by those that ended at
@@ -193,13 +157,11 @@ fn executor<'a>(analysis: &'a Analysis<'_>, pid: u32, names: ThreadNames) -> Vec
 fn one_of_several<'a>(
     analysis: &'a Analysis<'_>,
     pid: u32,
-    names: ThreadNames,
+    names: &ThreadNames,
 ) -> Vec<&'a ThreadTimes> {
-    let threads = analysis.trace.threads.iter().zip(&analysis.threads);
-    let own =
-        threads.filter(|(thread, times)| times.pid == pid && stem(&thread.name) == names.unnamed);
-    let busy = own.max_by(|a, b| a.1.on_cpu_ns.total_cmp(&b.1.on_cpu_ns));
-    let Some((_, busy)) = busy else {
+    let own = named(analysis).filter(|(_, times)| times.pid == pid);
+    let own = own.filter(|(name, _)| stem(name) == names.unnamed);
+    let Some((_, busy)) = largest(own, |(_, times)| times.on_cpu_ns) else {
         return Vec::new();
     };
     let others: Vec<&ThreadTimes> = left_without_work(analysis, busy).collect();
@@ -211,14 +173,9 @@ fn one_of_several<'a>(
 
 /// Returns how many CPUs the other threads of the process used while the workers lived.
 fn others_cpus(analysis: &Analysis<'_>, pid: u32, workers: &[&ThreadTimes]) -> f64 {
-    let from = workers.iter().map(|l| l.from_ns).min().unwrap_or(0);
-    let to = workers.iter().map(|l| l.to_ns).max().unwrap_or(0);
-    let works = |times: &&ThreadTimes| workers.iter().any(|worker| worker.tid == times.tid);
-    let others = analysis
-        .threads
-        .iter()
-        .filter(|l| l.pid == pid && !works(l));
-    let used = others.map(|times| {
+    let (from, to) = workers.span().unwrap_or_default();
+    let is_other = |times: &&ThreadTimes| workers.iter().all(|worker| worker.tid != times.tid);
+    let used = analysis.threads_of(pid).filter(is_other).map(|times| {
         let overlap = times.to_ns.min(to).saturating_sub(times.from_ns.max(from));
         times.on_cpu_ns * overlap as f64 / times.ns().max(1.0)
     });
@@ -235,7 +192,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         let moves_work = runtime.has(Habit::MovesWork);
         let names_pools = runtime.thread_names.is_some();
-        let workers = match runtime.thread_names {
+        let workers = match &runtime.thread_names {
             Some(names) => match executor(analysis, process.pid, names) {
                 none if none.is_empty() => one_of_several(analysis, process.pid, names),
                 pool => pool,
@@ -243,10 +200,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             None => workers(analysis, process.pid, moves_work),
         };
         let alone_in_pool = names_pools && workers.len() == 1;
-        if workers.len() < 2 && !alone_in_pool || awaits_outside(&workers) {
-            return None;
-        }
-        if serve_one_another(analysis, &workers) {
+        let too_few = workers.len() < 2 && !alone_in_pool;
+        if too_few || awaits_outside(&workers) || serve_one_another(analysis, &workers) {
             return None;
         }
         // The thread that distributes the work may do a part of it. In a virtual machine, other threads
@@ -256,18 +211,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         // If work moves between many threads, only threads that are bound to their work have equal parts of
         // it and still run one at a time.
-        let least = workers.iter().map(|l| l.on_cpu_ns).fold(f64::MAX, f64::min);
-        let most = workers.iter().map(|l| l.on_cpu_ns).fold(0.0, f64::max);
+        let (least, most) = workers.least_and_most_cpu_ns();
         if moves_work && (workers.len() <= cpus.max(3) || least < 0.7 * most) {
             return None;
         }
-        let cpu: f64 = workers.iter().map(|l| l.on_cpu_ns).sum();
+        let cpu = workers.cpu_ns();
         let busiest = workers.iter().map(|l| able_ns(l)).fold(0.0, f64::max);
-        let from = workers.iter().map(|l| l.from_ns).min()?;
-        let to = workers.iter().map(|l| l.to_ns).max()?;
+        let (from, to) = workers.span()?;
         let span = (to - from) as f64;
-        let able: f64 = workers.iter().map(|l| able_ns(l)).sum();
-        let used = able / span.max(1.0);
+        let used = (cpu + workers.spent_ns(TimeCategory::Ready)) / span.max(1.0);
         // One thread works while the others wait, either alternately or all the time.
         let alone = used < 1.25 && used > 0.7;
         let lopsided = busiest > t::BUSY_THREAD * span;
@@ -278,16 +230,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         let saving = analysis.untraced(own - spread.max(cpu / cpus as f64));
         (alone && (lopsided || in_turn)).then_some((process.pid, workers.len(), used, saving))
     });
-    let (pid, threads, used, saving) = found.max_by(|a, b| a.3.total_cmp(&b.3))?;
-    let share = if threads == 1 {
-        "1 thread has all the work and uses".to_owned()
-    } else {
-        format!("{threads} threads share the work and use")
+    let (pid, threads, used, saving) = largest(found, |(.., saving)| *saving)?;
+    let share = match threads {
+        1 => "1 thread has all the work and uses".to_owned(),
+        _ => format!("{threads} threads share the work and use"),
     };
     let who_works = format!("{share} {used:.2} of {cpus} CPUs");
     Some(
         evenly(analysis, saving, &who_works)
-            .evidence("threads", threads as f64, "threads")
+            .evidence("threads", threads, "threads")
             .evidence("CPUs used", used, "CPUs")
             .advice("Distribute the work over as many threads as there are CPUs, in more and smaller pieces than that, \
                  and make sure that no lock or single stage serialises them.")

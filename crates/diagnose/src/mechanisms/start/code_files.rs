@@ -1,11 +1,7 @@
 //! Distinguishes opened files that are code loaded by the runtime from those that are data.
 
-use std::collections::HashSet;
-
-use fathom_trace::FileRow;
-
-use crate::analysis::Analysis;
-use crate::runtimes::{Modules, Runtime, is_library_file};
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Modules;
 
 /// The maximum number of bytes that a loader reads from a library: it reads the header and maps the rest. A
 /// program that copies or searches a library reads it to the end.
@@ -13,7 +9,7 @@ const READ_BY_LOADER: u64 = 16 << 10;
 
 /// Separates the code that a process loads from the data that it works on.
 pub(super) struct CodeFiles {
-    modules: Modules,
+    modules: &'static Modules,
     /// Modules, without their source extension, for which no compiled form was found; or names that were
     /// looked up before an extension was appended.
     missed: HashSet<String>,
@@ -25,7 +21,7 @@ pub(super) struct CodeFiles {
 
 impl CodeFiles {
     pub(super) fn of(analysis: &Analysis<'_>, pid: u32) -> Self {
-        let modules = analysis.runtime(Some(pid)).modules;
+        let modules = &analysis.runtime(Some(pid)).modules;
         let (missed, of_packages) = match modules {
             Modules::Compiled {
                 compiled, cache, ..
@@ -52,14 +48,13 @@ impl CodeFiles {
         if is_library_file(name) {
             return (1..=READ_BY_LOADER * file.opens).contains(&file.read_bytes);
         }
-        let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
         match self.modules {
             Modules::None => false,
             Modules::Compiled {
                 compiled, source, ..
-            } => ends(&[compiled]) || self.is_missed(name, &[source]),
+            } => name.ends_with(compiled) || self.is_missed(name, std::slice::from_ref(source)),
             Modules::Packages { ends, description } => self.is_package(name, ends, description),
-            Modules::Files { ends: of_code, .. } => ends(of_code) && !self.is_worked_on(name),
+            Modules::Files { ends, .. } => is_any_end(name, ends) && !self.is_worked_on(name),
         }
     }
 
@@ -68,23 +63,25 @@ impl CodeFiles {
     pub(super) fn is_source(&self, file: &FileRow) -> bool {
         match self.modules {
             Modules::Compiled { source, .. } => {
-                file.name.text().ends_with(source) && self.holds(file)
+                file.name.text().ends_with(source.as_str()) && self.holds(file)
             }
             _ => false,
         }
     }
 
-    fn is_missed(&self, name: &str, ends: &[&str]) -> bool {
-        let mut stems = ends.iter().filter_map(|end| name.strip_suffix(end));
+    fn is_missed(&self, name: &str, ends: &[String]) -> bool {
+        let mut stems = ends
+            .iter()
+            .filter_map(|end| name.strip_suffix(end.as_str()));
         stems.any(|stem| self.missed.contains(stem))
     }
 
     /// Returns whether a file is a script, which is recognised if the runtime tried its name before appending
     /// an extension. The folder's description is looked up for every script that is run, but not for scripts
     /// that are read as data.
-    fn is_package(&self, name: &str, ends: &[&str], description: &str) -> bool {
+    fn is_package(&self, name: &str, ends: &[String], description: &str) -> bool {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let is_script = ends.iter().any(|end| name.ends_with(end));
+        let is_script = is_any_end(name, ends);
         let scoped = self.of_packages.contains(folder) && !self.is_worked_on(name);
         name.ends_with(description) && scoped || is_script && (scoped || self.is_missed(name, ends))
     }
@@ -105,6 +102,10 @@ impl CodeFiles {
             rest.is_some_and(|rest| rest.starts_with('/'))
         })
     }
+}
+
+fn is_any_end(name: &str, ends: &[String]) -> bool {
+    ends.iter().any(|end| name.ends_with(end))
 }
 
 fn lookups<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = &'a str> {
@@ -142,9 +143,9 @@ fn module_of(path: &str, compiled: &str, cache: &str) -> Option<String> {
 }
 
 /// Returns the folders that these options give as code search paths.
-fn code_path<'a>(arguments: &'a [String], options: &'a [&str]) -> impl Iterator<Item = &'a str> {
+fn code_path<'a>(arguments: &'a [String], options: &'a [String]) -> impl Iterator<Item = &'a str> {
     let pairs = arguments.iter().zip(arguments.iter().skip(1));
-    let values = pairs.filter(move |(option, _)| options.contains(&option.as_str()));
+    let values = pairs.filter(move |(option, _)| options.contains(option));
     values.flat_map(|(_, value)| value.split(':'))
 }
 

@@ -1,17 +1,7 @@
 //! Detects programs in which loading and binding shared libraries takes a considerable part of the time.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::FileRow;
-
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::claim::Claim;
-use crate::critical_path::covered_ns;
-use crate::numbers::count;
-use crate::runtimes::{LIST_OF_LIBRARIES, is_library_file, is_loader};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::{LIST_OF_LIBRARIES, is_loader};
 
 /// The libraries that one process loaded.
 struct Loaded {
@@ -38,12 +28,12 @@ pub(crate) fn bound(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     let statement = format!(
         "{} shared libraries were opened; finding and binding them took {}.",
-        count(libraries as u64),
+        count(libraries),
         analysis.time_and_share(cost),
     );
     Some(
         Claim::new(FindingId::DynamicLinking, analysis, cost, statement)
-            .evidence("libraries", libraries as f64, "files")
+            .evidence("libraries", libraries, "files")
             .evidence("time in the loader's own code", loader, "ns")
             .advice("Link libraries that belong together into one, open plugins only when needed and without \
                  `RTLD_GLOBAL` (each one is searched for every symbol), and export few symbols \
@@ -81,14 +71,11 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
     if calls_of(analysis, most.pid, |name| name == "munmap").calls < opens {
         return None;
     }
+    let name = &most.name;
     let (subject, them) = match of_it().count() {
-        1 => (format!("{} was", most.name), "it"),
+        1 => (format!("{name} was"), "it"),
         several => (
-            format!(
-                "{} libraries, such as {}, were",
-                count(several as u64),
-                most.name
-            ),
+            format!("{} libraries, such as {name}, were", count(several)),
             "them",
         ),
     };
@@ -100,14 +87,13 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
             false => "the calls that map",
         },
         analysis.time_and_share(cost),
-        match loader > 0.0 {
-            true => String::new(),
-            false => format!(" and the loader's work to bind {them}"),
-        },
+        if_so(loader <= 0.0, || format!(
+            " and the loader's work to bind {them}"
+        )),
     );
     Some(
         Claim::new(FindingId::DynamicLinking, analysis, cost, statement)
-            .evidence("times opened", opens as f64, "calls")
+            .evidence("times opened", opens, "calls")
             .advice(match them {
                 "it" => "Open it once, keep it, and call `dlclose` at the end.",
                 _ => "Open each once, keep it, and call `dlclose` at the end.",
@@ -129,38 +115,28 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
         found.retain(|loaded| !loaded.by_program);
     }
     let by_program = found.first()?.by_program;
-    let times: Vec<(u32, u64, u64)> = found
-        .iter()
-        .map(|it| (it.pid, it.from_ns, it.to_ns))
-        .collect();
-    let spans = times
-        .iter()
-        .map(|it| it.2.saturating_sub(it.1))
-        .sum::<u64>()
-        .max(1) as f64;
+    let times = found.iter().map(|it| (it.pid, it.from_ns, it.to_ns));
+    let times: Vec<(u32, u64, u64)> = times.collect();
+    let spans = times.iter().map(span_ns).sum::<f64>().max(1.0);
     let on_path = found.iter().map(|it| on_path_ns(analysis, it)).sum::<f64>();
     // For concurrent processes, at most the time that they cover together is counted.
     let spent = analysis.untraced(on_path.min(covered_ns(&times) as f64 * on_path / spans));
     let many: usize = found.iter().map(|it| it.libraries).sum();
     let pids: Vec<u32> = found.iter().map(|it| it.pid).collect();
-    let tried: u64 = analysis
-        .trace
-        .failed_lookups
-        .iter()
-        .filter(|l| pids.contains(&l.pid) && is_library_file(&l.path))
-        .map(|l| l.calls)
-        .sum();
+    let tried = analysis.trace.failed_lookups.iter();
+    let tried = tried.filter(|it| pids.contains(&it.pid) && is_library_file(&it.path));
+    let tried: u64 = tried.map(|it| it.calls).sum();
     let statement = format!(
         "{} shared libraries were {}{} ({} more places searched), {}.",
-        count((many / found.len()) as u64),
+        count(many / found.len()),
         match by_program {
             true => "opened by the program itself (`dlopen`)",
             false => "loaded before the program began",
         },
-        match found.len() {
-            1 => String::new(),
-            processes => format!(", in each of {} processes", count(processes as u64)),
-        },
+        if_so(found.len() > 1, || format!(
+            ", in each of {} processes",
+            count(found.len())
+        )),
         count(tried),
         analysis.time_and_share(spent),
     );
@@ -180,8 +156,8 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     Some(
         Claim::new(FindingId::DynamicLinking, analysis, spent, statement)
-            .evidence("libraries", many as f64, "files")
-            .evidence("failed lookups", tried as f64, "calls")
+            .evidence("libraries", many, "files")
+            .evidence("failed lookups", tried, "calls")
             .advice(advice)
             .pid(found[0].pid)
             .likely(),
@@ -193,36 +169,25 @@ fn all(analysis: &Analysis<'_>) -> Vec<Loaded> {
     let Some(root) = analysis.trace.processes.first().map(|process| process.pid) else {
         return Vec::new();
     };
-    let mut files: BTreeMap<(bool, u32), Vec<&FileRow>> = BTreeMap::new();
-    for file in analysis.trace.files.iter().filter(|file| file.opens > 0) {
-        files
-            .entry((file.pid != root, file.pid))
-            .or_default()
-            .push(file);
-    }
-    let loaded = files
-        .into_iter()
-        .filter_map(|((_, pid), files)| of_process(analysis, pid, files));
+    let files = analysis.trace.files.iter().filter(|file| file.opens > 0);
+    let files = grouped(files.map(|file| ((file.pid != root, file.pid), file))).into_iter();
+    let loaded = files.filter_map(|((_, pid), files)| of_process(analysis, pid, files));
     loaded.collect()
 }
 
 fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Option<Loaded> {
     // This is for the case that the process whose calls were traced can't be matched to one of this run.
     // Whatever a shell opened before becoming the program comes before everything that the loader opens.
-    let exec = analysis
-        .process(pid)
-        .map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
+    let exec = analysis.process(pid);
+    let exec = exec.map(|it| it.execs.last().map_or(it.started_ns, |exec| exec.at_ns));
     let of_loader = files
         .iter()
         .filter(|file| is_library_file(&file.name.text()));
     let begun = exec.or_else(|| of_loader.map(|file| file.first_ns).min())?;
     files.retain(|file| file.first_ns >= begun);
     files.sort_by_key(|f| f.first_ns);
-    let libraries: Vec<_> = files
-        .iter()
-        .take_while(|f| is_library_file(&f.name.text()))
-        .filter(|f| f.name != LIST_OF_LIBRARIES)
-        .collect();
+    let libraries = files.iter().take_while(|f| is_library_file(&f.name.text()));
+    let libraries: Vec<_> = libraries.filter(|f| f.name != LIST_OF_LIBRARIES).collect();
     let last = libraries.last()?;
     // Libraries that were opened after the loader released its list were requested by the program itself.
     let list_given_back = list_given_back_ns(analysis, pid);
@@ -249,11 +214,8 @@ fn of_process(analysis: &Analysis<'_>, pid: u32, mut files: Vec<&FileRow>) -> Op
 /// Returns the time that a process spent loading libraries while the command waited for it.
 fn on_path_ns(analysis: &Analysis<'_>, loaded: &Loaded) -> f64 {
     let ns = loaded.to_ns.saturating_sub(loaded.from_ns) as f64;
-    let is_first = analysis
-        .trace
-        .processes
-        .first()
-        .is_some_and(|it| it.pid == loaded.pid);
+    let first = analysis.trace.processes.first();
+    let is_first = first.is_some_and(|it| it.pid == loaded.pid);
     match analysis.process(loaded.pid) {
         Some(_) if !is_first => ns * analysis.weight(loaded.pid),
         _ => ns,
@@ -266,12 +228,12 @@ fn list_given_back_ns(analysis: &Analysis<'_>, pid: u32) -> Option<u64> {
     let has_list = analysis
         .files_of(pid)
         .any(|file| file.name == LIST_OF_LIBRARIES);
-    let given_back = analysis
-        .rows_of(pid)
-        .filter(|row| row.pid == pid && row.name == "munmap")
+    let given_back = analysis.rows_of(pid);
+    let given_back = given_back.filter(|row| row.pid == pid && row.name == "munmap");
+    given_back
         .map(|row| row.first_ns)
-        .min();
-    given_back.filter(|_| has_list)
+        .min()
+        .filter(|_| has_list)
 }
 
 #[cfg(test)]

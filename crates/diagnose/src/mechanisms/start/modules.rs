@@ -1,18 +1,9 @@
 //! Detects programs whose start takes longer than their work.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{FileRow, Process};
-
 use super::code_files::CodeFiles;
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Least};
-use crate::critical_path::covered_ns;
-use crate::numbers::{count, time};
-use crate::runtimes::{Begins, Topic, is_library_file};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
+use crate::runtimes::Begins;
+use std::borrow::Cow;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let root = analysis.trace.processes.first()?;
@@ -43,16 +34,15 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let first = first_of_program(analysis, root, loaded.clone()).unwrap_or(begun);
     let runtime = analysis.untraced((first - begun) as f64).min(start);
     let loading = start - runtime;
-    let compiled = match are_compiled {
-        true => format!(
-            " {} of them were sources that were compiled again, because no compiled form was kept.",
-            count(sources as u64)
-        ),
-        false => String::new(),
-    };
+    let compiled = if_so(are_compiled, || {
+        let sources = count(sources);
+        format!(
+            " {sources} of them were sources that were compiled again, because no compiled form was kept."
+        )
+    });
     let statement = format!(
         "The program loaded {} files of code{} for {} before its work began, {} of the wall time.{compiled}",
-        count(opened.len() as u64),
+        count(opened.len()),
         packages_in_words(loaded.map(|file| file.name.text())),
         time(loading),
         analysis.percent(loading),
@@ -74,9 +64,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     Some(
         claim
-            .evidence("files of code", opened.len() as f64, "files")
+            .evidence("files of code", opened.len(), "files")
             .evidence("time to the last of them", start, "ns")
-            .advice(analysis.runtime(Some(root.pid)).advice(topic))
+            .advice(analysis.runtime(Some(root.pid)).advice(&[topic]))
             .pid(root.pid)
             .likely()
             .weighing(start)
@@ -136,24 +126,20 @@ fn first_of_program<'a>(
     let mut own = loaded.filter(|file| !is_library_file(&file.name.text()));
     match analysis.runtime(Some(root.pid)).modules.begins() {
         Begins::Unknown => None,
-        Begins::First(of_runtime) => own
-            .filter(|file| {
-                !of_runtime
-                    .iter()
-                    .any(|part| file.name.text().contains(part))
-            })
-            .map(|file| file.first_ns)
-            .min(),
+        Begins::First(of_runtime) => {
+            let is_of = |name: &str| of_runtime.iter().any(|part| name.contains(part));
+            let own = own.filter(|file| !is_of(&file.name.text()));
+            own.map(|file| file.first_ns).min()
+        }
         Begins::Script(ending) => {
             let mut words = root.execs.last()?.arguments.iter().skip(1);
             let script = words.find(|word| word.ends_with(ending))?;
             let script = script.trim_start_matches("./");
-            let mut files = analysis.trace.files.iter();
-            let opened =
-                files.find(|file| file.pid == root.pid && file.name.text().ends_with(script));
-            let begun =
-                own.find(|file| opened.is_some_and(|script| file.first_ns >= script.first_ns));
-            begun.and(opened).map(|script| script.first_ns)
+            let mut files = analysis.files_of(root.pid);
+            let opened = files
+                .find(|file| file.name.text().ends_with(script))?
+                .first_ns;
+            own.any(|file| file.first_ns >= opened).then_some(opened)
         }
     }
 }
@@ -162,15 +148,11 @@ fn first_of_program<'a>(
 /// the process was already working and loading modules on demand, as a test does that starts the program
 /// under test.
 fn childrens_ns(analysis: &Analysis<'_>, pid: u32, from: u64, to: u64) -> u64 {
-    let threads = analysis.children_of(pid).map(|child| {
-        let end = child.ended_ns.unwrap_or(to);
-        (
-            child.pid,
-            child.started_ns.clamp(from, to),
-            end.clamp(from, to),
-        )
+    let lives = analysis.children_of(pid).map(|child| {
+        let end = child.ended_ns.unwrap_or(to).clamp(from, to);
+        (child.pid, child.started_ns.clamp(from, to), end)
     });
-    covered_ns(&threads.collect::<Vec<_>>())
+    covered_ns(&lives.collect::<Vec<_>>())
 }
 
 /// Returns the moment by which most of the files had been opened, and the number of files up to then. A pause

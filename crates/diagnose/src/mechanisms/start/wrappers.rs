@@ -1,16 +1,6 @@
 //! Detects programs that run before the actual one, such as wrapper scripts and version managers.
 
-use std::collections::BTreeMap;
-
-use fathom_model::FindingId;
-use fathom_trace::{Exec, Process};
-
-use crate::analysis::Analysis;
-use crate::claim::Claim;
-use crate::file_name::file_name;
-use crate::numbers::count;
-use crate::runtimes::{Habit, Runtime, is_shell};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The programs that ran before the real one.
 struct Prelude<'a> {
@@ -50,7 +40,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::StartupDominated, analysis, ns, statement)
             .evidence("time before the program", ns, "ns")
-            .evidence("programs before it", number as f64, "processes")
+            .evidence("programs before it", number, "processes")
             .advice(advice)
             .takes_here("starting and awaiting the empty program", least_seconds)
             .pid(root.pid)
@@ -82,10 +72,11 @@ fn by_child<'a>(analysis: &'a Analysis<'_>, root: &'a Process) -> Option<Prelude
         return None;
     }
     let takes = |child: &&Process| {
-        let last = child.execs.last();
-        last.is_some_and(|exec| {
-            exec.arguments.len() > given.len() && exec.arguments.ends_with(given)
-        })
+        let all = child
+            .execs
+            .last()
+            .map_or(&[][..], |exec| exec.arguments.as_slice());
+        all.len() > given.len() && all.ends_with(given)
     };
     let mut takers = analysis.children_of(root.pid).filter(takes);
     let (real, None) = (takers.next()?, takers.next()) else {
@@ -129,11 +120,7 @@ fn programs_before<'a>(
     let from = root.execs.first().map_or(0, |exec| exec.at_ns);
     let others = analysis.trace.processes.iter().skip(1);
     let before = others.filter(|process| process.started_ns < from + prelude_ns);
-    let mut programs = BTreeMap::new();
-    for path in before.filter_map(|process| Some(&process.execs.last()?.path)) {
-        *programs.entry(path.as_str()).or_default() += 1;
-    }
-    programs
+    totals(before.filter_map(|process| Some((process.execs.last()?.path.as_str(), 1))))
 }
 
 #[cfg(test)]

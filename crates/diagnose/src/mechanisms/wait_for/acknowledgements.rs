@@ -1,15 +1,6 @@
 //! Detects small writes that wait for the peer's delayed acknowledgement.
 
-use std::collections::BTreeMap;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Returns the index of the entry of `by_length` that counts waits of this length.
 fn entry(ns: f64) -> usize {
@@ -21,12 +12,8 @@ fn entry(ns: f64) -> usize {
 fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
     t::DELAYED_ACK_NS.iter().find_map(|&(least, most)| {
         let count = u64::from(*row.by_length.get(entry((least + most) / 2.0))?);
-        let longer: u64 = row
-            .by_length
-            .iter()
-            .skip(entry(most) + 1)
-            .map(|n| u64::from(*n))
-            .sum();
+        let longer = row.by_length.iter().skip(entry(most) + 1);
+        let longer: u64 = longer.map(|n| u64::from(*n)).sum();
         if count < t::LEAST_STALLS || longer * 4 > count {
             return None;
         }
@@ -35,34 +22,25 @@ fn stalls(row: &OffCpuRow) -> Option<(u64, f64)> {
             .map(|i| f64::from(row.by_length[i]) * 1024.0 * 2f64.powi(i as i32 - 1) * 1.4)
             .sum();
         let mean = (row.total_ns as f64 - shorter).max(0.0) / count as f64;
-        (least * 0.97..most)
-            .contains(&mean)
-            .then_some((count, mean))
+        let is_delay = (least * 0.97..most).contains(&mean);
+        is_delay.then_some((count, mean))
     })
 }
 
 fn is_send(analysis: &Analysis<'_>, call: &SyscallRow) -> bool {
-    calls::is_write(&call.name)
-        && analysis
-            .descriptors
-            .is_socket(call.pid, call.fd, &call.name)
+    calls::is_write(&call.name) && is_on_socket(analysis, call)
+}
+
+fn is_on_socket(analysis: &Analysis<'_>, call: &SyscallRow) -> bool {
+    let descriptors = &analysis.descriptors;
+    descriptors.is_socket(call.pid, call.fd, &call.name)
 }
 
 /// Returns whether the target of most sends is one on which small writes may be held back.
 fn may_hold_back(analysis: &Analysis<'_>) -> bool {
-    let mut sends: BTreeMap<(u32, i32), u64> = BTreeMap::new();
-    for row in analysis
-        .trace
-        .syscalls
-        .iter()
-        .filter(|row| is_send(analysis, row))
-    {
-        if let Some(fd) = row.fd {
-            *sends.entry((row.pid, fd)).or_default() += row.calls;
-        }
-    }
-    let most = sends.into_iter().max_by_key(|(_, calls)| *calls);
-    most.is_none_or(|((pid, fd), _)| analysis.descriptors.may_hold_back(pid, fd))
+    let sends = analysis.calls(|row| is_send(analysis, row));
+    let most = most(sends.filter_map(|row| Some(((row.pid, row.fd?), row.calls))));
+    most.is_none_or(|(pid, fd)| analysis.descriptors.may_hold_back(pid, fd))
 }
 
 /// Returns whether a peer within the command took that long to answer. It may have slept, or it may have
@@ -73,13 +51,10 @@ fn is_answered_late(
     stalls: u64,
     stalled_ns: f64,
 ) -> bool {
-    let sleeps = |other: &&OffCpuRow| {
-        let sleep = other.call.as_deref().is_some_and(calls::is_sleep);
-        let often = other.count * 2 >= row.count.min(stalls);
-        other.pid != row.pid && other.cause == Cause::Asleep && sleep && often
-    };
-    let sleeping = analysis.trace.off_cpu.iter().filter(sleeps);
-    let asleep: u64 = sleeping.map(|other| other.total_ns).sum();
+    let often = |other: &&OffCpuRow| other.count * 2 >= row.count.min(stalls);
+    let sleeping = analysis.asleep_in(calls::is_sleep).filter(often);
+    let by_others = sleeping.filter(|other| other.pid != row.pid);
+    let asleep: u64 = by_others.map(|other| other.total_ns).sum();
     let on_path = analysis.spent_on(&[
         TimeCategory::Network,
         TimeCategory::WaitingForEvents,
@@ -89,12 +64,12 @@ fn is_answered_late(
 }
 
 pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
-    let waits_on_peer = |row: &&OffCpuRow| {
+    let reads = |row: &OffCpuRow| {
         let call = row.call.as_deref().unwrap_or_default();
-        let reads = calls::is_read(call) && analysis.descriptors.is_socket(row.pid, row.fd, call);
-        row.cause == Cause::Asleep && (reads || calls::is_poll(call))
+        calls::is_read(call) && analysis.descriptors.is_socket(row.pid, row.fd, call)
     };
-    let rows = analysis.trace.off_cpu.iter().filter(waits_on_peer);
+    let rows = analysis.asleep_in(|call| calls::is_read(call) || calls::is_poll(call));
+    let rows = rows.filter(|row| row.call.as_deref().is_some_and(calls::is_poll) || reads(row));
     let stalled = rows.filter_map(|row| Some((row, stalls(row)?)));
     let (row, (stalls, mean)) = stalled.max_by_key(|(_, (count, _))| *count)?;
     // There must be two or more small sends for each stall, anywhere in the tree: first the header, then the
@@ -104,13 +79,8 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
     let answers = match analysis.by_stops() {
         true => {
             let moves = |call: &SyscallRow| calls::is_read(&call.name) && call.bytes > 0;
-            let on_socket = |call: &SyscallRow| {
-                moves(call)
-                    && analysis
-                        .descriptors
-                        .is_socket(call.pid, call.fd, &call.name)
-            };
-            analysis.tally(on_socket).calls.min(stalls)
+            let answers = analysis.tally(|call| moves(call) && is_on_socket(analysis, call));
+            answers.calls.min(stalls)
         }
         false => stalls,
     };
@@ -136,9 +106,9 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     Some(
         Claim::new(FindingId::DelayedAckStall, analysis, wait, statement)
-            .evidence("stalls", stalls as f64, "calls")
+            .evidence("stalls", stalls, "calls")
             .evidence("mean stall", mean, "ns")
-            .evidence("sends", sends.calls as f64, "calls")
+            .evidence("sends", sends.calls, "calls")
             .evidence("bytes per send", sends.bytes_per_call(), "bytes/call")
             .advice("Send header and body in one call (`writev`, or a buffered writer that is flushed once a message), or set TCP_NODELAY.")
             .pid(row.pid)
@@ -146,9 +116,7 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
             .on(row.fd, row.fd.and_then(|fd| analysis.name_of(row.pid, fd)))
             .likely()
             .observed()
-            .pieces(vec![Piece::of_waits(analysis, wait, |other, _| {
-                std::ptr::eq(other, row)
-            })]),
+            .in_waits(analysis, wait, |other, _| std::ptr::eq(other, row)),
     )
 }
 

@@ -1,18 +1,8 @@
 //! Detects calls, or faults in mapped files and programs, that wait for the storage device.
 
-use std::collections::BTreeSet;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::OffCpuRow;
-
 use super::fetching;
 use super::syncs::Synced;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least, Piece};
-use crate::classify;
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The number of bytes that a program and its libraries read from files at startup.
 const READ_AT_START: u64 = 64 << 10;
@@ -30,11 +20,10 @@ fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
     };
     let copied = bytes(calls::is_copy);
     let (read, written) = (bytes(calls::is_read), bytes(calls::is_write));
-    let removes = analysis
-        .rows_of_process(pid)
-        .filter(|row| calls::removes(&row.name));
+    let removes = analysis.rows_of_process(pid);
+    let removes = removes.filter(|row| calls::removes(&row.name));
     let removed: u64 = removes.map(|row| row.calls).sum();
-    let again = |file: &fathom_trace::FileRow| {
+    let again = |file: &FileRow| {
         file.opens >= t::MANY_OPENS_TO_REPLACE && file.name.text().starts_with('/')
     };
     let makes = written + copied > 0 && (written + copied) * 2 >= read + copied;
@@ -73,9 +62,8 @@ pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
     // The program intends waits for a sync.
     let synced = Synced::of(analysis);
     let pids = analysis.trace.processes.iter().map(|process| process.pid);
-    let bound: BTreeSet<u32> = pids
-        .filter(|pid| must_wait_for_journal(analysis, *pid))
-        .collect();
+    let bound = pids.filter(|pid| must_wait_for_journal(analysis, *pid));
+    let bound: BTreeSet<u32> = bound.collect();
     let counts = |row: &OffCpuRow| {
         call_of(analysis, row).is_some_and(|call| {
             let journal = calls::waits_for_journal(call) && bound.contains(&row.pid);
@@ -97,16 +85,18 @@ pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
         None => "Waiting".to_owned(),
     };
     let statement = format!("{who} for the disk took {}", time(wait));
-    let finding = finding(
-        FindingId::WaitingForDisk,
-        analysis,
-        (wait, fetching),
-        statement,
-    );
-    let finding = finding.pieces(vec![Piece::of_waits(analysis, wait, |row, _| counts(row))]);
-    let finding = finding.evidence_if("waits", waits, "calls");
-    let finding = finding.evidence("CPU time of fetching", fetching.round(), "ns");
-    Some(finding.advice(advice(on_names, reads.bytes_per_call())))
+    Some(
+        finding(
+            FindingId::WaitingForDisk,
+            analysis,
+            (wait, fetching),
+            statement,
+        )
+        .in_waits(analysis, wait, |row, _| counts(row))
+        .evidence_if("waits", waits, "calls")
+        .evidence("CPU time of fetching", fetching.round(), "ns")
+        .advice(advice(on_names, reads.bytes_per_call())),
+    )
 }
 
 /// Reports files that are fetched from the disk page by page.
@@ -124,20 +114,14 @@ pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
         time(wait)
     );
     let finding = finding(FindingId::ColdFiles, analysis, (wait, fetching), statement);
-    let finding = finding.pieces(vec![Piece::of_waits(analysis, wait, |row, _| {
-        is_fault(row)
-    })]);
-    let finding = finding.least(
-        match faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_FETCH_NS {
-            true => Least {
-                ns: t::LONG_FETCH_NS / 2.0,
-                share: t::FETCH_RULES,
-                ..Least::OF_WAITING
-            },
-            false => Least::OF_WAITING,
-        },
-    );
-    let finding = finding.evidence("major faults", faults as f64, "faults");
+    let finding = finding.in_waits(analysis, wait, |row, _| is_fault(row));
+    let is_short = faults < t::MANY_MAJOR_FAULTS && wait < t::LONG_FETCH_NS;
+    let mut least = Least::OF_WAITING;
+    if is_short {
+        (least.ns, least.share) = (t::LONG_FETCH_NS / 2.0, t::FETCH_RULES);
+    }
+    let finding = finding.least(least);
+    let finding = finding.evidence("major faults", faults, "faults");
     let finding = finding.evidence("CPU time of fetching", fetching.round(), "ns");
     let finding = finding.evidence_if("waits", waits, "calls");
     Some(finding.advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs."))
@@ -151,10 +135,10 @@ fn finding(
     statement: String,
 ) -> Claim {
     let saving = wait + fetching;
-    let fetching = match fetching >= wait * t::FETCH_CPU_WORTH_REPORTING {
-        true => format!(" and {} of CPU time for fetching", time(fetching)),
-        false => String::new(),
-    };
+    let is_much = fetching >= wait * t::FETCH_CPU_WORTH_REPORTING;
+    let fetching = if_so(is_much, || {
+        format!(" and {} of CPU time for fetching", time(fetching))
+    });
     let share = analysis.percent(saving);
     let statement = format!("{statement}{fetching}, {share} of the wall time.");
     Claim::new(id, analysis, saving, statement).weighing(wait)

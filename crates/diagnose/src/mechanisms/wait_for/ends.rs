@@ -1,25 +1,19 @@
 //! Detects that the process at the other end of one of the command's streams is slower.
 
-use fathom_model::{FindingId, TimeCategory};
-
 use super::peer::Peer;
-use crate::analysis::Analysis;
-use crate::claim::Claim;
+use crate::mechanisms::prelude::*;
 
 /// Finds a slow process that writes the command's input.
 pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
     let spent = TimeCategory::WaitingForInput;
     let end = Peer::find(analysis, spent, 0);
-    let what = end.in_words();
-    let what = what.unwrap_or_else(|| "standard input".to_owned());
-    let wait = wait_ns(analysis, spent, &end);
-    let statement = format!(
-        "The command waited for {what} for {}: its producer is slower.",
-        analysis.time_and_share(wait),
-    );
-    let claim = Claim::new(FindingId::WaitingForInput, analysis, wait, statement);
+    let what = end
+        .in_words()
+        .unwrap_or_else(|| "standard input".to_owned());
+    let took = analysis.time_and_share(wait_ns(analysis, spent, &end));
+    let statement = format!("The command waited for {what} for {took}: its producer is slower.");
     let advice = "Make the producer faster, or give the program a file. The program itself is not the limit.";
-    Some(of(analysis, spent, end, claim.advice(advice)))
+    Some(of(FindingId::WaitingForInput, analysis, spent, end, statement).advice(advice))
 }
 
 /// Finds a slow process that reads the command's output.
@@ -28,12 +22,9 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let end = Peer::find(analysis, spent, 1);
     let what = end.in_words().map(|end| format!("what it wrote to {end}"));
     let what = what.unwrap_or_else(|| "its output".to_owned());
-    let wait = wait_ns(analysis, spent, &end);
-    let statement = format!(
-        "The command waited for {what} to be read for {}: the reader is slower.",
-        analysis.time_and_share(wait),
-    );
-    let claim = Claim::new(FindingId::WaitingForOutput, analysis, wait, statement);
+    let took = analysis.time_and_share(wait_ns(analysis, spent, &end));
+    let statement =
+        format!("The command waited for {what} to be read for {took}: the reader is slower.");
     let path = end.path.as_deref();
     let advice = match path.is_some_and(|path| path.starts_with("socket")) {
         true => {
@@ -41,7 +32,7 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
         }
         false => "Make the reader faster, or write to a file. The program itself is not the limit.",
     };
-    Some(of(analysis, spent, end, claim.advice(advice)))
+    Some(of(FindingId::WaitingForOutput, analysis, spent, end, statement).advice(advice))
 }
 
 /// Returns how long the command waits for the other end, excluding that process's own start.
@@ -49,12 +40,20 @@ fn wait_ns(analysis: &Analysis<'_>, spent: TimeCategory, end: &Peer) -> f64 {
     (analysis.spent_ns(spent) - analysis.partners_start_ns(end.fd)).max(0.0)
 }
 
-fn of(analysis: &Analysis<'_>, spent: TimeCategory, end: Peer, claim: Claim) -> Claim {
-    let claim = claim.of_waits(analysis, |_, of| of == spent);
-    let wait = claim.weight_ns;
-    let claim = claim.evidence("time asleep", wait, "ns");
-    let claim = claim.evidence("CPU time", analysis.cpu_ns, "ns");
-    end.claimed(claim.observed())
+fn of(
+    id: FindingId,
+    analysis: &Analysis<'_>,
+    spent: TimeCategory,
+    end: Peer,
+    statement: String,
+) -> Claim {
+    let wait = wait_ns(analysis, spent, &end);
+    let claim = Claim::new(id, analysis, wait, statement)
+        .of_waits(analysis, |_, of| of == spent)
+        .evidence("time asleep", wait, "ns")
+        .evidence("CPU time", analysis.cpu_ns, "ns")
+        .observed();
+    claim.pid(end.pid).on(end.fd, end.path)
 }
 
 #[cfg(test)]

@@ -5,14 +5,7 @@
 //! 270 ms compared with waits of 110 to 250 ms in the ten programs of the corpus. This cost disappears with
 //! the wait.
 
-use std::collections::HashSet;
-
-use fathom_model::TimeCategory;
-use fathom_trace::OffCpuRow;
-
-use crate::analysis::{Analysis, Tally};
-use crate::calls;
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// Returns the CPU time of file-backed faults on the critical path, beyond what they take when the files are
 /// in memory.

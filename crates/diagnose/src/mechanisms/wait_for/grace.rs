@@ -1,13 +1,7 @@
 //! Detects a process that did not end when it was signalled, and was killed after a while.
 
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Process, SignalRow};
-
-use crate::analysis::Analysis;
-use crate::claim::{Claim, Piece};
-use crate::critical_path::covered_ns;
-use crate::file_name::file_name;
-use crate::numbers::{count, time};
+use crate::mechanisms::prelude::*;
+use fathom_trace::SignalRow;
 
 /// Signals with which people and programs request that a process ends.
 const ASKING: [(i32, &str); 4] = [
@@ -61,10 +55,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let longest = all.iter().max_by_key(|it| it.grace_ns())?;
     let saving = grace_ns(analysis);
     let command = command(longest.process);
-    let others = match all.len() {
-        1 => String::new(),
-        more => format!(" ({} such processes in all)", count(more as u64)),
-    };
+    let others = if_so(all.len() > 1, || {
+        format!(" ({} such processes in all)", count(all.len()))
+    });
     let statement = format!(
         "`{command}` was asked to end ({}) and did not: it was killed (SIGKILL) {} later{others}; the wait was {}.",
         longest.signal,
@@ -76,14 +69,12 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
          init runs before it (`--init`). Or use a signal that it handles.";
     Some(
         Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
-            .evidence("time until it was killed", longest.grace_ns() as f64, "ns")
-            .evidence("processes that were killed", all.len() as f64, "processes")
+            .evidence("time until it was killed", longest.grace_ns(), "ns")
+            .evidence("processes that were killed", all.len(), "processes")
             .advice(advice)
             .pid(longest.process.pid)
             .observed()
-            .pieces(vec![Piece::of_waits(analysis, saving, |_, spent| {
-                WAITS.contains(&spent)
-            })]),
+            .in_waits(analysis, saving, |_, spent| WAITS.contains(&spent)),
     )
 }
 
@@ -97,10 +88,9 @@ fn unheeded<'a>(analysis: &Analysis<'a>) -> Vec<Unheeded<'a>> {
     let mut found: Vec<Unheeded<'a>> = Vec::new();
     for (asked, signal) in asked {
         for kill in signals.iter().filter(|row| row.signal == SIGKILL) {
-            let Some(process) = killed(analysis, asked, kill) else {
-                continue;
-            };
-            if found.iter().all(|one| one.process.pid != process.pid) {
+            if let Some(process) = killed(analysis, asked, kill)
+                && found.iter().all(|one| one.process.pid != process.pid)
+            {
                 found.push(Unheeded {
                     process,
                     signal,
@@ -150,16 +140,9 @@ fn command(process: &Process) -> String {
     };
     let mut words = exec.arguments.iter().take(6);
     let first = words.next().unwrap_or(&exec.path);
-    let rest = words.map(String::as_str);
-    let line = rest.fold(file_name(first).to_owned(), |line, word| {
-        format!("{line} {word}")
-    });
-    line.split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .take(80)
-        .collect()
+    let rest = words.flat_map(|word| word.split_whitespace());
+    let line: Vec<&str> = file_name(first).split_whitespace().chain(rest).collect();
+    line.join(" ").chars().take(80).collect()
 }
 
 #[cfg(test)]

@@ -2,14 +2,8 @@
 //!
 //! The pauses last as long as the child does. The time lost is the rest of the pause during which it ended.
 
-use std::collections::{BTreeMap, HashSet};
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, Process};
-
 use super::tries::actor;
-use crate::analysis::Analysis;
-use crate::calls;
+use crate::mechanisms::prelude::*;
 
 /// The number of consecutive pauses that make a polling loop.
 const PAUSES: usize = 3;
@@ -52,11 +46,9 @@ pub(super) fn for_children(analysis: &Analysis<'_>) -> Looks {
     for (pid, mut of_actor) in pauses {
         of_actor.sort_unstable();
         all += of_actor.iter().map(|(from, to)| to - from).sum::<u64>();
-        let ends: Vec<(u64, u64)> = analysis
-            .children_of(pid)
-            .filter(|child| !is_pause(child))
-            .filter_map(|child| Some((child.started_ns, child.ended_ns?)))
-            .collect();
+        let children = analysis.children_of(pid).filter(|child| !is_pause(child));
+        let ends = children.filter_map(|child| Some((child.started_ns, child.ended_ns?)));
+        let ends: Vec<(u64, u64)> = ends.collect();
         for of_loop in of_actor.chunk_by(|one, next| next.0 <= one.1 + LOOK_NS) {
             let (last, before) = of_loop.split_last().unwrap_or((&(0, 0), &[]));
             let ended_in = |(from, to): &&(u64, u64)| {
@@ -86,12 +78,7 @@ pub(super) fn may_be_for_children(analysis: &Analysis<'_>) -> bool {
         return false;
     }
     let in_calls = |is: fn(&str) -> bool| -> HashSet<u32> {
-        let asleep = trace
-            .off_cpu
-            .iter()
-            .filter(|row| row.cause == Cause::Asleep);
-        let waits = asleep.filter(|row| row.call.as_deref().is_some_and(is));
-        waits.map(|row| row.pid).collect()
+        analysis.asleep_in(is).map(|row| row.pid).collect()
     };
     let (pause, wait) = (in_calls(calls::is_sleep), in_calls(calls::is_child_wait));
     pause.difference(&wait).any(|pid| {

@@ -1,22 +1,13 @@
 //! Detects that another process or a device sets the pace.
 
-mod acknowledgements;
-mod disk;
-mod ends;
+pub(crate) mod acknowledgements;
+pub(crate) mod disk;
+pub(crate) mod ends;
 mod fetching;
-mod grace;
+pub(crate) mod grace;
 mod looks;
-mod network;
+pub(crate) mod network;
 mod peer;
-mod syncs;
-mod timers;
-mod tries;
-
-pub(crate) use acknowledgements::acknowledgements;
-pub(crate) use disk::{cold_files, disk};
-pub(crate) use ends::{input, output};
-pub(crate) use grace::find as grace;
-pub(crate) use network::network;
-pub(crate) use syncs::{ON_DISK, syncs};
-pub(crate) use timers::timers;
-pub(crate) use tries::for_locks;
+pub(crate) mod syncs;
+pub(crate) mod timers;
+pub(crate) mod tries;

@@ -1,15 +1,8 @@
 //! Detects that the command waits for replies from a socket.
 
 use super::peer::waited_for;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
 use crate::descriptors::{self, is_local};
-use crate::numbers::{count, time};
-use crate::thread_times::ThreadTimes;
-use crate::thresholds as t;
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::SyscallRow;
+use crate::mechanisms::prelude::*;
 
 /// Returns the peer for which the command waits, and whether there are others. Peers are ranked by the time
 /// asleep in calls on a connection and, for polls, by the reads that followed.
@@ -50,25 +43,18 @@ fn in_words(peer: &str) -> String {
 /// Returns `: 6,002 requests one after another, 0.12 ms each` if enough requests were sent one at a time,
 /// each answered before the next.
 fn in_turn(analysis: &Analysis<'_>, peer: &str, wait_ns: f64) -> Option<String> {
-    let to_peer = |row: &&SyscallRow| {
+    let to_peer = |row: &SyscallRow| {
         let fd = row.fd.and_then(|fd| analysis.descriptors.peer(row.pid, fd));
         fd == Some(peer) && row.bytes > 0
     };
-    let rows = || analysis.trace.syscalls.iter().filter(to_peer);
-    let count_of = |moves: fn(&str) -> bool| -> u64 {
-        let calls = rows().filter(|row| moves(&row.name)).map(|row| row.calls);
-        calls.sum()
-    };
-    let (sent, read) = (count_of(calls::is_write), count_of(calls::is_read));
+    let sent = analysis.traced_calls(|row| calls::is_write(&row.name) && to_peer(row));
+    let read = analysis.traced_calls(|row| calls::is_read(&row.name) && to_peer(row));
     // A request may be sent, and an answer read, in a few pieces.
     let requests = sent.min(read);
     let each = wait_ns / requests.max(1) as f64;
     (requests >= FEWEST_REQUESTS && sent.max(read) <= PIECES * requests).then(|| {
-        let requests = count(requests);
-        format!(
-            ": {requests} requests one after another, {} each",
-            time(each)
-        )
+        let (requests, each) = (count(requests), time(each));
+        format!(": {requests} requests one after another, {each} each")
     })
 }
 
@@ -80,10 +66,7 @@ fn may_be_own(analysis: &Analysis<'_>, wait: f64) -> bool {
     let on_path = |times: &ThreadTimes| {
         waited(times) * analysis.path.wait_weight(times.tid, TimeCategory::Network)
     };
-    let waiter = analysis
-        .threads
-        .iter()
-        .max_by(|a, b| on_path(a).total_cmp(&on_path(b)));
+    let waiter = largest(&analysis.threads, |times| on_path(times));
     let answers = |times: &ThreadTimes| {
         let computed = times.on_cpu_ns;
         let is_other = Some(times.tid) != waiter.map(|it| it.tid);

@@ -1,13 +1,6 @@
 //! Finds the descriptor for whose other end the command waits.
 
-use std::collections::BTreeMap;
-
-use fathom_model::TimeCategory;
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::Claim;
+use crate::mechanisms::prelude::*;
 
 /// Scores what is waited for. The time asleep in calls on each candidate decides first, and then the number
 /// of calls that transferred bytes, which shows where polls wait.
@@ -73,7 +66,7 @@ impl Peer {
                 path: analysis
                     .descriptors
                     .waited_for_name(pid, fd)
-                    .map(std::string::ToString::to_string),
+                    .map(ToString::to_string),
             },
             None => {
                 let pid = analysis.trace.processes.first().map(|p| p.pid);
@@ -90,9 +83,5 @@ impl Peer {
     pub(crate) fn in_words(&self) -> Option<String> {
         let path = self.path.as_deref().filter(|_| self.fd > 2)?;
         Some(format!("the {path}"))
-    }
-
-    pub(crate) fn claimed(self, claim: Claim) -> Claim {
-        claim.pid(self.pid).on(self.fd, self.path)
     }
 }

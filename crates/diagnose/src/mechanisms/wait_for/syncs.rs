@@ -1,17 +1,7 @@
 //! Detects many writes that each wait until they are on the disk.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow, SyscallRow};
-
 use super::fetching;
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
-use crate::classify;
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// What a disk costs its caller within the kernel.
 pub(crate) const ON_DISK: &[TimeCategory] = &[
@@ -35,17 +25,13 @@ pub(super) struct Synced(BTreeSet<(u32, i32)>);
 
 impl Synced {
     pub(super) fn of(analysis: &Analysis<'_>) -> Self {
-        let mut of_file = BTreeMap::<(u32, i32), u64>::new();
-        for row in &analysis.trace.off_cpu {
+        let waits = |row: &&OffCpuRow| {
             let call = row.call.as_deref();
             let from_disk = classify::from_disk(analysis.trace, row.cause, call);
-            if let Some(fd) = row
-                .fd
-                .filter(|_| from_disk && call.is_some_and(calls::is_write))
-            {
-                *of_file.entry((row.pid, fd)).or_default() += row.count;
-            }
-        }
+            from_disk && call.is_some_and(calls::is_write)
+        };
+        let rows = analysis.trace.off_cpu.iter().filter(waits);
+        let mut of_file = totals(rows.filter_map(|row| Some(((row.pid, row.fd?), row.count))));
         of_file.retain(|(pid, fd), waits| {
             let writes = analysis
                 .tally(|row| (row.pid, row.fd) == (*pid, Some(*fd)) && calls::is_write(&row.name));
@@ -64,15 +50,13 @@ impl Synced {
 /// Returns the calls that a commit makes in addition to its syncs, by process: creating and removing a
 /// journal, replacing a file, taking and releasing locks.
 fn commits<'a>(analysis: &Analysis<'a>, synced: &Synced) -> BTreeSet<(u32, &'a str)> {
-    let mut syncs: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut beside: BTreeMap<(u32, &str), u64> = BTreeMap::new();
-    for row in &analysis.trace.syscalls {
-        if synced.has(row.pid, row.fd, &row.name) {
-            *syncs.entry(row.pid).or_default() += row.calls;
-        } else if calls::changes_folder(&row.name) || calls::is_file_lock(&row.name) {
-            *beside.entry((row.pid, &row.name)).or_default() += row.calls;
-        }
-    }
+    let syncs = analysis.calls(|row| synced.has(row.pid, row.fd, &row.name));
+    let syncs = totals(syncs.map(|row| (row.pid, row.calls)));
+    let beside = analysis.calls(|row| {
+        let is_of_commit = calls::changes_folder(&row.name) || calls::is_file_lock(&row.name);
+        is_of_commit && !synced.has(row.pid, row.fd, &row.name)
+    });
+    let beside = totals(beside.map(|row| ((row.pid, row.name.as_str()), row.calls)));
     let is_for_each = |((pid, _), calls): &((u32, &str), u64)| {
         let syncs = syncs.get(pid).copied().unwrap_or(0);
         syncs > 0 && calls * SYNCS_OF_A_COMMIT >= syncs
@@ -143,13 +127,10 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
             false => "fsync and similar calls, or writes to a file opened with O_SYNC",
         },
         time(syncing),
-        match total > BESIDE_WORTH_REPORTING * syncing {
-            true => {
-                let beside = time(total - syncing);
-                format!(", and {} next to them took {beside}", names.join(" and "))
-            }
-            false => String::new(),
-        },
+        if_so(total > BESIDE_WORTH_REPORTING * syncing, || {
+            let beside = time(total - syncing);
+            format!(", and {} next to them took {beside}", names.join(" and "))
+        }),
         analysis.percent(total),
     );
     let pieces = vec![
@@ -163,8 +144,8 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::SyncWrites, analysis, total, statement)
             .on(fd, path)
             .pieces(pieces)
-            .evidence("sync calls", calls as f64, "calls")
-            .evidence("mean", syncing / calls as f64, "ns")
+            .evidence("sync calls", calls, "calls")
+            .evidence("mean", syncing / calls, "ns")
             .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Omit the \
                  sync where the data can be recreated."),
     )

@@ -1,18 +1,8 @@
 //! Detects programs that sleep deliberately.
 
-use std::collections::HashMap;
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, OffCpuRow};
-
 use super::{grace, looks, tries};
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Least};
-use crate::critical_path::covered_ns;
 use crate::mechanisms::contend;
-use crate::numbers::{count, time};
-use crate::thresholds as t;
+use crate::mechanisms::prelude::*;
 
 /// The minimum share of the wall time that pauses for a child's end must waste. Python's pauses grow to 50
 /// ms, and a helper that ended within 8 ms of being signalled cost a tenth of 80 ms.
@@ -57,29 +47,17 @@ pub(crate) fn timers(analysis: &Analysis<'_>) -> Option<Claim> {
     let looks = looks::for_children(analysis);
     let sleep = sleep * (1.0 - looks.awaited);
     let is_for_child = looks.awaited + looks.late >= 0.5 || looks::may_be_for_children(analysis);
-    let statement = match naps {
-        None | Some(0) => format!(
-            "The program waited for timers for {}.",
-            analysis.time_and_share(sleep)
-        ),
-        Some(n) => format!(
-            "The program slept {}, {} in all, {} of the wall time.",
-            if n == 1 {
-                "once".to_owned()
-            } else {
-                format!("{} times", count(n))
-            },
-            time(sleep),
-            analysis.percent(sleep)
-        ),
+    let (took, share) = (time(sleep), analysis.percent(sleep));
+    let slept = match naps {
+        None | Some(0) => format!("waited for timers for {took}"),
+        Some(1) => format!("slept once, {took} in all"),
+        Some(n) => format!("slept {} times, {took} in all", count(n)),
     };
-    let statement = match &tries {
-        Some(tries) => {
-            let statement = statement.trim_end_matches('.');
-            format!("{statement}, between {}.", tries.in_words())
-        }
-        None => statement,
-    };
+    let between = tries
+        .as_ref()
+        .map(|tries| format!(", between {}", tries.in_words()));
+    let between = between.unwrap_or_default();
+    let statement = format!("The program {slept}, {share} of the wall time{between}.");
     let advice = match &tries {
         Some(tries) => tries.advice(),
         None => {
@@ -129,12 +107,8 @@ fn beside_timers(analysis: &Analysis<'_>, of_runtime: &dyn Fn(&OffCpuRow) -> boo
 
 /// Returns whether threads that are not on the critical path computed for most of the time.
 fn others_compute(analysis: &Analysis<'_>) -> bool {
-    let others = analysis
-        .threads
-        .iter()
-        .filter(|l| analysis.weight(l.tid) < 0.5);
-    let busiest = others.map(|times| times.on_cpu_ns).fold(0.0, f64::max);
-    busiest >= 0.5 * analysis.trace.duration_ns as f64
+    let others = analysis.threads_that(|times| analysis.weight(times.tid) < 0.5);
+    others.least_and_most_cpu_ns().1 >= 0.5 * analysis.trace.duration_ns as f64
 }
 
 #[cfg(test)]

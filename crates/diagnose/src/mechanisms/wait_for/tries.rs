@@ -2,18 +2,8 @@
 //!
 //! The pause takes the time; what was tried is the reason.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use fathom_model::{FindingId, TimeCategory};
-use fathom_trace::{Cause, LookupRow, Process};
-
-use crate::analysis::Analysis;
-use crate::calls;
-use crate::claim::{Claim, Piece};
 use crate::descriptors::is_path;
-use crate::numbers::{count, time};
-use crate::runtimes::Habit;
-use crate::thread_times::ThreadTimes;
+use crate::mechanisms::prelude::*;
 
 const ENOENT: i32 = 2;
 const EAGAIN: i32 = 11;
@@ -77,10 +67,25 @@ pub(super) struct Tries {
     tries: u64,
     /// The processes that tried.
     pids: BTreeSet<u32>,
+    /// The number and total length of these processes' pauses.
     pauses: u64,
+    slept_ns: u64,
 }
 
 impl Tries {
+    fn of(failure: Failure) -> Self {
+        Self {
+            failure,
+            call: String::new(),
+            object: None,
+            fd: None,
+            tries: 0,
+            pids: BTreeSet::new(),
+            pauses: 0,
+            slept_ns: 0,
+        }
+    }
+
     /// Describes what each pause was for, as the continuation of a statement.
     pub(super) fn in_words(&self) -> String {
         let object = self.object.as_deref();
@@ -157,10 +162,16 @@ pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
         return None;
     }
     let pauses = pauses(analysis);
-    let found = locked_files(analysis, &pauses)
-        .into_iter()
-        .chain(paths(analysis, &pauses))
-        .chain(refused(analysis, &pauses));
+    let mut found = locked_files(analysis, |pid| pauses.contains_key(&pid));
+    found.extend(paths(analysis, &pauses));
+    found.extend(refused(analysis));
+    for tries in &mut found {
+        tries.pids.retain(|pid| pauses.contains_key(pid));
+        let own = || tries.pids.iter().filter_map(|pid| pauses.get(pid));
+        tries.pauses = own().map(|(count, _)| count).sum();
+        tries.slept_ns = own().map(|(_, ns)| ns).sum();
+    }
+    found.retain(|tries| !tries.pids.is_empty());
     let fits = |tries: &Tries| {
         let least = match tries.failure {
             // The C library tries twice to reach a name cache, whose socket is in the file system.
@@ -174,49 +185,26 @@ pub(super) fn tries(analysis: &Analysis<'_>) -> Option<Tries> {
         };
         tries.tries >= least && (TRIES_FOR_A_PAUSE..=most).contains(&for_a_pause)
     };
-    let slept_ns = |tries: &Tries| -> u64 {
-        let own = tries.pids.iter().filter_map(|pid| pauses.get(pid));
-        own.map(|(_, ns)| ns).sum()
-    };
     let is_known = |tries: &Tries| tries.failure != Failure::Missing;
-    found
-        .filter(fits)
-        .max_by_key(|tries| (is_known(tries), slept_ns(tries), tries.tries))
-}
-
-fn pauses_of(pids: &BTreeSet<u32>, pauses: &BTreeMap<u32, (u64, u64)>) -> u64 {
-    let own = pids.iter().filter_map(|pid| pauses.get(pid));
-    own.map(|(count, _)| count).sum()
+    let found = found.into_iter().filter(fits);
+    found.max_by_key(|tries| (is_known(tries), tries.slept_ns, tries.tries))
 }
 
 /// Returns locks on files that could not be taken at once.
-fn locked_files(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
-    let mut by_file: BTreeMap<Option<String>, Tries> = BTreeMap::new();
-    let rows = analysis.trace.syscalls.iter();
-    let refused = rows.filter(|row| calls::is_file_lock(&row.name) && row.would_block > 0);
-    for row in refused {
-        let actor = actor(analysis, row.pid);
-        if !pauses.contains_key(&actor) {
-            continue;
-        }
-        let object = row.fd.and_then(|fd| analysis.name_of(row.pid, fd));
-        let tries = by_file.entry(object.clone()).or_insert_with(|| Tries {
-            failure: Failure::Locked,
-            call: row.name.clone(),
-            object,
-            fd: row.fd,
-            tries: 0,
-            pids: BTreeSet::new(),
-            pauses: 0,
-        });
-        tries.tries += row.would_block;
-        tries.pids.insert(actor);
-    }
-    let with_pauses = by_file.into_values().map(|tries| Tries {
-        pauses: pauses_of(&tries.pids, pauses),
-        ..tries
+fn locked_files(analysis: &Analysis<'_>, pauses: impl Fn(u32) -> bool) -> Vec<Tries> {
+    let refused = analysis.calls(|row| calls::is_file_lock(&row.name) && row.would_block > 0);
+    let refused = refused.filter(|row| pauses(actor(analysis, row.pid)));
+    let name_of = |row: &SyscallRow| analysis.name_of(row.pid, row.fd?);
+    let by_file = grouped(refused.map(|row| (name_of(row), row))).into_iter();
+    let tries = by_file.map(|(object, rows)| Tries {
+        call: rows[0].name.clone(),
+        object,
+        fd: rows[0].fd,
+        tries: rows.iter().map(|row| row.would_block).sum(),
+        pids: rows.iter().map(|row| actor(analysis, row.pid)).collect(),
+        ..Tries::of(Failure::Locked)
     });
-    with_pauses.collect()
+    tries.collect()
 }
 
 /// Returns whether the path is looked up without success when programs start: at most of the starts, and not
@@ -248,11 +236,9 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
     let often = rows
         .filter(|row| row.calls >= FEWEST_TRIES)
         .filter(is_meant);
-    let mut errors: BTreeMap<(u32, &str), u64> = BTreeMap::new();
-    for row in analysis.trace.syscalls.iter().filter(|row| row.errors > 0) {
-        let key = (actor(analysis, row.pid), row.name.as_str());
-        *errors.entry(key).or_default() += row.errors;
-    }
+    let failed = analysis.calls(|row| row.errors > 0);
+    let errors = failed.map(|row| ((actor(analysis, row.pid), row.name.as_str()), row.errors));
+    let errors = totals(errors);
     let of_row = |row: &LookupRow| {
         let failure = Failure::of(row.errno)?;
         let fails = |pid: u32, pauses: u64| {
@@ -263,44 +249,31 @@ fn paths(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tri
             .iter()
             .filter(|(pid, (pauses, _))| fails(**pid, *pauses));
         let pids: BTreeSet<u32> = pids.map(|(pid, _)| *pid).collect();
-        (!pids.is_empty()).then(|| Tries {
-            failure,
+        Some(Tries {
             call: row.call.clone(),
             object: Some(row.path.clone()),
-            fd: None,
             tries: row.calls,
-            pauses: pauses_of(&pids, pauses),
             pids,
+            ..Tries::of(failure)
         })
     };
     often.filter_map(of_row).collect()
 }
 
 /// Returns servers that weren't there, or whose accept queue was full.
-fn refused(analysis: &Analysis<'_>, pauses: &BTreeMap<u32, (u64, u64)>) -> Vec<Tries> {
+fn refused(analysis: &Analysis<'_>) -> Vec<Tries> {
     let rows = analysis.trace.refused.iter();
     let meant = rows.filter(|row| [ECONNREFUSED, ENOENT, EAGAIN].contains(&row.errno));
-    let mut by_address: BTreeMap<(u32, &str), u64> = BTreeMap::new();
-    for row in meant {
-        let key = (actor(analysis, row.pid), row.address.as_str());
-        *by_address.entry(key).or_default() += row.calls;
-    }
-    let own = by_address
-        .into_iter()
-        .filter(|((actor, _), _)| pauses.contains_key(actor));
-    let of_address = own.map(|((actor, address), calls)| {
-        let pids = BTreeSet::from([actor]);
-        Tries {
-            failure: Failure::Refused,
-            call: "connect".to_owned(),
-            object: Some(address.to_owned()),
-            fd: None,
-            tries: calls,
-            pauses: pauses_of(&pids, pauses),
-            pids,
-        }
+    let calls = meant.map(|row| ((actor(analysis, row.pid), row.address.as_str()), row.calls));
+    let by_address = totals(calls).into_iter();
+    let tries = by_address.map(|((actor, address), calls)| Tries {
+        call: "connect".to_owned(),
+        object: Some(address.to_owned()),
+        tries: calls,
+        pids: BTreeSet::from([actor]),
+        ..Tries::of(Failure::Refused)
     });
-    of_address.collect()
+    tries.collect()
 }
 
 /// Returns what the pauses are for, if they are for a lock.
@@ -319,7 +292,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
             "the holder decides how long that takes".to_owned(),
         ),
         many => (
-            format!("{} processes", count(many as u64)),
+            format!("{} processes", count(many)),
             holders(analysis, &tries),
         ),
     };
@@ -329,37 +302,27 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
         tries.in_words(),
         analysis.percent(slept),
     );
-    let sleeps = Piece::of_waits(analysis, slept, |row, spent| {
-        spent == TimeCategory::Sleeping && tries.is_of(analysis, row.pid)
-    });
+    let sleeps =
+        |row: &OffCpuRow, spent| spent == TimeCategory::Sleeping && tries.is_of(analysis, row.pid);
     Some(
         Claim::new(FindingId::LockContention, analysis, slept, statement)
-            .evidence("tries that were refused", tries.tries as f64, "calls")
-            .evidence("pauses", tries.pauses as f64, "calls")
+            .evidence("tries that were refused", tries.tries, "calls")
+            .evidence("pauses", tries.pauses, "calls")
             .advice(tries.advice())
             .pid(tries.pids.first().copied())
             .on(tries.fd, tries.object.clone())
             .observed()
             .likely()
-            .pieces(vec![sleeps]),
+            .in_waits(analysis, slept, sleeps),
     )
 }
 
 /// Describes what is done by the processes that hold the lock one after another.
 fn holders(analysis: &Analysis<'_>, tries: &Tries) -> String {
-    let own = analysis
-        .threads
-        .iter()
-        .filter(|times| tries.is_of(analysis, times.pid));
-    let sum = |of: &dyn Fn(&ThreadTimes) -> f64| own.clone().map(of).sum::<f64>();
-    let waited = |times: &ThreadTimes| {
-        times
-            .sums
-            .of_any(&[TimeCategory::Disk, TimeCategory::Network])
-    };
-    let (computed, waited) = (sum(&|times| times.on_cpu_ns), sum(&waited));
-    let ran = time(analysis.untraced(computed));
-    match waited > computed {
+    let own = analysis.threads_that(|times| tries.is_of(analysis, times.pid));
+    let waited = own.spent_ns(TimeCategory::Disk) + own.spent_ns(TimeCategory::Network);
+    let ran = time(analysis.untraced(own.cpu_ns()));
+    match waited > own.cpu_ns() {
         true => "the holder meanwhile waited for the disk or the network".to_owned(),
         false => format!("the holder meanwhile computed ({ran} of CPU time in all)"),
     }

@@ -127,7 +127,9 @@ fn change(stage: &PipeStage) -> Option<String> {
     }
     let runtime = Runtime::of(Language::from_program_name(program));
     let option = OPTIONS.iter().find(|(names, _)| is(names));
-    let option = option.map(|(_, option)| *option).or(runtime.line_option);
+    let option = option
+        .map(|(_, option)| *option)
+        .or(runtime.line_option.as_deref());
     if let Some(option) = option.filter(|option| !given(option)) {
         return Some(format!("`{program} {option}` writes each line at once."));
     }
@@ -138,7 +140,7 @@ fn change(stage: &PipeStage) -> Option<String> {
     if is(BY_THE_LIBRARY) {
         return Some(format!("`stdbuf -oL {program}` writes each line at once."));
     }
-    Some(runtime.advice(Topic::Flush).into_owned())
+    Some(runtime.advice(&[Topic::Flush]).to_owned())
 }
 
 /// Returns the words of the stage's command. If a shell runs a single command, these are the words of that
