@@ -1,4 +1,4 @@
-//! How often a difference is claimed between a command and itself.
+//! Measures how often a tool claims a difference between a command and itself.
 
 use crate::Result;
 use crate::options::Options;
@@ -87,9 +87,9 @@ pub(crate) fn measure(
 }
 
 /// Returns the maximum number of rounds of a session that may stop early. Fathom doesn't test in the first
-/// second. At 13 ms per round its first test comes after 84 rounds: with fewer, no session could stop early
-/// and nothing would be tested. With all CPUs busy a round takes twice as long, and 50 rounds include several
-/// tests.
+/// second. At 13 ms per round, its first test comes after 84 rounds: with fewer rounds, no session could stop
+/// early and nothing would be tested. With all CPUs busy, a round takes twice as long, and 50 rounds include
+/// several tests.
 fn early_rounds(condition: Condition) -> u32 {
     match condition {
         Condition::Quiet | Condition::Periodic => 85,

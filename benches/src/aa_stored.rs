@@ -1,7 +1,7 @@
-//! How often stored records of the same programs, measured separately, claim a difference.
+//! Measures how often stored records of the same programs, measured separately, claim a difference.
 //!
-//! `aa` measures both sides in the same rounds. Here each record is a separate session, so that all changes
-//! of the machine from one to the next are between the sides, as between two days of a project.
+//! `aa` measures both sides in the same rounds. Here, each record is a separate session, so all changes of
+//! the machine from one session to the next are between the sides, as they are between two days of a project.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,12 +15,12 @@ use crate::subjects::Condition;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// Number of records of each program in a condition: ten pairs of neighbours.
+/// Number of records of each program in a condition, which give ten pairs of neighbours.
 const RECORDS: usize = 11;
 /// Number of runs per record.
 const RUNS: &str = "15";
-/// Programs available everywhere, about 20 to 80 ms each; sort has threads, so its waits for a CPU can't be
-/// subtracted.
+/// Programs available everywhere that take about 20 to 80 ms each. `sort` has threads, so its waits for a CPU
+/// can't be subtracted.
 const PROGRAMS: [(&str, &str); 5] = [
     ("sort -u", "sort -u text"),
     ("gzip", "gzip -c -6 text"),
@@ -30,7 +30,7 @@ const PROGRAMS: [(&str, &str); 5] = [
 ];
 const LINES: usize = 150_000;
 
-/// Makes the records, quiet and with all CPUs busy, and compares neighbours.
+/// Makes the records, on a quiet machine and with all CPUs busy, and compares neighbours.
 ///
 /// # Errors
 /// If a session or a comparison ends without a record.
@@ -86,7 +86,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// A folder with a text and a store, removed when dropped.
+/// A folder with a text and a store, removed when this value is dropped.
 struct Project<'t> {
     tools: &'t Tools,
     folder: PathBuf,
@@ -122,7 +122,7 @@ impl<'t> Project<'t> {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LC_ALL", "C")
             .env("HOME", &self.folder)
-            // The workspace's revision is unrelated to these programs.
+            // The revision of the workspace is unrelated to these programs.
             .env("GIT_CEILING_DIRECTORIES", &self.folder)
             .env("GIT_DIR", "none")
             .stdin(Stdio::null())

@@ -1,7 +1,7 @@
-//! Whether the account of `fathom why` shows where the time really went.
+//! Measures whether the account of `fathom why` shows where the time really went.
 //!
 //! `known` spends known times on known things and writes down how long each took, by the clocks of the thread
-//! that did it, in the very run that is observed. The table compares this with Fathom's account.
+//! that did it, during the same run that is observed. The table compares this with Fathom's account.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,14 +21,14 @@ use crate::options::Options;
 use crate::table::{Table, percent};
 use crate::tools::Tools;
 
-/// Requirement: parts within this share of the wall time.
+/// Requirement: each part differs by at most this share of the wall time.
 const ASKED: f64 = 0.02;
-/// The pace of the partner at the other end of a slow pipe.
+/// Interval at which the partner at the other end of a slow pipe reads or writes.
 const PACE: Duration = Duration::from_millis(5);
-/// Large enough that a device's own cache can't hold all of it.
+/// Size of the file to read, large enough that a device's own cache can't hold all of it.
 const SCRATCH_BYTES: u64 = 256 << 20;
 
-/// The scenarios: a name, and the steps of `known` with their milliseconds.
+/// The scenarios: a name, and the steps of `known` with their durations in milliseconds.
 const SCENARIOS: [(&str, &str); 10] = [
     ("one thread", "spin=300 sleep=300 kernel=300"),
     ("page faults", "spin=200 touch=400"),
@@ -45,13 +45,13 @@ const SCENARIOS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Number of untraced runs, odd.
+/// Number of untraced runs; an odd number.
 const RUNS: &str = "9";
 
 /// Nanoseconds by part.
 pub(crate) type Parts = BTreeMap<String, f64>;
 
-/// Runs each scenario and compares.
+/// Runs each scenario and compares the results.
 ///
 /// # Errors
 /// If a program can't be built or run.
@@ -118,7 +118,7 @@ pub(crate) fn shorter(steps: &str) -> String {
     steps.split(' ').map(step).collect::<Vec<_>>().join(" ")
 }
 
-/// Creates a file to read past the cache.
+/// Creates a file that is read without the page cache.
 pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     let path = folder.join("known.data");
     if std::fs::metadata(&path).is_ok_and(|file| file.len() == SCRATCH_BYTES) {
@@ -126,7 +126,7 @@ pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     }
     let failed = |error| format!("can't write {}: {error}", path.display());
     let mut file = File::create(&path).map_err(failed)?;
-    // Not zeros, because a hypervisor may not store those.
+    // The content is not zeros, because a hypervisor may not store those.
     let block: Vec<u8> = (0..1u32 << 18)
         .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
         .collect();
@@ -137,7 +137,7 @@ pub(crate) fn scratch_file(folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Returns the truth of the untraced runs, Fathom's report on them, and their median wall time in
+/// Returns the known parts of the untraced runs, Fathom's report on these runs, and their median wall time in
 /// nanoseconds.
 fn observe(
     tools: &Tools,
@@ -176,7 +176,7 @@ fn observe(
         .map(serde_json::from_str)
         .collect::<std::result::Result<_, _>>()
         .map_err(|error| format!("known: {error}"))?;
-    // Each run adds a line: the warm-up, the timed ones, the observed one.
+    // Each run adds a line: the warm-up, the timed runs, the observed run.
     let runs: usize = RUNS.parse().unwrap_or(1);
     let timed: Vec<Parts> = truths
         .iter()
@@ -189,7 +189,8 @@ fn observe(
     Ok((middling(timed), reported_parts(&reported["account"]), wall))
 }
 
-/// Returns the means of the three runs of median length: medians of each part would not add up to a run.
+/// Returns the mean of each part over the three runs whose lengths are closest to the median. The medians of
+/// each part would not add up to a run.
 pub(crate) fn middling(mut runs: Vec<Parts>) -> Parts {
     let ns = |run: &Parts| run.values().sum::<f64>();
     runs.sort_by(|a, b| ns(a).total_cmp(&ns(b)));
@@ -207,7 +208,8 @@ pub(crate) fn parts_of_truth(truth: &Value) -> Parts {
         .collect()
 }
 
-/// Returns the truth's name for a category: the truth doesn't distinguish kinds of kernel time.
+/// Returns the known part that corresponds to a category; the known parts don't distinguish kinds of kernel
+/// time.
 pub(crate) fn of_truth(category: &str) -> &str {
     match category.starts_with("kernel") {
         true => "kernel",
@@ -215,7 +217,7 @@ pub(crate) fn of_truth(category: &str) -> &str {
     }
 }
 
-/// Returns the account in the truth's parts.
+/// Returns the account by the known parts.
 fn reported_parts(account: &Value) -> Parts {
     let mut parts = Parts::new();
     for part in account["parts"].as_array().into_iter().flatten() {
@@ -225,7 +227,7 @@ fn reported_parts(account: &Value) -> Parts {
     parts
 }
 
-/// Provides a named pipe and serves each process that opens it.
+/// Provides a named pipe, and serves each process that opens it.
 struct Partner {
     path: PathBuf,
     over: Arc<AtomicBool>,
@@ -263,8 +265,9 @@ fn make_pipe(path: &Path) -> Result<()> {
     }
 }
 
-/// Replaces a pipe that was just opened by a new one: the next process gets a separate pipe, because
-/// otherwise the first would not see its end. Returns whether that was done; it isn't when all is over.
+/// Replaces a pipe that was just opened with a new one. The next process gets a separate pipe; otherwise the
+/// first would not see its end. Returns whether the pipe was replaced, which it isn't once all scenarios are
+/// over.
 fn replace(path: &Path, over: &AtomicBool) -> bool {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".fresh");
@@ -274,7 +277,7 @@ fn replace(path: &Path, over: &AtomicBool) -> bool {
         && std::fs::rename(&fresh, path).is_ok()
 }
 
-/// Writes a byte at each turn until there is no reader.
+/// Writes a byte per interval until there is no reader.
 fn feed(path: &Path, over: &AtomicBool) -> bool {
     if over.load(Ordering::SeqCst) {
         return false;
@@ -293,7 +296,7 @@ fn feed(path: &Path, over: &AtomicBool) -> bool {
     true
 }
 
-/// Reads a block at each turn until there is no writer.
+/// Reads a block per interval until there is no writer.
 fn take(path: &Path, over: &AtomicBool) -> bool {
     if over.load(Ordering::SeqCst) {
         return false;

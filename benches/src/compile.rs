@@ -8,7 +8,7 @@ use crate::Result;
 /// Compiles `source`, a file of this package, into `folder`.
 ///
 /// # Errors
-/// If there is no C compiler, or it fails.
+/// If there is no C compiler, or the compiler fails.
 pub(crate) fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let name = source.file_stem().unwrap_or_default();
@@ -37,8 +37,8 @@ pub(crate) fn compile(source: &str, flags: &[&str], folder: &Path) -> Result<Pat
     ))
 }
 
-/// Makes the empty program as small as the one that Fathom starts, one segment with the code: mapping a
-/// second one and notes takes 3 to 6 us.
+/// Makes the empty program as small as the one that Fathom starts, with the code in a single segment: mapping
+/// a second segment and notes takes 3 to 6 us.
 const ONE_SEGMENT: &[&str] = &[
     "-static",
     "-nostdlib",
@@ -46,7 +46,7 @@ const ONE_SEGMENT: &[&str] = &[
     "-Wl,--build-id=none,-z,noseparate-code",
 ];
 
-/// Builds an empty program like Fathom's own in `folder`.
+/// Builds in `folder` an empty program like the one that Fathom starts.
 ///
 /// # Errors
 /// If the compiler fails.

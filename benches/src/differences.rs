@@ -1,8 +1,8 @@
-//! Whether `fathom why 'A' 'B'` shows why B takes longer.
+//! Measures whether `fathom why 'A' 'B'` shows why B takes longer.
 //!
-//! Two commands of `known` differ in one step. Both write down how long each part really took, in the very
-//! runs that Fathom times. The table compares the difference with each of Fathom's rows, and with the part
-//! that it leaves unexplained.
+//! Two commands of `known` differ in one step. Both write down how long each part really took, during the
+//! same runs that Fathom times. The table compares the difference with each of Fathom's rows, and with the
+//! part that Fathom leaves unexplained.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::options::Options;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// Requirement: rows and the unexplained part are within this share of the longer one's time.
+/// Requirement: each row and the unexplained part differ by at most this share of the longer command's time.
 const ASKED: f64 = 0.02;
 
-/// A name, and the steps of A and of B.
+/// The scenarios: a name, and the steps of A and of B.
 const SCENARIOS: [(&str, &str, &str); 8] = [
     ("nothing", "spin=200", "spin=200"),
     ("an added sleep", "spin=200", "spin=200 sleep=60"),
@@ -32,10 +32,10 @@ const SCENARIOS: [(&str, &str, &str); 8] = [
     ("page faults", "spin=200", "spin=200 touch=60"),
 ];
 
-/// Number of rounds, odd.
+/// Number of rounds; an odd number.
 const ROUNDS: usize = 31;
 
-/// Runs each pair and compares.
+/// Runs each pair and compares the results.
 ///
 /// # Errors
 /// If a program can't be built or run.
@@ -70,7 +70,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
 /// The result of one pair.
 struct Compared {
     truth: Parts,
-    /// Fathom's rows, in the parts of the truth.
+    /// Fathom's rows, by the known parts.
     rows: Parts,
     not_explained_ns: f64,
     longer_ns: f64,
@@ -148,7 +148,7 @@ fn compare(tools: &Tools, known: &Path, scratch: &Path, steps: [&str; 2]) -> Res
     })
 }
 
-/// Returns the truth of the timed runs: one line each, after the warm-up.
+/// Returns the known parts of the timed runs, which have one line each after that of the warm-up.
 fn of_runs(truth: &Path) -> Result<Parts> {
     let lines = std::fs::read_to_string(truth).map_err(|error| format!("known: {error}"))?;
     let lines = lines.lines().skip(1).take(ROUNDS);
@@ -163,8 +163,9 @@ fn of_runs(truth: &Path) -> Result<Parts> {
     ))
 }
 
-/// Returns Fathom's rows of the wall time in the truth's parts, and the truth with a part `child` if Fathom
-/// has such a row: a child computes for half of its time and sleeps for the other half.
+/// Returns Fathom's rows of the wall time by the known parts, and the known parts. If Fathom has a row
+/// `child`, the latter have such a part too: a child computes for half of its time and sleeps for the other
+/// half.
 fn as_reported(mut truth: Parts, rows: &Value) -> (Parts, Parts) {
     let mut reported = Parts::new();
     let rows = rows.as_array().into_iter().flatten();

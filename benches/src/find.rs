@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::Result;
 
-/// Builds Fathom, always in release mode, independent of the mode of this suite.
+/// Builds Fathom in release mode, regardless of the mode of this suite.
 ///
 /// # Errors
 /// If cargo fails.
@@ -14,7 +14,7 @@ pub(crate) fn build_fathom(target: &Path) -> Result<PathBuf> {
     Ok(target.join("release/fathom"))
 }
 
-/// Builds the tracing crate's example that only traces.
+/// Builds the tracing crate's example program, which does nothing but trace.
 ///
 /// # Errors
 /// If cargo fails.
@@ -41,7 +41,8 @@ fn build(target: &Path, what: &[&str]) -> Result<()> {
     }
 }
 
-/// Returns `$HYPERFINE`, else the one in `PATH`, else the one where cargo installs; only a version 2 counts.
+/// Returns `$HYPERFINE`, or else the one in `PATH`, or else the one in cargo's installation folder. Only
+/// version 2 is accepted.
 pub(crate) fn find_hyperfine() -> Option<PathBuf> {
     let given = std::env::var_os("HYPERFINE").map(PathBuf::from);
     let home = std::env::var_os("CARGO_HOME")

@@ -1,4 +1,4 @@
-//! Whether Fathom adds its own time to the reported times, tested with the empty program.
+//! Measures whether Fathom adds its own time to the reported times, using the empty program.
 
 use rand::seq::SliceRandom;
 
@@ -14,15 +14,16 @@ const NAMES: [&str; 4] = [
     "Fathom with --json",
     "hyperfine 2",
 ];
-/// Columns that are judged. The record is written after every run, so it could slow down the next one.
+/// The tools that are judged, as indices into [`NAMES`]. With `--json`, Fathom writes the record after every
+/// run, which could slow down the next one.
 const JUDGED: [usize; 2] = [1, 2];
 const RUNS: usize = 100;
 const WARMUPS: usize = 10;
-/// Minimum number of blocks for the interval of a ratio.
+/// Minimum number of blocks for a confidence interval of a ratio.
 const FEWEST: usize = 6;
 const ASKED: f64 = 0.02;
 
-/// Compares medians of blocks of runs, in random order, with those of the C loop.
+/// Compares the medians of blocks of runs, in random order, with those of the C loop.
 ///
 /// # Errors
 /// If a tool fails.

@@ -1,5 +1,6 @@
-//! Whether the intervals printed by `fathom gate` have their nominal coverage. Suites of unchanged code, each
-//! checked out and built again: the interval of each benchmark should contain 0 % in 95 of 100 cases.
+//! Measures whether the intervals printed by `fathom gate` have their nominal coverage. The suites consist of
+//! unchanged code, and each is checked out and built again: the interval of each benchmark should contain 0 %
+//! in 95 of 100 cases.
 
 use fathom_model::{GateRecord, GateVerdict};
 
@@ -9,10 +10,11 @@ use crate::options::Options;
 use crate::table::Table;
 use crate::tools::{Tools, median};
 
-/// Number of suites. Every other one judges the working tree, the rest a branch.
+/// Number of suites. Every other suite judges the working tree, the rest judge a branch.
 const SUITES: usize = 60;
 const TIME: &str = "30s";
-/// Programs available everywhere. Each side has its own files of the suite, but the programs are shared.
+/// Programs available everywhere. Each side has its own copy of the suite's files, but the programs are
+/// shared.
 const PROGRAMS: [(&str, &str); 5] = [
     ("gzip", "gzip -c -1 text"),
     ("sort", "sort --parallel=1 text"),
@@ -91,7 +93,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
 /// The results of a benchmark.
 #[derive(Debug, Clone, Default)]
 struct Counts {
-    /// Lower end, upper end and middle of each interval.
+    /// The lower end, the upper end and the middle of each interval.
     intervals: Vec<[f64; 3]>,
     worse: usize,
     cannot_tell: usize,
@@ -139,8 +141,8 @@ impl Counts {
     }
 }
 
-/// Returns `fathom.toml` of the project. One program is built, as a copy of the machine's, so that each side
-/// has its own.
+/// Returns the project's `fathom.toml`. One program is built by copying one of the machine's programs, so
+/// that each side has its own.
 fn suite() -> String {
     let mut text = "schema_version = 1\ntitle = \"unchanged\"\n\n[builds.md5sum]\n\
                     command = \"cp /usr/bin/md5sum {work}/md5sum\"\n"

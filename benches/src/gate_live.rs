@@ -1,6 +1,6 @@
-//! The gate in real use: `fathom gate` measures two revisions of a repository live.
+//! Measures the gate in real use: `fathom gate` measures two revisions of a repository live.
 //!
-//! The scenarios that `gates` replays from recorded runs are run here for real, a few times: builds,
+//! The scenarios that `gates` replays from recorded runs are run for real here, a few times: with builds,
 //! worktrees, processes, and concurrent load.
 
 use std::fmt::Write;
@@ -14,16 +14,16 @@ use crate::subjects::{Condition, iterations_for, iterations_longer_by};
 use crate::table::Table;
 use crate::tools::{Tools, median};
 
-/// Number of suites with identical code, and of those in which one benchmark does more work.
+/// Number of suites with identical code, and number of suites in which one benchmark does more work.
 const SUITES: usize = 5;
 /// Time limit of a gate.
 const TIME: &str = "30s";
 const QUICK_TIME: &str = "5s";
 /// Slowdown of the slower benchmark, as a fraction.
 const EFFECT: f64 = 0.05;
-/// Durations of the programs with adjustable work, ms. Each is the slower one in one suite.
+/// Durations of the programs with adjustable work, ms. Each program is the slower one in one suite.
 const WORK_MS: [u32; SUITES] = [2, 5, 10, 20, 50];
-/// Programs available everywhere, about 3 to 20 ms each.
+/// Programs available everywhere that take about 3 to 20 ms each.
 const OTHERS: [(&str, &str); 3] = [
     ("gzip", "gzip -c -6 text"),
     ("md5sum", "md5sum text text text text"),
@@ -31,7 +31,7 @@ const OTHERS: [(&str, &str); 3] = [
 ];
 const LINES: usize = 9_000;
 
-/// Runs the suites, quiet and with all CPUs busy.
+/// Runs the suites, on a quiet machine and with all CPUs busy.
 ///
 /// # Errors
 /// If the repository can't be created, or a gate ends without a record.
@@ -82,12 +82,12 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// Returns the name of a benchmark, which is also that of the branch where it is slower.
+/// Returns the name of a benchmark, which is also the name of the branch where it is slower.
 fn work(ms: u32) -> String {
     format!("work_{ms}")
 }
 
-/// The results of the suites of a row.
+/// The results of the suites in one row of the table.
 #[derive(Default)]
 struct Counts {
     suites: usize,
@@ -142,8 +142,8 @@ impl Counts {
     }
 }
 
-/// Creates a repository with a suite: `main`, a branch `same` with the same code, and a branch for each
-/// benchmark that is slower there.
+/// Creates a repository with a suite: the branch `main`, a branch `same` with the same code, and for each
+/// benchmark a branch in which it is slower.
 fn project(tools: &Tools) -> Result<Project<'_>> {
     let project = Project::new(tools, "gate-live")?;
     project.write("work.c", include_str!("../subjects/work.c"))?;
@@ -170,7 +170,7 @@ fn set_work(project: &Project<'_>, ms: u32, iterations: u64) -> Result<()> {
     project.write(&format!("{}.h", work(ms)), &text)
 }
 
-/// Returns `fathom.toml` of the project.
+/// Returns the project's `fathom.toml`.
 fn suite() -> String {
     let mut text = "schema_version = 1\ntitle = \"a suite\"\n".to_owned();
     for name in WORK_MS.map(work) {

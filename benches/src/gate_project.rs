@@ -8,7 +8,7 @@ use fathom_model::GateRecord;
 use crate::Result;
 use crate::tools::Tools;
 
-/// A project folder, removed when dropped.
+/// A project folder, removed when this value is dropped.
 pub(crate) struct Project<'t> {
     tools: &'t Tools,
     folder: PathBuf,
@@ -30,7 +30,7 @@ impl<'t> Project<'t> {
         Ok(project)
     }
 
-    /// Creates a repository of the written files, on the branch `main`.
+    /// Creates a repository with the files written so far, on the branch `main`.
     pub(crate) fn begin(&self) -> Result<()> {
         self.git(&["init", "-q", "-b", "main"])?;
         self.commit()
@@ -51,7 +51,7 @@ impl<'t> Project<'t> {
         self.folder.join("cache")
     }
 
-    /// Makes the next gate check out and build again.
+    /// Deletes the builds, so that the next gate checks out and builds again.
     pub(crate) fn forget_builds(&self) -> Result<()> {
         for folder in [self.cache(), self.root().join(".fathom")] {
             match std::fs::remove_dir_all(&folder) {
@@ -123,7 +123,7 @@ impl<'t> Project<'t> {
     }
 }
 
-/// Returns a text to compress and sort.
+/// Returns text to compress and sort.
 pub(crate) fn text(lines: usize) -> String {
     let mut random = crate::random::Random::new(39);
     let mut text = String::new();

@@ -1,8 +1,8 @@
-//! How often a gate fails a suite in which nothing changed, and how often it finds a real change.
+//! Measures how often a gate fails a suite in which nothing changed, and how often it finds a real change.
 //!
-//! Recorded runs of 13 programs are replayed: suites are drawn from them in blocks of consecutive rounds, all
-//! programs together, and each block randomly assigns the arms to base and head. All arms are the same
-//! command, so that only the inserted effect differs.
+//! Recorded runs of 13 programs are replayed. Suites are drawn from them in blocks of consecutive rounds, all
+//! programs together, and the arms of each block are randomly assigned to base and head. All arms are the
+//! same command, so only the inserted effect differs.
 
 use fathom_stats::{
     BestOf, Gate, GateAnswer, GateQuestion, GateRound, GateRun, best_of, best_of_on_itself,
@@ -16,17 +16,17 @@ use crate::sample_tests::{mann_whitney, proportion_interval, welch};
 use crate::table::{Table, result};
 use crate::tools::median;
 
-/// Returns whether head is worse than base, by the samples of both.
+/// Decides from the samples of base and head whether head is worse.
 type Rule<'a> = dyn Fn(&[f64], &[f64]) -> bool + 'a;
 
-/// Number of suites of each regime and effect.
+/// Number of suites for each regime and effect.
 const SUITES: usize = 2_000;
-/// Number of consecutive rounds that stay together.
+/// Number of consecutive rounds that are drawn together.
 const BLOCK: usize = 10;
-/// Default time limit of a gate in seconds, and the fraction of it for screening.
+/// Default time limit of a gate in seconds.
 const TIME: f64 = 300.0;
 const SCREENING: f64 = 0.75;
-/// Number of runs of either side for the other tests.
+/// Number of runs of each side for the other tests.
 const RUNS: usize = 40;
 const MARGIN: f64 = 0.03;
 const COMPATIBLE: BestOf = BestOf {
@@ -39,9 +39,9 @@ const COMPATIBLE: BestOf = BestOf {
 struct Drawn<'a> {
     regime: &'a Regime,
     random: Random,
-    /// The slower program, and by what factor.
+    /// The slower program, and the factor by which it is slower.
     slow: (usize, f64),
-    /// Recorded round and order of the arms, for each drawn round.
+    /// The recorded round, and the order of its arms, for each drawn round.
     rounds: Vec<(usize, [usize; ARMS])>,
 }
 
@@ -162,7 +162,7 @@ const OTHERS: [&str; 4] = [
     "Mann-Whitney p < 0.05",
 ];
 
-/// Draws suites on all CPUs; each has a separate seed, so that the result is always the same.
+/// Draws suites on all CPUs. Each suite has its own seed, so the result is always the same.
 fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
     let mut seeds = Random::new(39);
     let seeds: Vec<u64> = (0..suites).map(|_| seeds.next()).collect();
@@ -198,7 +198,7 @@ fn count(regime: &Regime, effect: f64, suites: usize) -> Counts {
     all
 }
 
-/// Runs one suite, in which one program takes longer by `effect`.
+/// Runs one suite, in which one program is slower by `effect`.
 fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
     let mut counts = Counts::default();
     let mut random = Random::new(seed);
@@ -244,7 +244,7 @@ fn one(regime: &Regime, effect: f64, seed: u64) -> Counts {
     counts
 }
 
-/// Returns which of the other rules fail the suite, and which report that `slow` is slower.
+/// Returns which of the other rules fail the suite, and which of them report that `slow` is slower.
 fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) {
     let suite: Vec<(&[f64], &[f64])> = runs
         .iter()
@@ -269,7 +269,7 @@ fn others(runs: &[(Vec<f64>, Vec<f64>)], slow: usize) -> ([bool; 4], [bool; 4]) 
     (fails, finds)
 }
 
-/// Returns the required detection rates of each regime, at 5 % and at 10 %.
+/// Returns the required detection rates of a regime, at 5 % and at 10 %.
 fn asked(regime: &str) -> [f64; 2] {
     if regime == "quiet" {
         [0.90, 0.98]
@@ -278,7 +278,7 @@ fn asked(regime: &str) -> [f64; 2] {
     }
 }
 
-/// Returns how many suites of identical code the common rule fails; `None` if unknown.
+/// Returns the number of suites of identical code that the common rule fails; `None` if it is unknown.
 fn compatible_on_itself(regime: &Regime, suites: usize) -> Option<usize> {
     let programs = regime.programs.iter();
     let null = programs.map(|program| (program.wall[0].clone(), program.wall[1].clone()));

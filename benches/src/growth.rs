@@ -1,4 +1,4 @@
-//! Whether runs get slower with the number of runs, or with the memory that Fathom holds.
+//! Measures whether runs get slower with the number of runs, or with the memory that Fathom holds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,18 +21,18 @@ use crate::tools::{Measured, Tools, median};
 const RUNS: usize = 10_000;
 const PART: usize = 1_000;
 const SESSIONS: usize = 8;
-/// Required limit: no growth can't be distinguished from growth below the limit of the floor.
+/// Required limit: no growth can't be distinguished from growth below the limit for the floor.
 const ASKED: f64 = 1.02;
 const BALLAST: usize = 1 << 30;
 const BALLAST_RUNS: usize = 200;
 const BALLAST_PAIRS: usize = 60;
-/// Minimum number of pairs for the interval of a ratio.
+/// Minimum number of pairs for a confidence interval of a ratio.
 const FEWEST_PAIRS: usize = 6;
-/// Filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while, so both kinds of session
-/// wait.
+/// Pause before each session: filling a gibibyte keeps a CPU busy, which the scheduler remembers for a while.
+/// Sessions without ballast wait as well.
 const PAUSE: Duration = Duration::from_millis(300);
 
-/// Measures both.
+/// Measures both kinds of growth.
 ///
 /// # Errors
 /// If a tool fails.
@@ -175,11 +175,11 @@ fn available_memory() -> Option<u64> {
     Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
-/// First argument of a process that measures with ballast.
+/// First argument of a process that measures with ballast in memory.
 pub(crate) const BALLAST_SESSION: &str = "ballast-session";
 
-/// Runs such a process: fills `bytes` with recorded runs, then measures `program` with Fathom's library and
-/// writes the median wall time in seconds to `file`.
+/// Runs a session with ballast: fills `bytes` with recorded runs, then measures `program` with Fathom's
+/// library and writes the median wall time in seconds to `file`.
 ///
 /// # Errors
 /// If the program can't be measured.
@@ -233,7 +233,7 @@ pub(crate) fn ballast_session(bytes: usize, file: &Path, program: &Path) -> Resu
     if let Some(error) = session.failure {
         return Err(failed(error));
     }
-    // Kept until here, so that it was in memory the whole time.
+    // The ballast is kept until here, so it was in memory the whole time.
     drop(std::hint::black_box(recorded));
     let wall: Vec<f64> = session
         .runs

@@ -1,4 +1,4 @@
-//! The hello programs of `experiments/startup-showdown`, built in the simplest way of their languages.
+//! The hello programs of `experiments/startup-showdown`, built in the simplest way for their languages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use crate::find::in_path;
 pub(crate) struct Hello {
     /// Its language.
     pub language: &'static str,
-    /// A command that uses no shell.
+    /// A command that doesn't need a shell.
     pub command: String,
-    /// The executed file.
+    /// The file that is executed.
     pub program: PathBuf,
 }
 
-/// Builds those with an installed compiler into `folder`; also returns the names of the others.
+/// Builds the programs with an installed compiler in `folder`. Also returns the names of the other languages.
 ///
 /// # Errors
 /// If an installed compiler fails.
@@ -67,7 +67,7 @@ pub(crate) fn build(folder: &Path) -> Result<(Vec<Hello>, Vec<&'static str>)> {
     Ok((there, missing))
 }
 
-/// Returns Python itself, not a shim that searches for it.
+/// Returns the Python program itself rather than a shim that searches for it.
 fn real_python() -> Option<PathBuf> {
     let output = Command::new(in_path("python3")?)
         .args(["-c", "import sys; print(sys.executable)"])

@@ -1,4 +1,4 @@
-//! How fast `fathom import` is, and how much memory the worst files take.
+//! Measures how fast `fathom import` is, and how much memory the worst files take.
 
 use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
@@ -13,13 +13,13 @@ use crate::tools::{Tools, median};
 
 /// Size of the Go text in bytes.
 const TEXT: usize = 100_000_000;
-/// Required time for it in seconds.
+/// Required time for importing it, in seconds.
 const ASKED_SECONDS: f64 = 2.0;
 /// Required memory limit for any file.
 const ASKED_BYTES: f64 = 400e6;
 const TIMES: usize = 5;
 
-/// Writes the files, imports them, removes them.
+/// Writes, imports and removes the files.
 ///
 /// # Errors
 /// If a file can't be written, or Fathom doesn't start.
@@ -58,7 +58,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
             }
         }
         let words: [&OsStr; 2] = ["import".as_ref(), path.as_os_str()];
-        // The meter has no account of a refusal: a test checks its peak.
+        // The meter reports nothing for an import that fails; a test checks the peak of those.
         let peak = match case.is_read {
             true => Some(tools.run(&tools.fathom, &words)?.peak_bytes),
             false => None,
@@ -86,7 +86,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
 struct Case {
     name: &'static str,
     begin: &'static str,
-    /// Written repeatedly, with `#` replaced by a counter.
+    /// Text that is written repeatedly, with `#` replaced by a counter.
     piece: &'static str,
     times: usize,
     end: &'static str,
@@ -94,7 +94,8 @@ struct Case {
     is_timed: bool,
 }
 
-/// Returns the cases. The timed text has 1,000 benchmarks; the others have the maximum size that is read.
+/// Returns the cases. The text that is timed has 1,000 benchmarks; the others have the maximum size that is
+/// read.
 fn cases(text: usize) -> [Case; 5] {
     const GO: &str = "BenchmarkSortOfSomething/n=#-2    \t   10000\t     59571.5 ns/op\t  1504 B/op\t  49 allocs/op\n";
     const TIMES: &str = "{\"results\": [{\"command\": \"a\", \"stddev\": 1, \"times\": [0";
@@ -153,7 +154,7 @@ fn write(path: &Path, case: &Case) -> std::io::Result<()> {
     for number in 0..case.times {
         match case.piece.split_once('#') {
             Some((before, after)) => {
-                // Samples for Go's text, otherwise names that are all different.
+                // Go's text has several samples per name; in the other cases, all names are different.
                 let number = if case.is_timed { number % 1000 } else { number };
                 write!(out, "{before}{number}{after}")?;
             }

@@ -1,4 +1,4 @@
-//! How long report and exports take for a very long session.
+//! Measures how long the report and the exports take for a very long session.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ use crate::tools::Tools;
 
 const RUNS: u32 = 100_000;
 const ASKED: Duration = Duration::from_secs(1);
-/// Number of attempts, of which the median counts: a single one could be disturbed by a neighbour.
+/// Number of attempts, whose median counts: a neighbour could disturb a single one.
 const TRIES: usize = 3;
 
-/// Measures what happens after the last run of a session of two commands.
+/// Measures the work after the last run of a session of two commands.
 ///
 /// # Errors
 /// If the JSON can't be written.
@@ -124,7 +124,7 @@ pub(crate) fn measure(tools: &Tools) -> Result<Table> {
     Ok(table)
 }
 
-/// Measures the remaining work of `--json FILE` at the end: the runs are already in the file.
+/// Measures the work that remains at the end for `--json FILE`: the runs are already in the file.
 fn close_journal(tools: &Tools, record: &BenchRecord) -> Result<Duration> {
     let path = tools.file("large.json");
     let failed = |error: MeasureError| error.to_string();
@@ -157,7 +157,7 @@ fn time(mut step: impl FnMut()) -> Duration {
     times[TRIES / 2]
 }
 
-/// Returns runs with noise and a tail; the second command is 2 % slower.
+/// Returns a record of runs with noise and a tail; the second command is 2 % slower.
 fn record() -> BenchRecord {
     let mut random = SmallRng::seed_from_u64(1);
     let mut run = |position: u32| -> Run {

@@ -1,7 +1,7 @@
-//! Fathom's performance goals, measured together with hyperfine 2 and a bare C loop in the same run.
+//! Measures Fathom's performance goals together with hyperfine 2 and a bare C loop in the same run.
 //!
-//! One file for each figure; `pairs` and `sample_tests` are used by the two that compare commands. Nothing
-//! here passes or fails, because times on a machine depend as much on the machine.
+//! There is one file for each figure; the two figures that compare commands share `pairs` and `sample_tests`.
+//! Nothing here passes or fails, because times depend as much on the machine as on the program.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -64,7 +64,7 @@ use options::{Figure, Options, USAGE};
 use share::Share;
 use tools::Tools;
 
-/// A result whose errors are sentences for the user who runs this.
+/// A result whose errors are sentences for the user who runs this program.
 pub type Result<T> = std::result::Result<T, String>;
 
 /// Duration of the compared command, in seconds.
@@ -186,7 +186,7 @@ fn plan(options: &Options) -> String {
     )
 }
 
-/// Returns date, machine and versions.
+/// Returns the date, the machine and the versions.
 fn header(tools: &Tools, options: &Options) -> String {
     let machine = environment();
     let known = |text: Option<String>| text.unwrap_or_else(|| "unknown".to_string());
@@ -228,7 +228,7 @@ fn header(tools: &Tools, options: &Options) -> String {
     text
 }
 
-/// Standard output and, if requested, a file. Written figure by figure, so that earlier output is kept when a
+/// Standard output and, if requested, a file. Figures are written one by one, so earlier output is kept if a
 /// later figure fails.
 struct Page(Option<std::fs::File>);
 

@@ -1,4 +1,4 @@
-//! Whether the reported peak memory is the program's own.
+//! Measures whether the reported peak memory is the program's own.
 
 use crate::Result;
 use crate::options::Options;
@@ -6,7 +6,7 @@ use crate::table::{Table, mib, ratio, result};
 use crate::tools::{Tools, median};
 
 const RUNS: usize = 3000;
-/// Required limit in MiB, for a program of 0.7 MiB.
+/// Required limit in MiB for a program of 0.7 MiB.
 const ASKED: f64 = 1.4;
 
 /// Measures the peak memory of a small static program in the first run and in the last.
@@ -74,7 +74,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the memory that `tiny` reports of itself, in bytes.
+/// Returns the memory that `tiny` reports for itself, in bytes.
 fn own_account(tools: &Tools) -> Result<f64> {
     let mut values = Vec::new();
     for _ in 0..5 {

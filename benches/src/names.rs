@@ -1,6 +1,6 @@
-//! Whether the function of a Node or Java program that takes the most time is named.
+//! Measures whether the function of a Node or Java program that takes the most time is named.
 //!
-//! Ten generated programs of each, explained by `fathom why` as its users run it.
+//! Uses ten generated programs of each kind, explained by `fathom why` as a user would run it.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,13 +12,13 @@ use crate::options::Options;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// Turns of the loop that takes the time.
+/// Number of iterations of the loop that takes the time.
 const TURNS: usize = 1_000_000;
-/// Number of times that it is run: about 0.8 s.
+/// Number of times that the loop is run, which takes about 0.8 s.
 const ROUNDS: usize = 100;
 
-/// A program: definitions with `LOOP` for the body that takes the time, the code that runs it `ROUNDS` times,
-/// the hottest function, and the line of its definition.
+/// A program: definitions with `LOOP` in place of the body that takes the time, the code that runs it
+/// `ROUNDS` times, the hottest function, and the line of its definition.
 type Program = (&'static str, &'static str, &'static str, u32);
 
 const NODE: [Program; 10] = [

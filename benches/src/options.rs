@@ -1,4 +1,4 @@
-//! The options of the caller.
+//! The options that the caller chose.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const fn figure(name: &'static str, share: u32, whole: u32) -> Figure {
 }
 
 /// The figures, in the order in which they are measured. The shares add up to [`MINUTES`] minus 20 s for
-/// builds. Figures whose share equals the whole have no rounds to skip.
+/// builds. A figure whose share equals its whole duration has no rounds that could be skipped.
 pub(crate) const FIGURES: [Figure; 21] = [
     figure("floor", 30, 45),
     figure("own-cost", 30, 45),
@@ -44,7 +44,7 @@ pub(crate) const FIGURES: [Figure; 21] = [
     figure("report", 30, 30),
 ];
 
-/// Only measured if named: they take as long as many others together.
+/// Figures that are only measured if they are named, because they take as long as many others together.
 pub(crate) const BY_NAME: [Figure; 8] = [
     figure("gate-live", 780, 780),
     figure("gate-coverage", 1200, 1200),
@@ -91,13 +91,13 @@ hyperfine 2 is looked for in $HYPERFINE, in PATH and where cargo installs. This 
 pub(crate) struct Options {
     /// The selected [`FIGURES`] and [`BY_NAME`].
     pub figures: Vec<Figure>,
-    /// Time limit of all of them.
+    /// Time limit for all of them.
     pub time: Duration,
     /// Maximum number of comparisons of each kind for `aa`.
     pub repetitions: usize,
     /// Maximum number of comparisons of each kind for `power`.
     pub power_repetitions: usize,
-    /// Maximum number of rounds of a session that may stop early, if not the default.
+    /// Maximum number of rounds of a session that may stop early; `None` for the default.
     pub early_rounds: Option<u32>,
     /// Maximum number of blocks of each tool for `floor`.
     pub blocks: usize,
@@ -113,7 +113,7 @@ impl Options {
     /// Parses the arguments.
     ///
     /// # Errors
-    /// A message about what is wrong; empty if help was requested.
+    /// A message that says what is wrong; empty if help was requested.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Options, String> {
         let mut arguments = arguments.into_iter();
         let mut figures = Vec::new();

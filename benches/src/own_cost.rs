@@ -1,4 +1,4 @@
-//! How much CPU time a tool uses for itself, per run.
+//! Measures how much CPU time a tool uses for itself, per run.
 
 use rand::seq::SliceRandom;
 
@@ -18,7 +18,8 @@ const NAMES: [&str; 4] = [
 const SHORT: usize = 100;
 const LONG: usize = 1000;
 const BLOCKS: usize = 15;
-/// Runs of an empty program in one of Fathom's sessions: one warm-up, five before and five after the others.
+/// Number of runs of an empty program in one of Fathom's sessions: one warm-up run, and five runs before and
+/// five after the others.
 const FLOOR_RUNS: u32 = 11;
 
 /// Measures the CPU time of the tool and all its processes, minus that of the runs themselves.
@@ -27,7 +28,7 @@ const FLOOR_RUNS: u32 = 11;
 /// If a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Table> {
     let floor_s = floor_cpu(tools)?;
-    // Own CPU time in seconds of each tool: short sessions, long sessions.
+    // Each tool's own CPU time in seconds, in short and in long sessions.
     let mut own: [[Vec<f64>; 2]; 4] = Default::default();
     let mut order: Vec<(usize, usize)> = (0..4).flat_map(|tool| [(tool, 0), (tool, 1)]).collect();
     for _ in share.rounds(options.scaled(BLOCKS).max(2), 2) {
@@ -93,7 +94,7 @@ fn floor_cpu(tools: &Tools) -> Result<f64> {
     Ok(measured.commands[0].cpu_s / RUNS as f64)
 }
 
-/// Returns the own CPU time of one session; `None` for a missing tool.
+/// Returns the CPU time that a tool used for itself in one session; `None` for a missing tool.
 fn session(tools: &Tools, tool: usize, runs: usize, floor_s: f64) -> Result<Option<f64>> {
     let count = runs.to_string();
     let flags = ["-w", "0", "-r", &count];

@@ -1,4 +1,4 @@
-//! Two commands compared by Fathom and by hyperfine many times, with the claims of each tool.
+//! Compares two commands many times with Fathom and with hyperfine, and collects the claims of each tool.
 
 use fathom_model::{Metric, StopReason, Verdict};
 use rand::seq::SliceRandom;
@@ -9,32 +9,32 @@ use crate::share::Share;
 use crate::subjects::Condition;
 use crate::tools::{Tools, median};
 
-/// Number of warm-up rounds of either tool.
+/// Number of warm-up rounds of each tool.
 const WARMUPS: &str = "3";
-/// Number of runs of each command by hyperfine.
+/// Number of hyperfine's runs of each command.
 const RUNS: &str = "50";
 /// Minimum number of repetitions for a useful interval of a rate.
 const FEWEST: usize = 4;
 /// The p-value below which a careful user would see a difference in hyperfine's samples.
 const SIGNIFICANT: f64 = 0.05;
 
-/// The claim about the second command relative to the first.
+/// The claim about the second command, relative to the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// It takes less time.
+    /// The second command takes less time.
     Faster,
-    /// It takes more time.
+    /// The second command takes more time.
     Slower,
-    /// Neither.
+    /// The tool claims neither.
     Nothing,
 }
 
-/// The claims of one way of judging over all repetitions.
+/// The claims of one method of judging over all repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tally {
-    /// Name for the table.
+    /// The method's name for the table.
     pub method: String,
-    /// Whether it is Fathom's way.
+    /// Whether the method is one of Fathom's.
     pub is_fathom: bool,
     claims: Vec<Claim>,
     ratios: Vec<f64>,
@@ -67,7 +67,7 @@ impl Tally {
         self.claims.len()
     }
 
-    /// Returns how often this was claimed.
+    /// Returns how often this claim was made.
     pub(crate) fn count(&self, claim: Claim) -> usize {
         self.claims.iter().filter(|c| **c == claim).count()
     }
@@ -105,7 +105,7 @@ impl Tally {
             .collect()
     }
 
-    /// Returns how Fathom reached its answers: rounds, early stops, and the clock.
+    /// Returns how Fathom arrived at its claims: rounds, early stops, and the clock.
     pub(crate) fn how(&self) -> String {
         format!(
             "{:.0} rounds (median), {} of {} stopped early, {} judged on undisturbed time",
@@ -117,22 +117,22 @@ impl Tally {
     }
 }
 
-/// The commands to compare, how, and how often.
+/// The commands to compare, the tools' options, and the number of repetitions.
 #[derive(Debug)]
 pub(crate) struct Series<'a> {
     /// The concurrent load.
     pub condition: Condition,
     /// The two commands.
     pub commands: [String; 2],
-    /// Name and options of each way of running Fathom.
+    /// The name and the options of each way to run Fathom.
     pub fathom: &'a [(&'a str, Vec<String>)],
     /// Maximum number of repetitions.
     pub repetitions: usize,
 }
 
 impl Series<'_> {
-    /// Compares, with every tool once per repetition, in random order. Returns one tally for each way of
-    /// judging: Fathom's, then Welch and Mann-Whitney on hyperfine's samples.
+    /// Compares the commands with every tool once per repetition, in random order. Returns one tally for each
+    /// method of judging: Fathom's, then Welch and Mann-Whitney on hyperfine's samples.
     ///
     /// # Errors
     /// If a tool or a load fails.

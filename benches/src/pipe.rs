@@ -1,4 +1,4 @@
-//! Whether a live pipeline takes longer under Fathom than under a shell.
+//! Measures whether a live pipeline takes longer under Fathom than under a shell.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::share::{Rounds, Share};
 use crate::table::{Table, ratio, result};
 use crate::tools::{Tools, median};
 
-/// Maximum number of sessions of each tool for each pipeline: all four pipelines then take a good minute.
+/// Maximum number of sessions of each tool for each pipeline, so that all four pipelines take a good minute.
 const BLOCKS: usize = 12;
-/// Required limit of the median, relative to the shell's.
+/// Required limit of the median, as a multiple of the shell's.
 const ASKED: f64 = 1.02;
-/// Input size of the pipeline that copies: about 40 ms.
+/// Input size in bytes of the pipeline that copies, which takes about 40 ms.
 const BYTES: usize = 50_000_000;
-/// Input size of the pipeline that compresses: about 300 ms.
+/// Input size in bytes of the pipeline that compresses, which takes about 300 ms.
 const COMPRESSED_BYTES: usize = 20_000_000;
 
 struct Pipeline {
@@ -28,8 +28,8 @@ struct Pipeline {
     stages: Vec<String>,
     /// Number of runs per session.
     runs: usize,
-    /// Number of [`TOOLS`] that run it: other shells and hyperfine are only used if starting takes all of the
-    /// time.
+    /// Number of [`TOOLS`], from the first, that run the pipeline. Other shells and hyperfine are only used
+    /// if nearly all of its time is spent on starting.
     tools: usize,
 }
 
@@ -41,7 +41,8 @@ const TOOLS: [&str; 4] = [
     "sh -c, timed by hyperfine 2",
 ];
 
-/// Compares medians of sessions in random order, paired by block, with the same line under `sh -c`.
+/// Compares the medians of sessions with those of the same line under `sh -c`. The sessions run in random
+/// order and are paired by block.
 ///
 /// # Errors
 /// If a tool fails.
@@ -202,7 +203,7 @@ fn rows(table: &mut Table, pipeline: &Pipeline, medians: &[Vec<f64>; 4]) {
     }
 }
 
-/// Creates lines of words that compress about as well as logs, the same in every run.
+/// Creates a file with lines of words that compress about as well as logs, the same in every run.
 fn data(tools: &Tools, bytes: usize) -> Result<PathBuf> {
     const WORDS: [&str; 16] = [
         "GET", "POST", "/index", "/items", "200", "404", "503", "agent", "error", "warning",

@@ -1,4 +1,4 @@
-//! Whether a small real difference is found.
+//! Measures whether a small real difference is found.
 
 use crate::Result;
 use crate::options::Options;
@@ -8,10 +8,10 @@ use crate::subjects::{Condition, iterations_longer_by};
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// Required fraction of all comparisons.
+/// Required fraction of the comparisons in which it is found.
 const ASKED: f64 = 0.9;
 
-/// Measures 2 % with all CPUs busy, and 1 % on a quiet machine.
+/// Measures a difference of 2 % with all CPUs busy, and one of 1 % on a quiet machine.
 ///
 /// # Errors
 /// If a tool fails.

@@ -1,7 +1,8 @@
-//! Whether `fathom why` names what made ppbert 0.8.3 slow, and predicts what 0.8.4 saves.
+//! Measures whether `fathom why` names the cause that made ppbert 0.8.3 slow, and predicts how much time
+//! 0.8.4 saves.
 //!
-//! The releases differ by one line: 0.8.4 buffers its output. The gain predicted for `unbuffered-output` on
-//! the first can therefore be compared with the second.
+//! The releases differ by one line: 0.8.4 buffers its output. The gain that `unbuffered-output` predicts for
+//! the first release can therefore be compared with the time of the second.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,9 +14,9 @@ use crate::options::Options;
 use crate::table::{Table, percent, result};
 use crate::tools::Tools;
 
-/// Required closeness of the predicted gain to the real one.
+/// Largest accepted difference between the predicted gain and the real one, as a fraction.
 const ASKED: f64 = 0.25;
-/// The required first finding of the first release.
+/// The finding that must be the first one for the first release.
 const FINDING: &str = "unbuffered-output";
 const MIB: u64 = 1 << 20;
 
@@ -26,7 +27,7 @@ const AFTER: (&str, &str) = ("0.8.4", "PPBERT_0_8_4");
 /// The report of `fathom why` on a program.
 #[derive(Debug, PartialEq)]
 struct Explained {
-    /// Ids in order.
+    /// The ids of the findings, in order.
     findings: Vec<String>,
     /// Predicted savings of the first finding, in seconds.
     savings: f64,
@@ -105,8 +106,8 @@ fn ms(seconds: f64) -> String {
     format!("{:.0} ms", seconds * 1e3)
 }
 
-/// Returns the path of the release: from its variable, or where the experiment about all releases installed
-/// it.
+/// Returns the path of the release's program: from its variable, or from where the experiment about all
+/// releases installed it.
 fn find((release, variable): (&str, &str)) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let folder = format!("ppbert-{}", release.replace('.', "_"));
@@ -124,7 +125,7 @@ fn experiment() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/ppbert-releases")
 }
 
-/// Creates a file of Erlang terms with this many MiB, the same each time.
+/// Creates a file of Erlang terms that has `mib` MiB, with the same content each time.
 fn terms(folder: &Path, mib: u64) -> Result<PathBuf> {
     let path = folder.join(format!("terms-{mib}.bert"));
     if std::fs::metadata(&path).is_ok_and(|file| file.len() >= mib * MIB) {

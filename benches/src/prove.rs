@@ -1,8 +1,8 @@
 //! Checks whether the verdicts of `fathom why --prove` and `fathom bench --try` are true.
 //!
-//! Measures slopes of threads and calls whose share of the critical path is known by construction, an
-//! intervention that does nothing, causes planted on the critical path and off it, and the programs of the
-//! corpus, for which the repaired twins show what a cause costs.
+//! Measures the slopes of threads and calls whose share of the critical path is known by construction, and an
+//! intervention that does nothing. Also measures causes planted on the critical path and off it, and the
+//! programs of the corpus, whose repaired twins show the cost of each cause.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::table::{Table, result};
 use crate::tools::Tools;
 
-/// The maximum distance of a slope from the truth.
+/// Largest accepted distance of a slope from the truth.
 const NEAR: f64 = 0.1;
 
 /// A program (the phases of `paths`), the name of the delayed part, and its true share of the critical path.
@@ -85,7 +85,7 @@ const COMPARISONS: usize = 40;
 const MOST_CLAIMS: usize = 1;
 const ALIKE: [&[&str]; 4] = [&["s20"], &["z4"], &["s20+s10"], &["w20000"]];
 
-/// Causes: a name, the work that has the cause, and the findings about it.
+/// The planted causes: a name, the work that has the cause, and the findings about it.
 const CAUSES: [(&str, &str, &[&str]); 5] = [
     (
         "unbuffered writes",
@@ -105,12 +105,13 @@ const CAUSES: [(&str, &str, &[&str]); 5] = [
     ),
     ("pauses", "z12", &["sleeping"]),
 ];
-/// Longer work of another thread, which puts a cause off the critical path: computing, pauses or reads, a
+/// Longer work of another thread, which puts a cause off the critical path: computation, pauses or reads, a
 /// child, and a combination of two.
 const LONGER: [&str; 4] = ["s250", "z60", "x300", "s120,x150"];
-/// The same for pauses. Other pauses are excluded, because they would be a true cause themselves.
+/// The same for causes that are pauses. Other pauses are excluded, because they would be a true cause
+/// themselves.
 const LONGER_THAN_PAUSES: [&str; 4] = ["s250", "r700000", "x300", "s120,x150"];
-/// The minimum share of the causes off the path that must be refuted or not reported.
+/// The minimum share of the causes off the path that must be refuted or must not be reported.
 const ASKED_BESIDE: f64 = 0.95;
 
 /// Measures everything.
@@ -143,7 +144,7 @@ struct Paths<'a> {
     folder: &'a Path,
     /// The number of iterations that take a millisecond.
     rounds: u64,
-    /// Whether it may run with real-time priority.
+    /// Whether real-time priority may be used.
     goes_first: bool,
     quick: bool,
 }

@@ -1,10 +1,11 @@
-//! Whether Python functions and their callers are the ones that ran, and whether their times are right.
+//! Measures whether Python functions and their callers are the ones that ran, and whether their times are
+//! right.
 //!
-//! Thirty generated programs, each with three to six ways to get to a loop, run with each installed Python,
-//! and are sampled as `fathom why` does it for short programs. A program measures by itself how much of its
-//! time goes each way, by its thread's clock around each call, in a run without sampling. The number of loop
-//! turns doesn't show it, because a turn with small numbers costs less, and calls and generators cost time,
-//! too.
+//! Thirty generated programs, each with three to six ways to get to a loop, run with each installed Python.
+//! They are sampled as `fathom why` samples short programs. In a run without sampling, a program itself
+//! measures how much of its time is spent in each way, by its thread's clock around each call. The number of
+//! loop iterations doesn't show this, because an iteration with small numbers costs less, and calls and
+//! generators also cost time.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,14 +23,15 @@ use crate::table::Table;
 const PROGRAMS: u64 = 30;
 /// Required fraction of sampled paths that exist in the program.
 const EXISTS: f64 = 0.95;
-/// Turns of loops in a program: 2 to 4 s. From 2,500 samples, a share of a third is known to 0.9 points, so
-/// hardly any share is off by 3 points by chance; with a third of the turns, many are.
+/// Number of loop iterations in a program, which take 2 to 4 s. From 2,500 samples, a share of a third is
+/// known to within 0.9 points, so hardly any share is off by 3 points by chance; with a third of the
+/// iterations, many are.
 const TURNS: usize = 120_000_000;
 /// The loop, as the body of a function.
 const LOOP: &str = "        s = 0\n        for i in range(n): s += i & 3\n";
 
-/// Ways to a loop: definitions and call, with `@` for the number of the way and `#` for the turns, and the
-/// functions from the innermost to the one below `main`.
+/// The ways to a loop: the definitions and the call, with `@` for the number of the way and `#` for the
+/// number of iterations, and the functions from the innermost to the one below `main`.
 const WAYS: [(&str, &str, &[&str]); 8] = [
     ("    def leaf@(n):\nLOOP", "leaf@(#)", &["leaf@"]),
     (
@@ -55,7 +57,8 @@ const WAYS: [(&str, &str, &[&str]); 8] = [
     (
         "    def run@(n):\nLOOP    def ex@(n): exec('run(n)', {'run': run@, 'n': n})",
         "ex@(#)",
-        // Without the compiled text's own frame, which is usually gone when it could be named.
+        // The frame of the compiled text itself isn't listed, because it is usually gone by the time it could
+        // be named.
         &["run@", "ex@"],
     ),
     (
@@ -70,7 +73,7 @@ const WAYS: [(&str, &str, &[&str]); 8] = [
     ),
 ];
 
-/// A program, which writes the CPU time of each way to a given file, and the functions of each of its ways.
+/// A program that writes the CPU time of each way to a given file, and the functions of each of its ways.
 struct Program {
     source: String,
     ways: Vec<Vec<String>>,
@@ -109,7 +112,7 @@ impl Program {
 
 /// The result of a run without sampling.
 struct Known {
-    /// The fraction of each way.
+    /// The fraction of the time spent in each way.
     parts: Vec<f64>,
     cpu_ns: f64,
 }
@@ -118,7 +121,7 @@ struct Known {
 struct Outcome {
     /// Largest deviation of a way's share from the known one.
     worst: f64,
-    /// The standard deviation of a share by chance: the largest of its shares.
+    /// The largest of the standard deviations that its shares have by chance.
     chance: f64,
     /// The fraction of the samples whose functions are those of a way, or begin with them.
     exist: f64,
@@ -126,7 +129,7 @@ struct Outcome {
     slower: f64,
 }
 
-/// Measures the programs; only three with `--quick`.
+/// Measures the programs; with `--quick`, only three of them.
 pub(crate) fn measure(options: &Options) -> Result<Table> {
     let mut table = Table::new(
         "Functions of generated Python programs",
@@ -180,10 +183,10 @@ pub(crate) fn measure(options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Describes how one program is run.
+/// How one program is run.
 struct Run {
     command: TraceCommand,
-    /// The program's file, as it appears in stacks.
+    /// The path of the program's file, as it appears in stacks.
     file: String,
     /// The file to which the program writes its own times.
     spent: PathBuf,
@@ -202,7 +205,7 @@ impl Run {
         })
     }
 
-    /// Runs the program without sampling; looking at it from outside costs it nothing.
+    /// Runs the program without sampling; being watched from outside costs it nothing.
     fn known(&self) -> Result<Known> {
         let seen = trace(&self.command, Tier::Sample, &TraceOptions::default());
         let seen = seen.map_err(|error| error.to_string())?;
@@ -223,7 +226,7 @@ impl Run {
         let (seen, stacks) = sampled(&self.command, tier)?;
         let (mut by_way, mut all, mut exist) = (HashMap::new(), 0.0, 0.0);
         let mut others: HashMap<Vec<String>, f64> = HashMap::new();
-        // Without a function, it is the interpreter's start, its end, or `main` between two ways.
+        // A stack without a function is from the interpreter's start or end, or from `main` between two ways.
         for (path, ns) in paths(&stacks, &self.file).filter(|(path, _)| !path.is_empty()) {
             all += ns;
             let mut ways = program.ways.iter();
@@ -260,7 +263,8 @@ fn cpu_ns(trace: &Trace) -> f64 {
     trace.accounts.user_ns as f64 + trace.accounts.system_ns as f64
 }
 
-/// Returns the functions of the file below `main` in each stack of own code, innermost first, and their time.
+/// Returns the functions of the file below `main` for each stack of own code, innermost first, and the time
+/// of the stack.
 fn paths<'s>(stacks: &'s Stacks, file: &'s str) -> impl Iterator<Item = (Vec<String>, f64)> + 's {
     let own = stacks
         .rows

@@ -1,22 +1,22 @@
-//! Runs of 13 programs as recorded by `record.py`: recorded/REGIME.txt.gz.
+//! Runs of 13 programs, as recorded by `record.py` in recorded/REGIME.txt.gz.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::Result;
 
-/// Arms of each program: the same command four times in each round.
+/// Number of arms of each program: the same command runs four times in each round.
 pub(crate) const ARMS: usize = 4;
 
-/// Values of one clock by round, in seconds.
+/// Values of one clock for each round, in seconds.
 type Clock = Vec<f64>;
 
-/// One program: each of its arms by round.
+/// One program, with the values of each arm by round.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     /// Wall time.
     pub wall: [Clock; ARMS],
-    /// Wall time minus waits for a CPU, 0 if unknown; absent if most are unknown.
+    /// Wall time minus waits for a CPU, with 0 for unknown values; `None` if most are unknown.
     pub cpu_wait_free: Option<[Clock; ARMS]>,
 }
 

@@ -1,4 +1,4 @@
-//! How long `fathom report` and `fathom ui` take, how large a page is, and how soon it can be used.
+//! Measures how long `fathom report` and `fathom ui` take, how large a page is, and how soon it can be used.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ const BENCHMARKS: usize = 100;
 const REVISIONS: usize = 200;
 /// Number of points in the long series.
 const LONG: usize = 10_000;
-/// Number of series in the wide store, and of points in each.
+/// Number of series in the wide store.
 const WIDE: usize = 1_000;
 const WIDE_POINTS: usize = 10_000;
 const ASKED_PAGE: f64 = 0.5;
@@ -28,7 +28,7 @@ const ASKED_ANSWER: f64 = 0.05;
 const ASKED_INTERACTIVE: f64 = 0.5;
 const TIMES: usize = 9;
 
-/// Creates two stores, writes the page, queries the live one.
+/// Creates the stores, writes a page, and queries a live one.
 ///
 /// # Errors
 /// If a store can't be created, or Fathom doesn't start.
@@ -97,7 +97,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the seconds of `fathom report`, the median of several.
+/// Returns how long `fathom report` takes in seconds, as the median of several runs.
 fn page_seconds(tools: &Tools, store: &Path, page: &Path) -> Result<f64> {
     let mut walls = Vec::new();
     for _ in 0..TIMES {
@@ -114,13 +114,13 @@ fn page_seconds(tools: &Tools, store: &Path, page: &Path) -> Result<f64> {
     Ok(median(&walls))
 }
 
-/// Times of a `fathom ui`, in seconds.
+/// Times of one `fathom ui`, in seconds.
 struct Answers {
-    /// From its start until it listens, which includes reading the overview once.
+    /// Time from its start until it listens, which includes reading the overview once.
     start: f64,
     first: f64,
     median: f64,
-    /// Size of a response.
+    /// Size of a response in bytes.
     bytes: usize,
 }
 
@@ -143,7 +143,7 @@ fn answers(fathom: &Path, store: &Path, what: &str) -> Result<Answers> {
     })
 }
 
-/// Returns the seconds from opening the page until it was drawn and no script ran.
+/// Returns the seconds from opening the page until it was drawn and no script was running.
 fn interactive(browser: &Path, folder: &Path, page: &Path) -> Result<f64> {
     let text = std::fs::read_to_string(page).map_err(|e| e.to_string())?;
     let profile = folder.join("report-browser");
@@ -182,7 +182,7 @@ const METRICS: [Metric; 4] = [
     ("user", 0.01),
     ("system", 0.002),
 ];
-/// Number of records that are saved together.
+/// Number of records that are saved in one transaction.
 const TOGETHER: usize = 200;
 
 fn draft(benchmarks: usize, at: usize, metrics: &[Metric]) -> Draft {

@@ -1,5 +1,6 @@
-//! The two tests usually applied to two samples of times: what a careful user of another tool would do with
-//! its numbers. Fathom uses neither: both assume independent runs, and neighbouring runs are not independent.
+//! The two tests usually applied to two samples of times, as a careful user of another tool would do with its
+//! numbers. Fathom uses neither, because both assume independent runs, and neighbouring runs are not
+//! independent.
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
@@ -49,8 +50,8 @@ pub(crate) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     2.0 * Normal::standard().cdf(-z)
 }
 
-/// Returns the interval (95 %, Clopper and Pearson) of the probability of an event that happened `count`
-/// times out of `of`.
+/// Returns the 95 % confidence interval (Clopper and Pearson) of the probability of an event that happened
+/// `count` times out of `of`.
 pub(crate) fn proportion_interval(count: usize, of: usize) -> (f64, f64) {
     let (k, n) = (count as f64, of as f64);
     let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).map(|beta| beta.inverse_cdf(p)).ok();

@@ -1,4 +1,4 @@
-//! Programs whose stacks are sampled as `fathom why` does it for short programs.
+//! Programs whose stacks are sampled as `fathom why` samples short programs.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::Result;
 /// CPU time between two samples.
 pub(crate) const PERIOD: Duration = Duration::from_micros(997);
 
-/// Returns the tiers of this machine whose samples have stacks.
+/// Returns the tiers available on this machine whose samples have stacks.
 pub(crate) fn tiers() -> Vec<Tier> {
     let verdicts = detect();
     let available = |tier: &Tier| verdicts.iter().any(|it| it.tier == *tier && it.available);
@@ -21,7 +21,7 @@ pub(crate) fn tiers() -> Vec<Tier> {
         .collect()
 }
 
-/// Returns a command that reads and prints nothing.
+/// Returns a command that has no input and whose output is discarded.
 pub(crate) fn silent<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> TraceCommand {
     TraceCommand {
         stdin: Io::Null,

@@ -1,4 +1,4 @@
-//! Whether `fathom serve` is as fast as wrk, sees a stall, and has the right timestamps.
+//! Measures whether `fathom serve` is as fast as wrk, sees a stall, and has the right timestamps.
 
 mod rivals;
 mod schedule;
@@ -18,11 +18,11 @@ use crate::options::Options;
 use crate::table::Table;
 use crate::tools::Tools;
 
-/// Rounds in which tools take turns; medians are taken over them.
+/// Number of rounds in which the tools alternate; each result is a median over the rounds.
 const ROUNDS: u32 = 15;
 const LITTLE_WITHIN: f64 = 0.02;
 
-/// Measures a comparison with wrk, a server that stalls, punctuality and number of connections, and the
+/// Measures Fathom against wrk, with a server that stalls, the punctuality and number of connections, and the
 /// timestamps of the start.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     ])
 }
 
-/// A server that is ended when this is dropped.
+/// A server that is ended when this value is dropped.
 struct Running {
     child: Child,
     url: String,
@@ -81,7 +81,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns the report of `fathom serve`; untrusted numbers aren't an error here.
+/// Returns the report of `fathom serve`. Numbers that it reports as untrusted aren't an error here.
 fn serve(tools: &Tools, options: &[&str]) -> Result<ServeRecord> {
     let file = tools.scratch_folder().join("serve.json");
     let output = Command::new(&tools.fathom)

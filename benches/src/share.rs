@@ -1,30 +1,30 @@
-//! Each figure's share of the time, so that all of them end within the requested time.
+//! Divides the time among the figures, so that all of them end within the requested time.
 
 use std::time::{Duration, Instant};
 
-/// When the rounds of a figure end.
+/// The time at which the rounds of a figure end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
     ends: Instant,
 }
 
 impl Share {
-    /// Starts a share now.
+    /// Creates a share that starts now.
     pub(crate) fn of(time: Duration) -> Share {
         Share {
             ends: Instant::now() + time,
         }
     }
 
-    /// Returns the time that one of several parts may take of the rest. `weight` is its own weight, and
-    /// `left` that of all remaining parts, including its own.
+    /// Returns the share of one of several parts in the remaining time. `weight` is the part's own weight,
+    /// and `left` is that of all remaining parts, including this one.
     pub(crate) fn part(self, weight: f64, left: f64) -> Share {
         let rest = self.ends.saturating_duration_since(Instant::now());
         Share::of(rest.mul_f64((weight / left).clamp(0.0, 1.0)))
     }
 
-    /// Returns round numbers, at most `most`: at least `fewest`, then as long as another round is likely to
-    /// end in time.
+    /// Returns the numbers of the rounds. There are at least `fewest` and at most `most`; in between, another
+    /// round follows if it is likely to end in time.
     pub(crate) fn rounds(self, most: usize, fewest: usize) -> Rounds {
         Rounds {
             ends: self.ends,

@@ -1,4 +1,5 @@
-//! Whether the time from exec to the first byte is right, repeatable, and unaffected by its observer.
+//! Measures whether the time from exec to the first byte is right, repeatable, and unaffected by its
+//! observer.
 
 mod observers;
 
@@ -20,24 +21,24 @@ const ASKED_SPREAD: f64 = 0.03;
 /// Number of warm-up runs of the C loop.
 const WARMUPS: usize = 5;
 const SESSIONS: usize = 10;
-/// Minimum number of sessions for the interval of a ratio.
+/// Minimum number of sessions for a confidence interval of a ratio.
 const FEWEST: usize = 6;
-/// Maximum number of sessions; the first quiet ones count as those of a quiet machine.
+/// Maximum number of sessions; the first ones that were quiet count as those of a quiet machine.
 const ALL_SESSIONS: usize = 60;
-/// On a quiet machine, an empty program, run in turn with the other, takes its best time within this
-/// fraction.
+/// A session is quiet if the median of an empty program, run in turn with the other program, differs from its
+/// best time by at most this fraction.
 const QUIET: f64 = 0.015;
-/// Its best time: this quantile of all sessions.
+/// The best time of the empty program is this quantile of all sessions.
 const BEST: f64 = 0.1;
 const ENVIRONMENT: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C")];
 const RUNS: usize = 200;
 const TRACED: usize = 20;
 
-/// Returns four tables: both ways on each hello, medians of short sessions, the overhead of watching and that
-/// of observers.
+/// Returns four tables: both ways of seeing the first byte for each hello program, the medians of short
+/// sessions, the overhead of watching, and that of observers.
 ///
 /// # Errors
-/// If a hello can't be built or a tool fails.
+/// If a hello program can't be built or a tool fails.
 pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<Vec<Table>> {
     let folder = tools.file("hellos");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -67,7 +68,8 @@ fn session(tools: &Tools, flags: &[&str], commands: &[&str]) -> Result<StartupRe
         .arg("--json")
         .arg(&file)
         .args(commands)
-        // Like all tools: with cargo's LD_LIBRARY_PATH, the loader fails to find libraries a hundred times.
+        // As for all tools, the environment is cleared: with cargo's LD_LIBRARY_PATH, the loader fails to
+        // find libraries a hundred times.
         .env_clear()
         .envs(ENVIRONMENT)
         .stdin(Stdio::null())
@@ -139,14 +141,15 @@ fn agreement(hellos: &[Hello], missing: &[&'static str], record: &StartupRecord)
 
 /// One of several consecutive sessions.
 struct Repeated {
-    /// Median to the first byte in seconds; of all runs and of those that had their core to themselves.
+    /// Median time to the first byte of all runs, in seconds; the next field is that of the runs that had
+    /// their core to themselves.
     p50: f64,
     alone: Option<f64>,
     /// Fraction of the runs that shared their core.
     shared: f64,
     /// Median of the empty program in the same rounds, from exec to exit, in seconds.
     empty: f64,
-    /// Median of the C loop right after it, in seconds.
+    /// Median of the C loop right after the session, in seconds.
     control: f64,
 }
 
@@ -165,20 +168,20 @@ impl Repeated {
         })
     }
 
-    /// Returns whether the empty program took its best time `best`, in seconds.
+    /// Returns whether the empty program's time was close to its best time `best`, in seconds.
     fn is_quiet(&self, best: f64) -> bool {
         (self.empty / best - 1.0).abs() <= QUIET
     }
 }
 
-/// Returns the value at this quantile, 0 to 1; 0 without values.
+/// Returns the value at the quantile `p`, 0 to 1; 0 if there are no values.
 fn quantile(mut values: Vec<f64>, p: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = (values.len() as f64 * p) as usize;
     values.get(at).copied().unwrap_or(0.0)
 }
 
-/// Measures how far apart the medians of the same program are: in consecutive sessions, and side by side.
+/// Measures how far apart the medians of the same program are, both in consecutive sessions and side by side.
 fn spread(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let flags = ["-r", &runs, "--traced", "0"];
@@ -281,7 +284,7 @@ fn spread_row(name: String, asked: bool, medians: &[f64]) -> Vec<String> {
     row
 }
 
-/// Measures from exec to exit with the pipe watched, and with `bench`, which only drains it.
+/// Measures the time from exec to exit while the pipe is watched, and with `bench`, which only drains it.
 fn watching(tools: &Tools, options: &Options, share: Share, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(RUNS).max(20).to_string();
     let (mut watched, mut plain) = (Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
-//! The size and speed of a store: 1,000 series of 10,000 points in SQLite; with `$POSTGRES=postgres://...`,
-//! 100 of them in PostgreSQL, in a schema `fathom_scale` that is removed before and after.
+//! Measures the size and speed of a store: 1,000 series of 10,000 points in SQLite. With
+//! `$POSTGRES=postgres://...`, also 100 of them in PostgreSQL, in a schema `fathom_scale` that is removed
+//! before and after.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,12 +15,12 @@ use crate::tools::Tools;
 
 const HOUR: i64 = 3_600_000;
 const START: i64 = 1_700_000_000_000;
-/// Number of records saved in one transaction to fill a store, as for a large bundle. This many points of a
-/// series are sealed at once.
+/// Number of records saved in one transaction to fill a store, as for a large bundle. The same number of
+/// points of a series is sealed at once.
 const TOGETHER: i64 = 512;
 /// Number of connections that save concurrently.
 const WRITERS: u64 = 8;
-/// Number of records that each of them saves.
+/// Number of records that each connection saves.
 const EACH: i64 = 25;
 
 /// The metrics of `bench`.
@@ -41,7 +42,7 @@ const METRICS: [&str; 15] = [
     "write_calls",
 ];
 
-/// Fills stores and measures them. `quick` uses a tenth of the series, to show that it works.
+/// Fills stores and measures them. `quick` uses a tenth of the series, to show that the measurement works.
 ///
 /// # Errors
 /// Errors of the store.
@@ -99,8 +100,8 @@ fn one(name: &str, location: &Location, series: u64) -> Result<Table> {
     Ok(table)
 }
 
-/// Measures many series with few points: `fathom history` of all, and an import with one point for each of
-/// them.
+/// Measures many series with few points: `fathom history` of all of them, and an import with one point for
+/// each.
 fn wide(tools: &Tools, folder: &Path, listed: u64, imported: u64) -> Result<Table> {
     let name = format!("SQLite: {listed} and {imported} series");
     let mut table = Table::new(&name, &["what", "median", "p99", "most", "times", "asked"]);
@@ -144,7 +145,7 @@ fn wide(tools: &Tools, folder: &Path, listed: u64, imported: u64) -> Result<Tabl
     Ok(table)
 }
 
-/// Returns a record of another tool's results, one sample each.
+/// Returns a record of another tool's results, with one sample for each benchmark.
 fn import(benchmarks: u64, hours: i64) -> String {
     let one = |n: u64| {
         json!({"name": format!("benchmark {n}"), "parameters": {}, "metric": "wall", "unit": "s",
@@ -157,7 +158,8 @@ fn import(benchmarks: u64, hours: i64) -> String {
     .to_string()
 }
 
-/// Saves records of one run each with the smallest possible bodies, whose size is measured separately.
+/// Saves records of one run each. Their bodies are as small as possible; the size of bodies is measured
+/// separately.
 fn fill(store: &mut Store, series: u64, points: i64) -> Stored<()> {
     let mut random = Random(7);
     let template = Draft::of(record(series / 15 + 1, 0, &mut random))?.points;
@@ -254,7 +256,7 @@ fn saves(store: &mut Store, table: &mut Table) -> Stored<()> {
     Ok(())
 }
 
-/// Lets connections save as fast as they can, for a while.
+/// Measures saves by concurrent connections, each of which saves as fast as it can.
 fn writers(location: &Location, table: &mut Table) {
     let saved: Vec<Stored<Duration>> = std::thread::scope(|scope| {
         let writer = |writer: u64| {
@@ -325,7 +327,7 @@ fn row(table: &mut Table, what: &str, asked: &str, times: &mut [Duration]) {
     ]);
 }
 
-/// Returns a record as `bench` writes it: ten runs of each benchmark.
+/// Returns a record like those that `bench` writes, with ten runs of each benchmark.
 fn record(benchmarks: u64, hours: i64, random: &mut Random) -> String {
     let mut noise = |size: f64| size * (1.0 + random.next() * 0.05);
     let mut runs = Vec::new();

@@ -1,12 +1,12 @@
-//! The duration of the compared programs, and the concurrent loads.
+//! The durations of the compared programs, and the concurrent loads.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::Result;
 use crate::tools::Tools;
 
-/// Returns the CPU time of a `work` of this many rounds, in seconds: the minimum of several runs, since
-/// neighbours only add to it.
+/// Returns the CPU time of `work` with this number of iterations, in seconds. It is the minimum of several
+/// runs, because neighbours only add to it.
 fn work_seconds(tools: &Tools, iterations: u64) -> Result<f64> {
     let mut least = f64::INFINITY;
     for _ in 0..9 {
@@ -16,8 +16,8 @@ fn work_seconds(tools: &Tools, iterations: u64) -> Result<f64> {
     Ok(least)
 }
 
-/// Returns the CPU time of one iteration of `work` in seconds, and that of a million of them with start and
-/// exit.
+/// Returns the CPU time of one iteration of `work` in seconds, and that of a run with a million of them,
+/// including start and exit.
 fn iteration_seconds(tools: &Tools) -> Result<(f64, f64)> {
     const HIGH: u64 = 5 * LOW;
     let (low, high) = (work_seconds(tools, LOW)?, work_seconds(tools, HIGH)?);
@@ -30,7 +30,7 @@ fn iteration_seconds(tools: &Tools) -> Result<(f64, f64)> {
 
 const LOW: u64 = 1_000_000;
 
-/// Returns how many iterations of `work` take `seconds` with start and exit on this machine.
+/// Returns the number of iterations of `work` that take `seconds` on this machine, including start and exit.
 ///
 /// # Errors
 /// If `work` can't be run.
@@ -39,8 +39,9 @@ pub(crate) fn iterations_for(tools: &Tools, seconds: f64) -> Result<u64> {
     Ok(((seconds - low) / each + LOW as f64).max(1.0) as u64)
 }
 
-/// Returns how many iterations make the whole command take longer than `iterations` do by this fraction. Its
-/// start and exit, which the C loop times, stay the same, so the loop takes a little more than that.
+/// Returns the number of iterations with which the whole command takes longer by the fraction `share` than
+/// with `iterations`. Its start and exit, which the C loop times, stay the same, so the loop itself must take
+/// longer by a little more than that.
 ///
 /// # Errors
 /// If `work` can't be run.
@@ -54,13 +55,13 @@ pub(crate) fn iterations_longer_by(tools: &Tools, share: f64, iterations: u64) -
 /// The load during the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// No load started by us.
+    /// No load is started.
     Quiet,
-    /// 5 ms on, 5 ms off, on one CPU.
+    /// A load on one CPU that alternates between 5 ms of work and 5 ms of pause.
     Periodic,
-    /// A program that never stops on CPU 0.
+    /// A program on CPU 0 that never pauses.
     Neighbour,
-    /// A program that never stops on every CPU.
+    /// A program on every CPU that never pauses.
     Busy,
 }
 
@@ -75,7 +76,7 @@ impl Condition {
         }
     }
 
-    /// Starts the load; it ends when the value is dropped, and in any case when this process ends.
+    /// Starts the load. It ends when the value is dropped, or at the latest when this process ends.
     ///
     /// # Errors
     /// If a load can't be started.
@@ -105,10 +106,10 @@ impl Condition {
 pub(crate) struct Loads(Vec<Child>);
 
 impl Loads {
-    /// Fails if a load has ended: the measurement would not match the table.
+    /// Checks that all loads are still running: otherwise the measurement would not match the table.
     ///
     /// # Errors
-    /// If one has.
+    /// If a load has ended.
     pub(crate) fn check(&mut self) -> Result<()> {
         for load in &mut self.0 {
             if let Ok(Some(status)) = load.try_wait() {

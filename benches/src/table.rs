@@ -1,6 +1,6 @@
 //! Tables in Markdown that are also readable as plain text.
 
-/// A figure: its requirement and its result.
+/// The table of a figure, with its requirement and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     title: String,
@@ -23,7 +23,7 @@ impl Table {
         }
     }
 
-    /// Adds a line. Short ones are padded with empty cells.
+    /// Adds a row. If it is too short, it is padded with empty cells.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().collect();
         row.resize(self.headers.len(), String::new());
@@ -35,7 +35,7 @@ impl Table {
         self.notes.push(text.into());
     }
 
-    /// Returns the table as text with a final newline.
+    /// Returns the table as text that ends with a newline.
     pub(crate) fn render(&self) -> String {
         let width = |column: usize| {
             let cells = self
@@ -71,7 +71,7 @@ impl Table {
     }
 }
 
-/// Returns the word for the last column.
+/// Returns the word for the last column: whether the requirement was met.
 pub(crate) fn result(reached: bool) -> String {
     if reached { "reached" } else { "not reached" }.to_string()
 }

@@ -1,4 +1,4 @@
-//! The compared tools: where they are, how they are run, and what they reported.
+//! The compared tools: where they are, how to run them, and the results that they reported.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,9 +20,9 @@ pub(crate) struct Tools {
     pub hyperfine: Option<PathBuf>,
     /// A C loop around vfork, execve and wait4.
     pub vfork_loop: PathBuf,
-    /// Runs a tool and reports what it cost.
+    /// A program that runs a tool and reports what that cost.
     pub meter: PathBuf,
-    /// A program with fixed work.
+    /// A program with a fixed amount of work.
     pub work: PathBuf,
     /// A program of 0.7 MiB.
     pub tiny: PathBuf,
@@ -34,12 +34,12 @@ pub(crate) struct Tools {
     scratch: PathBuf,
 }
 
-/// The cost of a tool, including everything that it waited for.
+/// The cost of a tool, including all processes that it waited for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Usage {
     /// User and system time in seconds.
     pub cpu_s: f64,
-    /// Largest resident memory of any of the processes, in bytes.
+    /// Largest resident memory of any one of the processes, in bytes.
     pub peak_bytes: f64,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Samples {
 pub(crate) struct Measured {
     /// The samples of each command.
     pub commands: Vec<Samples>,
-    /// Its cost.
+    /// The cost of the session.
     pub usage: Usage,
 }
 
@@ -96,16 +96,16 @@ impl Tools {
         })
     }
 
-    /// Returns the folder for files.
+    /// Returns the folder for scratch files.
     pub(crate) fn scratch_folder(&self) -> &Path {
         &self.scratch
     }
 
-    /// Runs a program with an environment that is the same for all tools: the caller's variables (such as
-    /// cargo's LD_LIBRARY_PATH) change the cost of starting a program.
+    /// Runs a program with an environment that is the same for all tools, because the caller's variables
+    /// (such as cargo's LD_LIBRARY_PATH) change the cost of starting a program.
     ///
     /// # Errors
-    /// If it can't be run or fails.
+    /// If the program can't be run or fails.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, program: &Path, arguments: &[S]) -> Result<Usage> {
         let account = self.scratch.join("account");
         let failed = |what: &str| format!("{} {what}", program.display());
@@ -116,7 +116,7 @@ impl Tools {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C")
-            // Data that it caches between runs belongs to this measurement.
+            // Data that a tool caches between runs belongs to this measurement.
             .env("XDG_CACHE_HOME", self.scratch.join("cache"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -144,10 +144,10 @@ impl Tools {
         })
     }
 
-    /// Measures with Fathom and its complete record.
+    /// Measures with Fathom, and returns its complete record.
     ///
     /// # Errors
-    /// If it fails.
+    /// If Fathom fails.
     pub(crate) fn fathom_record(
         &self,
         options: &[&str],
@@ -163,10 +163,10 @@ impl Tools {
         Ok((record, usage))
     }
 
-    /// Does the same, and returns samples.
+    /// Does the same as [`Tools::fathom_record`], but returns samples.
     ///
     /// # Errors
-    /// If it fails.
+    /// If Fathom fails.
     pub(crate) fn fathom_json(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let (record, usage) = self.fathom_record(options, commands)?;
         let samples = |benchmark| {
@@ -195,7 +195,7 @@ impl Tools {
     /// Measures with Fathom and writes hyperfine's export format, without the record.
     ///
     /// # Errors
-    /// If it fails.
+    /// If Fathom fails.
     pub(crate) fn fathom_export(&self, options: &[&str], commands: &[String]) -> Result<Measured> {
         let file = self.scratch.join("fathom-export.json");
         let words = line(&["bench", "--export-json"], &file, options, commands);
@@ -219,7 +219,7 @@ impl Tools {
     /// Measures with hyperfine 2; `None` if it isn't installed.
     ///
     /// # Errors
-    /// If it fails.
+    /// If hyperfine fails.
     pub(crate) fn hyperfine(
         &self,
         options: &[&str],
@@ -259,15 +259,15 @@ impl Tools {
     /// Measures one program with the C loop.
     ///
     /// # Errors
-    /// If it fails.
+    /// If the loop fails.
     pub(crate) fn c_loop(&self, warmups: usize, runs: usize, program: &Path) -> Result<Measured> {
         self.c_loop_as(&[], warmups, runs, program)
     }
 
-    /// Does the same with all of it on one CPU.
+    /// Does the same as [`Tools::c_loop`], with the loop and the program on one CPU.
     ///
     /// # Errors
-    /// If it fails.
+    /// If the loop fails.
     pub(crate) fn c_loop_on(
         &self,
         cpu: usize,
@@ -321,22 +321,22 @@ impl Tools {
         })
     }
 
-    /// Returns a file for results.
+    /// Returns the path of a file for results.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
     }
 
-    /// Returns the empty program as a command.
+    /// Returns a command that runs the empty program.
     pub(crate) fn empty_command(&self) -> String {
         quoted(&self.empty)
     }
 
-    /// Returns `work` with this many iterations as a command.
+    /// Returns a command that runs `work` with `iterations` iterations.
     pub(crate) fn work_command(&self, iterations: u64) -> String {
         format!("{} {iterations}", quoted(&self.work))
     }
 
-    /// Returns `tiny` as a command.
+    /// Returns a command that runs `tiny`.
     pub(crate) fn tiny_command(&self) -> String {
         quoted(&self.tiny)
     }
@@ -347,14 +347,14 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-/// Returns the median; NaN without values.
+/// Returns the median; NaN if there are no values.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     fathom_stats::quantile(&sorted, 0.5)
 }
 
-/// Returns the words of a call without output: both tools support `-N` and `--style none`.
+/// Returns the arguments of a call that prints nothing: both tools support `-N` and `--style none`.
 fn line(first: &[&str], file: &Path, options: &[&str], commands: &[String]) -> Vec<String> {
     let mut words: Vec<String> = first.iter().map(std::string::ToString::to_string).collect();
     words.push(file.display().to_string());

@@ -1,4 +1,4 @@
-//! How much each tier slows down a program, compared with strace and perf trace in the same run.
+//! Measures how much each tier slows down a program, compared with strace and perf trace in the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,16 +12,17 @@ use crate::share::{Rounds, Share};
 use crate::table::{Table, result};
 use crate::tools::{Tools, median};
 
-/// Maximum number of pairs of an untraced run and a watched one, if there is no requirement.
+/// Maximum number of pairs of an untraced and a watched run, if there is no requirement.
 const PAIRS: usize = 11;
-/// Maximum for tools that stop the subject: their ratios are far from 1.
+/// Maximum number of pairs for tools that stop the subject: their ratios are far from 1.
 const SLOW_PAIRS: usize = 3;
-/// Maximum if there is a requirement: to distinguish an overhead of 2 % from none takes 31 pairs of runs of
-/// seconds, and hundreds of runs of tens of milliseconds, each of which varies by several percent.
+/// Maximum number of pairs if there is a requirement. To distinguish an overhead of 2 % from none takes 31
+/// pairs of runs that last seconds, or hundreds of pairs of runs that last tens of milliseconds, each of
+/// which varies by several percent.
 const ASKED_PAIRS: usize = 500;
-/// Factor of the time for a cell with a requirement, compared with other cells.
+/// How much more time a cell with a requirement gets than other cells, as a factor.
 const ASKED_WEIGHT: f64 = 8.0;
-/// Minimum number of pairs for the interval of a ratio.
+/// Minimum number of pairs for a confidence interval of a ratio.
 const FEWEST: usize = 3;
 /// Number of calls of the first subject: `dd` reads and writes each byte.
 const MANY_CALLS: f64 = 5e6;
@@ -35,11 +36,11 @@ const SLOW: [&str; 3] = ["ptrace", "strace", "perf trace"];
 
 struct Subject {
     name: &'static str,
-    /// Script for the shell. `{work}` is a folder with a file of 50 MB.
+    /// A shell script. `{work}` is a folder with a file of 50 MB.
     script: &'static str,
-    /// Required limit of the slowdown by a tool: the tool, and the ratio.
+    /// Required limits of the slowdown: a tool, and the ratio.
     asked: &'static [(&'static str, f64)],
-    /// Whether it takes too long for the slow tools.
+    /// Whether the subject takes too long for the slow tools.
     long: bool,
 }
 
@@ -50,7 +51,7 @@ impl Subject {
         asked.map(|(_, limit)| *limit)
     }
 
-    /// Returns the tools that it runs under.
+    /// Returns the tools under which the subject is run.
     fn tools(&self) -> impl Iterator<Item = &'static str> {
         let too_slow = |tool: &&str| self.long && SLOW.contains(tool);
         TOOLS.into_iter().filter(move |tool| !too_slow(tool))
@@ -106,14 +107,14 @@ const SUBJECTS: [Subject; 7] = [
     },
 ];
 
-/// Time that the subject itself took within the tool, in seconds.
+/// Time that the subject itself took while the tool watched it, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Took {
     wall: f64,
     cpu: f64,
 }
 
-/// One tool's runs of one subject, each with its untraced run.
+/// The runs of one subject under one tool, each paired with an untraced run.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Pairs {
     untraced: Vec<Took>,
@@ -121,14 +122,15 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Returns the ratio of watched to untraced, with the 95 % interval; `None` without a pair.
+    /// Returns the ratio of the watched to the untraced runs, with its 95 % interval; `None` if there is no
+    /// pair.
     fn ratio(&self, of: impl Fn(&Took) -> f64) -> Option<Estimate> {
         let values = |runs: &[Took]| runs.iter().map(&of).collect::<Vec<f64>>();
         let (untraced, watched) = (values(&self.untraced), values(&self.watched));
         Some(fathom_stats::paired_ratio(&untraced, &watched, 0.95)?.ratio)
     }
 
-    /// Returns the median of the time added by watching, in seconds.
+    /// Returns the median of the time that watching adds, in seconds.
     fn added(&self, of: impl Fn(&Took) -> f64) -> f64 {
         let pairs = self.untraced.iter().zip(&self.watched);
         let added: Vec<f64> = pairs
@@ -229,7 +231,7 @@ fn row(table: &mut Table, subject: &Subject, tool: &str, pairs: &Pairs) {
     }
 }
 
-/// Returns whether a ratio is within the required limit.
+/// Returns whether a ratio is within the required limit, in words.
 pub(crate) fn verdict(ratio: &Estimate, limit: f64) -> String {
     match ratio.value <= limit || ratio.low > limit {
         true => result(ratio.value <= limit),
@@ -237,7 +239,7 @@ pub(crate) fn verdict(ratio: &Estimate, limit: f64) -> String {
     }
 }
 
-/// Runs this many pairs, which begin alternately with the untraced and the watched run.
+/// Runs the pairs of these rounds, which begin alternately with the untraced and the watched run.
 fn pairs_of(tool: &str, rounds: Rounds, trace: &Path, script: &Path, work: &Path) -> Result<Pairs> {
     let mut pairs = Pairs::default();
     for pair in rounds {
@@ -258,7 +260,7 @@ fn pairs_of(tool: &str, rounds: Rounds, trace: &Path, script: &Path, work: &Path
     Ok(pairs)
 }
 
-/// Makes one run; `None` for a tool that is missing or fails.
+/// Makes one run; returns `None` for a tool that is missing or fails.
 fn run(tool: &str, trace: &Path, script: &Path, work: &Path) -> Result<Option<Took>> {
     let out = work.join("tracing.out");
     let _ = std::fs::remove_file(&out);
@@ -348,7 +350,7 @@ fn data_file(path: &Path) -> Result<()> {
     std::fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns cargo's target folder for `target/release/fathom`.
+/// Returns cargo's target folder: the one that contains `fathom`, or else the one that contains this program.
 fn target_of(fathom: &Path) -> Result<PathBuf> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = fathom

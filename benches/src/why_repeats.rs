@@ -1,7 +1,8 @@
-//! Whether `fathom why` gives the same answer for the same program, on a quiet machine and on a busy one.
+//! Measures whether `fathom why` gives the same answer for the same program each time, on a quiet machine and
+//! on a busy one.
 //!
-//! Twenty small programs with one cause each, or none. The answer is the first finding or, without one, the
-//! largest row of where the time goes.
+//! There are twenty small programs with one cause each, or none. The answer is the first finding or, if there
+//! is none, the largest row of where the time goes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +18,10 @@ use crate::tools::Tools;
 
 /// Number of runs of each program in a condition.
 const RUNS: usize = 10;
-/// Required fraction of runs that agree.
+/// Required fraction of runs that give the same answer.
 const ASKED: f64 = 0.9;
 
-/// A language and a source: `c` is compiled, the others name the interpreter.
+/// A name, a language and a source. The language `c` is compiled; any other is the name of the interpreter.
 type Program = (&'static str, &'static str, &'static str);
 
 const PROGRAMS: [Program; 20] = [
@@ -188,7 +189,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the answers, the most frequent first.
+/// Returns the answers in words, the most frequent first.
 fn in_words(answers: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = answers.iter().collect();
     sorted.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
@@ -198,7 +199,7 @@ fn in_words(answers: &BTreeMap<String, usize>) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Creates a program, and returns its command.
+/// Creates a program and returns its command.
 fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<Vec<PathBuf>> {
     let file = folder.join(format!("program{at}.{language}"));
     std::fs::write(&file, source).map_err(|error| error.to_string())?;
@@ -215,7 +216,7 @@ fn command(folder: &Path, at: usize, (_, language, source): &Program) -> Result<
             }
         }
         "awk" => Ok(vec!["awk".into(), "-f".into(), file]),
-        // The interpreter itself: a version manager's wrapper would be a cause of its own.
+        // Run the interpreter itself, because a version manager's wrapper would be a cause of its own.
         "python3" => Ok(vec![python()?, file]),
         language => Ok(vec![language.into(), file]),
     }

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Flags of all three: no libc, and as few pages as possible.
+/// Flags for all three outputs: no libc, and as few pages as possible.
 const FLAGS: [&str; 8] = [
     "panic=abort",
     "opt-level=s",
@@ -45,7 +45,7 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     build("launcher", "bin", &OF_PROGRAMS, &out);
     build("floor", "bin", &OF_PROGRAMS, &out);
-    // A single codegen unit; otherwise the compiler's own helpers would be searched in others.
+    // Use a single codegen unit; otherwise the compiler's own helpers would be looked up in other units.
     build("joining", "cdylib", &["codegen-units=1"], &out);
 }
 

@@ -21,7 +21,7 @@ class CommandFailed(FathomError):
 
 
 class NotTrusted(FathomError):
-    """The measurement can't be made or trusted (4)."""
+    """The measurement can't be made, or can't be trusted (4)."""
 
 
 class Interrupted(FathomError):

@@ -1,5 +1,5 @@
-//! How many change points are found, and how many are wrong, compared with four published rules on the same
-//! series.
+//! Measures how many change points are found, and how many of the reported ones are wrong, compared with four
+//! published rules on the same series.
 
 mod rivals;
 mod score;
@@ -19,7 +19,7 @@ use crate::table::{Table, result};
 
 /// Number of series of each content and noise.
 const REPETITIONS: usize = 8;
-/// Number of consecutive runs whose median is a point of a recorded series.
+/// Number of consecutive runs; their median is one point of a recorded series.
 const RUNS: usize = 3;
 /// Maximum scatter of recorded noise, as a fraction.
 const SCATTER: f64 = 0.015;
@@ -61,9 +61,9 @@ fn all_series(repetitions: usize) -> Result<Vec<Labelled>> {
     Ok(all)
 }
 
-/// Returns logarithms of the medians of consecutive runs, relative to the median of all, in order. The points
-/// of a history scatter by 1 to 2 %; runs recorded on a busy machine scatter by more and are scaled down to
-/// that, which preserves their shape: outliers, levels, correlation of neighbours.
+/// Returns the logarithms of the medians of consecutive runs, relative to the median of all, in order. The
+/// points of a history scatter by 1 to 2 %. Runs recorded on a busy machine scatter by more, so they are
+/// scaled down to that. This preserves their shape: outliers, levels, and the correlation of neighbours.
 fn residuals(arms: &[Vec<f64>; ARMS]) -> Vec<f64> {
     let mut all = Vec::new();
     for runs in arms {
@@ -206,7 +206,7 @@ fn truth(one: &Labelled) -> Vec<usize> {
     one.steps.iter().map(|(at, _)| *at).collect()
 }
 
-/// Returns the total score, and found and true points of each size.
+/// Returns the total score, and for each size the number of points found and of true points.
 fn total(steps: &[&Labelled], reported: &[Vec<usize>]) -> (Score, [(usize, usize); STEPS.len()]) {
     let mut score = Score::default();
     let mut sizes = [(0, 0); STEPS.len()];
@@ -222,7 +222,7 @@ fn total(steps: &[&Labelled], reported: &[Vec<usize>]) -> (Score, [(usize, usize
     (score, sizes)
 }
 
-/// Drift and spikes, which only Fathom reports.
+/// Returns the table for drift and spikes, which only Fathom reports.
 fn others(series: &[Labelled]) -> Table {
     let mut table = Table::new("Drift and spikes", &["what", "how many", "named so"]);
     let drifts: Vec<_> = series
@@ -288,7 +288,7 @@ fn others(series: &[Labelled]) -> Table {
     table
 }
 
-/// Measures 10,000 points at once, and one more at the end.
+/// Measures how long 10,000 points take at once, and one more at the end.
 fn speed() -> Table {
     let mut table = Table::new("Time for 10,000 points", &["what", "ms", "asked", "result"]);
     let mut random = Random::new(7);

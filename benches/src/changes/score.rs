@@ -1,6 +1,6 @@
-//! How well the reported points agree with the true ones.
+//! Measures how well the reported points agree with the true ones.
 
-/// A point counts as found if one is reported within this many points of it.
+/// A point counts as found if a reported point is at most this number of points away.
 pub(crate) const TOLERANCE: usize = 5;
 
 /// Counts over many series.
@@ -13,7 +13,7 @@ pub(crate) struct Score {
 
 impl Score {
     /// Matches each true point with the nearest remaining reported one within the tolerance. Returns which of
-    /// the true ones were found.
+    /// the true points were found.
     pub(crate) fn add(&mut self, truth: &[usize], reported: &[usize]) -> Vec<bool> {
         let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
         for (t, true_index) in truth.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Series with known change points: recorded or simulated noise, with added steps, spikes and drift. The same
+//! Series with known change points: recorded or simulated noise, with steps, spikes and drift added. The same
 //! seed gives the same series.
 
 use crate::random::Random;
@@ -11,7 +11,7 @@ const BLOCK: usize = 20;
 /// The changes in a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Content {
-    /// Noise alone.
+    /// Only noise.
     Nothing,
     /// One permanent step.
     One,
@@ -21,7 +21,7 @@ pub(crate) enum Content {
     Short,
     /// One step, and single points that are 15 to 80 % too high.
     Spikes,
-    /// A slope over 50 to 150 points and no step.
+    /// A slope over 50 to 150 points, without a step.
     Drift,
 }
 
@@ -42,10 +42,10 @@ pub(crate) struct Labelled {
     pub noise: String,
     pub content: Content,
     pub values: Vec<f64>,
-    /// First points of new levels, and the relative change.
+    /// The first point of each new level, and the relative change.
     pub steps: Vec<(usize, f64)>,
     pub spikes: Vec<usize>,
-    /// First and last point of a slope.
+    /// The first and the last point of a slope.
     pub drift: Option<(usize, usize)>,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Labelled {
 pub(crate) enum Noise {
     Normal(f64),
     Heavy(f64),
-    /// Each point keeps this share of its neighbour's deviation.
+    /// Normal deviations, of which each point keeps this share of its neighbour's.
     Correlated(f64, f64),
-    /// Normal, rounded to this fraction.
+    /// Normal deviations, rounded to this fraction.
     Quantised(f64, f64),
     /// Logarithms of value / median, in the order in which they were recorded.
     Recorded(String, Vec<f64>),

@@ -1,7 +1,7 @@
 //! Finds and builds the other tools.
 //!
-//! They are fetched manually and never part of this repository. `$RIVALS` is a folder with their sources in
-//! `multichase`, `tinymembench`, `STREAM` and `lmbench`; they are built unmodified, except for the size of
+//! They are fetched manually and are never part of this repository. `$RIVALS` is a folder with their sources
+//! in `multichase`, `tinymembench`, `STREAM` and `lmbench`. They are built unmodified, except for the size of
 //! tinymembench's buffers and the length of multichase's samples.
 
 use std::io::Write as _;
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use super::comparisons::{Comparison, FILLS, memory_mib, stream_elements};
 use crate::Result;
 
-/// Real-time priority: the tools have no gate against other programs, so those must wait. Round-robin (-r),
-/// because with -f a tool whose threads share one CPU spins forever.
+/// Runs a tool with real-time priority: the tools don't detect disturbances by other programs, so those must
+/// wait. Uses round-robin (-r), because with -f a tool whose threads share one CPU spins forever.
 const RUN_FIRST: &[&str] = &["chrt", "-r", "1"];
 
 fn may_run_first() -> bool {
@@ -26,18 +26,19 @@ fn may_run_first() -> bool {
     tried.is_ok_and(|status| status.success())
 }
 
-/// A source file of another tool that is built with changed constants, for which it has no options.
+/// A source file of another tool that is built with changed constants, because the tool has no options for
+/// them.
 struct Changed<'a> {
     tool: &'static str,
     file: &'static str,
-    /// The original text, and its replacement.
+    /// Pairs of an original text and its replacement.
     numbers: &'a [(&'static str, &'a str)],
-    /// The new file.
+    /// Name of the changed file.
     name: &'static str,
 }
 
-/// multichase's programs take the best of their samples, and a sample of 0.25 to 2 s always includes timer
-/// interrupts and neighbours. With 20 ms, more samples fit into the same time.
+/// multichase's programs report the best of their samples, and a sample of 0.25 to 2 s always includes timer
+/// interrupts and neighbours. With samples of 20 ms, more of them fit into the same time.
 const CHASE: Changed<'_> = Changed {
     tool: "multichase",
     file: "multichase.c",
@@ -54,10 +55,10 @@ const LOADS: Changed<'_> = Changed {
     name: "multiload_20_ms.c",
 };
 
-/// Writes the file of lat_pagefault like Fathom's own: 1 MiB, just written, in one write or 4 KiB at a time.
-/// This determines the size of the pieces in which the system keeps a file, and a fault maps the available
-/// part of one piece: 2 MiB of 64 MiB written at once (20 ns per page here). Data read back from the disk is
-/// in pages of yet another size.
+/// Writes the file of lat_pagefault in the same way as Fathom's own: 1 MiB, just written, in one write or 4
+/// KiB at a time. This determines the size of the pieces in which the system keeps a file, and a fault maps
+/// the available part of one piece: 2 MiB of 64 MiB written at once (20 ns per page here). Data read back
+/// from the disk is in pages of yet another size.
 pub(super) fn write_anew(path: &Path) -> std::io::Result<()> {
     let piece = match path.ends_with("PAGES") {
         true => 4096,
@@ -86,20 +87,20 @@ impl Changed<'_> {
 
 /// The successfully built programs.
 pub(super) struct Built {
-    /// Folder of their sources.
+    /// Folder with the sources of the tools.
     pub sources: Option<PathBuf>,
-    /// Folder of the programs.
+    /// Folder with the built programs.
     pub folder: PathBuf,
-    /// Prefix of a tool's command that gives it the CPU, if that is allowed.
+    /// Prefix of a tool's command that gives the tool priority on the CPU, if that is allowed.
     pub first: &'static [&'static str],
     problems: Vec<String>,
 }
 
 impl Built {
-    /// Builds the tools in `$RIVALS` into `folder`.
+    /// Builds the tools in `$RIVALS` in `folder`. Tools that can't be built are noted and skipped.
     ///
     /// # Errors
-    /// If the folder can't be created. Tools that can't be built are noted and skipped.
+    /// If the folder can't be created.
     pub(super) fn prepare(folder: &Path) -> Result<Built> {
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         std::fs::create_dir_all(folder.join("rpc")).map_err(io)?;
@@ -109,7 +110,7 @@ impl Built {
             first: if may_run_first() { RUN_FIRST } else { &[] },
             problems: Vec::new(),
         };
-        // lmbench includes the headers of Sun RPC in all of its programs, even those that don't use it; few
+        // lmbench includes the headers of Sun RPC in all of its programs, even those that don't use RPC; few
         // systems still have them.
         std::fs::write(folder.join("rpc/rpc.h"), "").map_err(io)?;
         std::fs::write(folder.join("rpc/types.h"), "#include <stdint.h>\n").map_err(io)?;
@@ -136,7 +137,7 @@ impl Built {
             &[&[multichase.as_str()], &chase[..]].concat(),
         );
         self.cc("multichase", "pingpong", &gnu, &["pingpong.c"]);
-        // With the processor's widest loads, like Fathom's and STREAM's.
+        // Build it with the processor's widest loads, like Fathom and STREAM.
         self.cc(
             "multichase",
             "multiload",
@@ -147,7 +148,7 @@ impl Built {
 
     fn build_tinymembench(&mut self) {
         let tiny = ["-O2", "-w", "-DMAXREPEATS=1"];
-        // Its own 32 MiB would partly stay in a last-level cache of that size.
+        // The tool's own 32 MiB would partly stay in a last-level cache of that size.
         let bytes = format!("({} * 1024 * 1024)", memory_mib());
         let enlarged = self.change(&Changed {
             tool: "tinymembench",
@@ -172,10 +173,11 @@ impl Built {
     }
 
     fn build_stream(&mut self) {
-        // Without -fno-tree compilers turn STREAM's loop into memcpy, which writes around the caches: a
-        // different figure. OFFSET is STREAM's own option: with 0, all arrays are at the same offset in a
-        // page, where a load waits for the last store to such an offset (16.9 instead of 21.5 GB/s here). 128
-        // numbers put the target 2 KiB away from the source, as in Fathom.
+        // Without `-fno-tree-loop-distribute-patterns`, compilers turn STREAM's loop into memcpy, which
+        // writes around the caches and gives a different figure. OFFSET is STREAM's own option. With 0, all
+        // arrays are at the same offset in a page, where a load waits for the last store to the same offset
+        // (16.9 instead of 21.5 GB/s here). With 128 numbers, the target is 2 KiB away from the source, as in
+        // Fathom.
         let stream = [
             "-O3",
             "-march=native",
@@ -277,7 +279,7 @@ impl Built {
             .args(flags)
             .arg("-I")
             .arg(&self.folder)
-            // The changed source includes its neighbours.
+            // The changed source includes files from its original folder.
             .args(["-I", "."])
             .args(files)
             .args(["-pthread", "-lm"])
@@ -293,7 +295,7 @@ impl Built {
                     .unwrap_or_default();
                 self.problems
                     .push(format!("{program} can't be built: {first}"));
-                // Prevents that an older build is used instead of this one.
+                // Remove an older build so that it isn't used instead of this one.
                 let _ = std::fs::remove_file(self.folder.join(program));
             }
             Err(error) => self
@@ -302,7 +304,7 @@ impl Built {
         }
     }
 
-    /// Returns why a tool has no figure.
+    /// Returns the reason why a tool has no figure.
     pub(super) fn absence(&self, comparison: &Comparison) -> &'static str {
         match (&self.sources, comparison.words.first()) {
             (Some(_), Some(name)) if self.folder.join(name).is_file() => "no figure",

@@ -11,9 +11,9 @@ use crate::tools::median;
 /// A figure of another tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reported {
-    /// In the probe's unit.
+    /// The value in the probe's unit.
     pub value: f64,
-    /// Whether CPU time over wall time was at least 0.9 for each of its threads.
+    /// Whether the ratio of CPU time to wall time was at least 0.9 for each of the tool's threads.
     pub had_cpu: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct RoundOutputs(HashMap<&'static [&'static str], Vec<(String, boo
 
 impl Built {
     /// Returns the tool's figure, from the calls that had the CPU if there are any; `None` if the tool isn't
-    /// installed or prints no figure. A tool that prints several figures runs once for each `round`.
+    /// installed or prints no figure. A tool that prints several figures runs once per round.
     pub(super) fn measure(
         &self,
         comparison: &Comparison,
@@ -57,14 +57,14 @@ impl Built {
         if let Some(file) = arguments.last().filter(|_| name == "lat_pagefault") {
             write_anew(&self.folder.join(file)).ok()?;
         }
-        // Line-buffered, so that output before the timeout isn't lost.
+        // The output is line-buffered, so output before the timeout isn't lost.
         let mut command = Command::new("timeout");
         command.arg(comparison.seconds);
         if comparison.runs_first {
             command.args(self.first);
         }
         command.args(["stdbuf", "-oL", "taskset"]);
-        // Two processes that hand over to each other must be on one CPU, as Fathom's are.
+        // Two processes that hand over to each other must share one CPU, as Fathom's do.
         let cpus = if comparison.threads == 1.0 {
             last_cpu()
         } else {
@@ -107,8 +107,8 @@ fn last_cpu() -> String {
     last.to_string()
 }
 
-/// Returns the CPU time of all reaped children in seconds, from `/proc/self/stat`: in ticks, which is precise
-/// enough for tools that run for seconds.
+/// Returns the CPU time of all reaped children in seconds, from `/proc/self/stat`. The kernel counts it in
+/// ticks, which is precise enough for tools that run for seconds.
 fn children_cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks: f64 = stat

@@ -1,4 +1,4 @@
-//! The comparisons: one figure of Fathom with one of another tool, by the same definition.
+//! The comparisons: each compares a figure of Fathom with one of another tool that has the same definition.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub(super) struct Comparison {
     pub figure: &'static str,
     /// The probe's id.
     pub id: &'static str,
-    /// The point of the probe's curve, if it isn't the probe's value.
+    /// The point of the probe's curve to compare; `None` for the probe's value.
     pub at: Option<f64>,
     /// Unit of the probe.
     pub unit: &'static str,
@@ -20,27 +20,27 @@ pub(super) struct Comparison {
     pub words: &'static [&'static str],
     /// Number of concurrent threads.
     pub threads: f64,
-    /// Finds the number in the tool's output.
+    /// Extracts the number from the tool's output.
     pub read: fn(&str) -> Option<f64>,
-    /// Factor from the tool's unit to the probe's.
+    /// Factor that converts the tool's unit to the probe's.
     pub factor: f64,
-    /// Whether it may run with real-time priority. Not if processes wake each other: a pipe's round trip
-    /// takes 6.0 us between ordinary ones here and 6.6 between real-time ones.
+    /// Whether the tool may run with real-time priority. It may not if its processes wake each other: a
+    /// pipe's round trip takes 6.0 us between ordinary processes here and 6.6 us between real-time ones.
     pub runs_first: bool,
-    /// Timeout in seconds: by then it was disturbed, or has printed the figure.
+    /// Timeout in seconds, after which the tool has printed the figure or was disturbed.
     pub seconds: &'static str,
-    /// Whether Fathom reports the minimum of its samples, or nearly so: then the minimum of the rounds is
-    /// compared with the other tool's minimum, because disturbances only add time. Otherwise each round is a
-    /// pair.
+    /// Whether Fathom reports the minimum of its samples, or nearly the minimum. If so, the minimum over all
+    /// rounds is compared with the other tool's minimum, because disturbances only add time. If not, each
+    /// round is a pair.
     pub least: bool,
     /// Number of runs per round; the median counts.
     pub calls: usize,
-    /// For lmbench: length of one of its windows in microseconds (`ENOUGH`).
+    /// For lmbench, the length of one of its windows in microseconds (`ENOUGH`).
     pub window_us: &'static str,
 }
 
 impl Comparison {
-    /// Returns the tool and its command, for display.
+    /// Returns the name of the tool and its command, for display.
     pub(super) fn command(&self) -> String {
         match self.words {
             [] => self.tool.to_string(),
@@ -48,7 +48,7 @@ impl Comparison {
         }
     }
 
-    /// Returns program and arguments for this machine, with the sizes that depend on its caches.
+    /// Returns the program and its arguments for this machine, with the sizes that depend on its caches.
     pub(super) fn line(&self) -> Vec<String> {
         let kib = |bytes: usize| format!("{}k", bytes >> 10);
         let sizes = |word: &&str| match *word {
@@ -67,27 +67,27 @@ fn cache_bytes(level: u32) -> Option<usize> {
     Some(caches.into_iter().find(|cache| cache.level == level)?.bytes)
 }
 
-/// A window in which memory is read or written: about 10 times through 128 MiB, or twice through a larger
-/// set.
+/// A window in microseconds in which memory is read or written: about 10 times through 128 MiB, or twice
+/// through a larger set.
 const LONG: &str = "100000";
 
-/// A window of calls. Timer interrupts and other users' tracers disturb one of many such windows, and lmbench
-/// takes the median; they always disturb a window of 0.1 s. In one run here: minimum 185 ns, median of
-/// windows of 19 us 187, mean over 2 s between 198 and 480.
+/// A window of calls, in microseconds. Timer interrupts and other users' tracers disturb only some of many
+/// short windows, and lmbench takes the median; they always disturb a window of 0.1 s. In one run here, the
+/// minimum was 185 ns, the median of windows of 19 us was 187, and the mean over 2 s was between 198 and 480.
 const SHORT: &str = "500";
 
-/// A window of switches between processes, which take time to settle.
+/// A window of switches between processes, in microseconds: they take time to settle.
 const MIDDLE: &str = "5000";
 
-/// multichase's words for sets that depend on the machine's caches, like Fathom's: four times the first level
-/// (at least 128 KiB), and twice the second.
+/// Placeholders in multichase's arguments for sets that depend on the machine's caches, like Fathom's: four
+/// times the first level (at least 128 KiB), and twice the second.
 pub(super) const FOUR_FIRST: &str = "{4 x L1}";
 pub(super) const TWO_SECOND: &str = "{2 x L2}";
-/// Words for a set in memory.
+/// Placeholder for a set in memory.
 const IN_MEMORY: &str = "{memory}";
 
-/// Returns the MiB of a set in memory: 128, or three times the last-level cache if 128 is less than twice
-/// that, as in Fathom.
+/// Returns the size in MiB of a set in memory. As in Fathom, this is 128, or three times the last-level cache
+/// if 128 is less than twice that cache.
 pub(super) fn memory_mib() -> usize {
     let level = (1..=4).rev().find_map(cache_bytes);
     let last = level.unwrap_or(32 << 20) >> 20;
@@ -97,16 +97,17 @@ pub(super) fn memory_mib() -> usize {
     }
 }
 
-/// Returns the number of elements of STREAM's arrays, of 8 bytes each.
+/// Returns the number of 8-byte elements of each of STREAM's arrays.
 pub(super) fn stream_elements() -> usize {
     (memory_mib() << 20) / 8
 }
 
-/// Converts MiB/s to GB/s.
+/// Factor from MiB/s to GB/s.
 const MIB: f64 = 1.048_576e-3;
 
-/// tinymembench has reached its latencies, which are not compared, after 23 s; with 260 MiB of last-level
-/// cache it reached its fill around the caches after 28 s in five rounds of seven.
+/// Timeout in seconds for tinymembench: after 23 s, it has reached its latencies, which are not compared.
+/// With 260 MiB of last-level cache, it reached its fill around the caches after 28 s in five of seven
+/// rounds.
 pub(super) const FILLS: &str = "45";
 
 const fn time(
@@ -134,7 +135,8 @@ const fn time(
     }
 }
 
-/// Compares a rate in MB/s of a tool, optionally with the single-thread point of the probe's curve.
+/// Returns a comparison of a tool's rate in MB/s with the single-thread point of the probe's curve. Set `at`
+/// to `None` to compare the probe's value.
 const fn rate(
     figure: &'static str,
     id: &'static str,
@@ -151,8 +153,8 @@ const fn rate(
     }
 }
 
-/// Returns STREAM's copy in MB/s from the mean of its times, the number after its best rate: Fathom's figure
-/// is a mean.
+/// Returns the rate of STREAM's copy in MB/s, from the mean of its times, which is the number after its best
+/// rate: Fathom's figure is a mean.
 fn copy(text: &str) -> Option<f64> {
     copy_of(stream_elements(), text)
 }
@@ -163,9 +165,9 @@ fn copy_of(elements: usize, text: &str) -> Option<f64> {
     Some(2.0 * 8.0 * elements as f64 / mean_s / 1e6)
 }
 
-/// Returns STREAM's best copy in MB/s, with all threads: in its mean, each thread waits for the slowest at
-/// the end of every pass, while Fathom adds up what all of them move. In the best pass this effect is
-/// smallest.
+/// Returns the best rate of STREAM's copy in MB/s with all threads. In its mean, each thread waits for the
+/// slowest at the end of every pass, while Fathom adds up what all of them move. In the best pass, this
+/// effect is smallest.
 fn best_copy(text: &str) -> Option<f64> {
     number_after(text, "Copy:")
 }
@@ -178,8 +180,8 @@ fn fill(text: &str) -> Option<f64> {
     number_after(text, "SSE2 fill")
 }
 
-/// Returns the best of multiload's samples of 20 ms: the eighth column of its second line. Fathom's figure is
-/// from its best pass of 40 ms.
+/// Returns the best of multiload's samples of 20 ms, which is in the eighth column of its second line.
+/// Fathom's figure is from its best pass of 40 ms.
 fn best_load(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.contains("stream-sum"))?;
     line.split(',').nth(7)?.trim().parse().ok()
@@ -190,8 +192,8 @@ fn micro(text: &str) -> Option<f64> {
     rest.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// All comparisons. If Fathom's memory uses huge pages (latencies, reading by one core), that of the others
-/// does too, through -H or glibc; otherwise it uses the default pages.
+/// All comparisons. If Fathom's memory uses huge pages (latencies, reading by one core), so does that of the
+/// other tool, through -H or glibc; otherwise it uses the default pages.
 pub(super) const ALL: [Comparison; 18] = [
     time(
         "load, L1",
@@ -257,7 +259,7 @@ pub(super) const ALL: [Comparison; 18] = [
     Comparison {
         threads: 2.0,
         read: least_in_matrix,
-        // It hands over one line, and lines differ.
+        // This benchmark hands over a single cache line, and lines differ.
         calls: 5,
         least: false,
         ..time(

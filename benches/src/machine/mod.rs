@@ -1,5 +1,5 @@
-//! Whether the figures of `fathom machine` agree with those of established tools, and with each other from
-//! run to run.
+//! Measures whether the figures of `fathom machine` agree with those of established tools, and with each
+//! other from run to run.
 
 mod build;
 mod call;
@@ -23,16 +23,16 @@ use build::Built;
 use call::{Reported, RoundOutputs};
 use comparisons::{ALL, Comparison};
 
-/// Largest difference between a figure and the other tool's.
+/// Largest accepted difference between Fathom's figure and the other tool's, as a fraction.
 const ASKED: f64 = 0.1;
-/// Minimum number of valid rounds: one or two pairs, taken while neighbours are busy, prove nothing (1.225 in
-/// one case).
+/// Minimum number of valid rounds: one or two pairs that were measured while neighbours were busy prove
+/// nothing (the ratio was 1.225 in one case).
 const FEWEST: usize = 3;
-/// Maximum number of rounds: in each, Fathom and the other tool measure every figure, one right after the
+/// Maximum number of rounds. In each, Fathom and the other tool measure every figure, one right after the
 /// other.
 const ROUNDS: usize = 7;
 
-/// Returns the results of `fathom machine` with these words, as JSON.
+/// Returns the results of `fathom machine` with these arguments, as JSON.
 fn profile(tools: &Tools, choice: &[&str]) -> Result<Vec<Value>> {
     let file = tools.file("machine.json");
     let mut words = vec!["machine".to_string()];
@@ -63,15 +63,15 @@ fn figure(results: &[Value], id: &str, at: Option<f64>) -> Option<f64> {
     }
 }
 
-/// Returns a figure in cycles of the core's clock at its time.
+/// Returns a figure in cycles, by the clock of the core at that time.
 fn cycles(results: &[Value], id: &str) -> Option<f64> {
     probe(results, id)?["cycles"].as_f64()
 }
 
-/// Both figures of one round; `None` for a side without an answer.
+/// Both figures of one round; `None` for a side without a result.
 type Pair = (Option<f64>, Option<Reported>);
 
-/// Compares each figure with the other tools', in rounds.
+/// Compares each figure with those of the other tools, in rounds.
 ///
 /// # Errors
 /// If Fathom fails; missing tools are named below the table.
@@ -85,7 +85,7 @@ pub(crate) fn measure(tools: &Tools, options: &Options, share: Share) -> Result<
         done += 1;
         let mut outputs = RoundOutputs::default();
         for (index, comparison) in ALL.iter().enumerate() {
-            // A missing tool stays missing.
+            // A tool without a result in any earlier round is missing.
             if round > 0 && pairs[index].iter().all(|pair| pair.1.is_none()) {
                 continue;
             }
@@ -138,7 +138,7 @@ fn run(
     outputs: &mut RoundOutputs,
 ) -> Result<Option<Reported>> {
     if comparison.tool == "C loop" {
-        // Fathom starts its program on its own CPU.
+        // Fathom starts its program on its own CPU, so the loop does the same.
         let measured = tools.c_loop_on(0, 10, 1000, floor)?;
         let (least, _) = range(&measured.commands[0].wall_s);
         return Ok(Some(Reported {

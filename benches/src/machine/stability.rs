@@ -1,4 +1,4 @@
-//! How far the figures vary from run to run, on the machine as it is and next to a neighbour.
+//! Measures how far the figures vary from run to run, on the machine as it is and next to a busy neighbour.
 
 use super::{cycles, digits, figure, profile, range};
 use crate::Result;
@@ -11,10 +11,10 @@ use crate::tools::{Tools, median};
 /// Maximum number of runs in each condition.
 const RUNS: usize = 10;
 
-/// The unit of figures in cycles of the clock at their time.
+/// The unit of figures in cycles of the clock at that time.
 const CYCLES: &str = "cycles";
 
-/// Figures with their required stability: highest over lowest minus 1.
+/// Figures with their required stability, which is the highest over the lowest value, minus 1.
 const FIGURES: [(&str, &str, f64); 11] = [
     ("core_clock", "GHz", 0.03),
     ("l1_latency", "ns", 0.03),

@@ -16,8 +16,8 @@ pub(super) fn last_number(text: &str) -> Option<f64> {
     })
 }
 
-/// Returns the smallest number of all lines with a single number, or one after a row's name, as in the matrix
-/// of `pingpong`.
+/// Returns the smallest number of all lines that have a single number, or one number after a row's name, as
+/// in the matrix printed by `pingpong`.
 pub(super) fn least_in_matrix(text: &str) -> Option<f64> {
     text.lines()
         .filter_map(|line| line.split_once(':'))

@@ -1,4 +1,4 @@
-//! Whether the client is as fast as wrk on one core, and costs as little per request.
+//! Measures whether the client is as fast as wrk on one core, and costs as little per request.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,12 @@ use crate::table::{Table, ratio, result, us};
 use crate::tools::{Tools, median};
 
 const CONNECTIONS: &str = "64";
-/// Duration of each tool's part of a round, in seconds.
+/// Duration of each tool's measurement in a round, in seconds.
 const STEP: u32 = 2;
-/// Required throughput relative to wrk.
+/// Required throughput, as a fraction of wrk's.
 const LEAST_THROUGHPUT: f64 = 0.95;
 const MOST_CPU: f64 = 1.05;
-/// More than any client can send: wrk2, which always needs a rate, then sends as fast as it can.
+/// A rate above what any client can send: wrk2, which always needs a rate, then sends as fast as it can.
 const NO_LIMIT: &str = "-R10000000";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ enum Client {
     Oha,
 }
 
-/// The clients; the others are compared with wrk.
+/// The clients; Fathom's and the others are compared with wrk.
 const CLIENTS: [(Client, &str); 4] = [
     (Client::Wrk, "wrk"),
     (Client::Fathom, "fathom serve"),
@@ -36,12 +36,12 @@ const CLIENTS: [(Client, &str); 4] = [
     (Client::Oha, "oha"),
 ];
 
-/// The result of one part of a round.
+/// The result of one client's measurement in a round.
 struct Speed {
     per_second: f64,
     /// CPU time of the client per request, in microseconds.
     cpu_us: f64,
-    /// Little's law as reported by Fathom.
+    /// The result of Little's law, as reported by Fathom.
     little: Option<f64>,
 }
 
@@ -53,7 +53,7 @@ struct Rival {
     speeds: Vec<Speed>,
 }
 
-/// Measures all installed clients, each on the last CPU, in turn; the server is on the first.
+/// Measures all installed clients one after the other on the last CPU; the server is on the first.
 ///
 /// # Errors
 /// If a tool fails.
@@ -74,7 +74,7 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     let count = rivals.len();
     for round in 0..rounds as usize {
         for place in 0..count {
-            // The order changes, so that no client always profits from the state left by the previous one.
+            // The order changes, so that no client always benefits from the state that the previous one left.
             let rival = &mut rivals[(place + round) % count];
             let speed = rival.run(tools, cpu, &running.url)?;
             rival.speeds.push(speed);
@@ -216,7 +216,7 @@ fn by_fathom(tools: &Tools, url: &str, time: &str) -> Result<Speed> {
     })
 }
 
-/// Returns the number of requests, and requests per second, from the output of wrk and wrk2.
+/// Returns the number of requests, and the number per second, from the output of wrk or wrk2.
 fn by_wrk(text: &str) -> Option<(f64, f64)> {
     let line = text.lines().find(|line| line.contains(" requests in "))?;
     let requests = line.trim().split(' ').next()?.parse().ok()?;

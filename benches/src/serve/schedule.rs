@@ -1,4 +1,4 @@
-//! Whether requests are sent on time, and whether 10,000 connections are possible.
+//! Measures whether requests are sent on time, and whether 10,000 connections are possible.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::tools::Tools;
 
 const MOST_LAG_US: f64 = 30.0;
 
-/// Measures both.
+/// Measures both questions.
 ///
 /// # Errors
 /// If a tool fails.

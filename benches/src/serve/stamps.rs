@@ -1,4 +1,4 @@
-//! Whether the listen timestamp agrees with the kernel's own tracepoint.
+//! Measures whether the timestamp of listening agrees with the kernel's own tracepoint.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,12 +12,12 @@ use crate::tools::{Tools, median};
 
 /// Largest allowed difference, in seconds.
 const ASKED: f64 = 200e-6;
-/// The name of the server's program, because others on this machine may listen too.
+/// The name of the server's program, which distinguishes it from other servers on this machine.
 const SERVER: &str = "http";
 const LAUNCHES: usize = 100;
 const EVENTS: [&str; 2] = ["syscalls/sys_enter_execve", "syscalls/sys_exit_listen"];
 
-/// Measures the same launches by both.
+/// Measures the same launches in both ways.
 ///
 /// # Errors
 /// If a tool fails.
@@ -86,7 +86,7 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     Ok(table)
 }
 
-/// A separate instance of the kernel's tracing buffer, so that other users aren't disturbed.
+/// A separate instance of the kernel's tracing buffer, so that other users of tracing aren't disturbed.
 struct Instance(PathBuf);
 
 impl Instance {
@@ -102,8 +102,8 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Returns the seconds from the call of `execve` to the end of that of `listen`, for each process that
-    /// has both, in the order of listening.
+    /// Returns the seconds from the call of `execve` to the return of `listen`, for each process that called
+    /// both, in the order in which they listened.
     fn end(self) -> Result<Vec<f64>> {
         for event in EVENTS {
             let _ = fs::write(self.0.join(format!("events/{event}/enable")), "0");

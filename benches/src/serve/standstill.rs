@@ -1,4 +1,4 @@
-//! Whether an open loop sees the true length of a stall, and a closed one misses it.
+//! Measures whether an open loop sees the true length of a stall, and a closed one misses it.
 
 use std::path::Path;
 
@@ -62,9 +62,9 @@ pub(super) fn measure(tools: &Tools, options: &Options, program: &Path) -> Resul
     Ok(table)
 }
 
-/// Returns the milliseconds that this share of all requests don't exceed. A tenth of the arrivals meet a
-/// stall, wherever the step begins, because it lasts a multiple of ten seconds; their waits are evenly
-/// distributed from 1 s down to zero.
+/// Returns the wait in milliseconds that the fraction `share` of all requests don't exceed. A tenth of the
+/// arrivals meet a stall, no matter when the measurement begins, because it lasts a multiple of ten seconds.
+/// Their waits are evenly distributed from 1 s down to zero.
 fn truth(share: f64) -> f64 {
     1000.0 * (1.0 - (1.0 - share) / 0.1)
 }

@@ -1,4 +1,4 @@
-//! Whether a program in step with the samples is seen everywhere.
+//! Measures whether a program that runs in step with the samples is seen at all of its places.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,14 +10,14 @@ use crate::Result;
 use crate::sampling::{PERIOD, sampled, silent};
 use crate::table::Table;
 
-/// Fraction of each turn spent in `more`.
+/// Fraction of each iteration spent in `more`.
 const PART: f64 = 0.6;
 
-/// Durations of a turn, as multiples of the sample interval.
+/// Durations of an iteration, as multiples of the sample interval.
 const TURNS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 4.0, 10.0];
 
-/// The program of the tests: turns by the clock that the samples follow, that of the thread or of the
-/// machine.
+/// The program of the tests. The duration of its iterations is measured by the clock that the samples follow:
+/// that of the thread or of the machine.
 const SOURCE: &str = include_str!("../../../crates/trace/tests/common/beat.c");
 
 pub(super) fn measure(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
@@ -71,7 +71,7 @@ pub(super) fn measure(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Tab
     Ok(table)
 }
 
-/// Returns the share of the first function in the time of both.
+/// Returns the share of the first function in the time of both functions.
 fn share(seen: &Stacks) -> f64 {
     let own = seen.rows.iter();
     let own = own.filter(|row| row.activity == Activity::OwnCode);

@@ -1,4 +1,4 @@
-//! How much more CPU time a program takes when it is observed with its stacks.
+//! Measures how much more CPU time a program takes when it is observed with its stacks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,12 +14,11 @@ use crate::tracing::verdict;
 
 use super::programs::{BUILDS, CallTree};
 
-/// The period with which `fathom why` samples programs longer than a quarter of a second: 250 Hz.
+/// The period at which `fathom why` samples programs longer than a quarter of a second: 250 Hz.
 const PERIOD: Duration = Duration::from_nanos(3_989_000);
-/// The distance with which it samples calls, waits and faults.
+/// The interval of time at which `fathom why` samples calls, waits and faults.
 const CALL_STACKS: Duration = Duration::from_nanos(65_536);
-/// Required limit of the ratio of the observed CPU time to that of an unobserved run right before or after
-/// it.
+/// Required limit of the ratio of the observed CPU time to that of an unobserved run right before or after.
 const ASKED: f64 = 1.02;
 /// Number of pairs of runs of 0.7 s.
 const PAIRS: usize = 40;

@@ -1,7 +1,7 @@
-//! Whether stacks are followed to their beginning, and the time by function is right.
+//! Measures whether stacks are unwound to their beginning, and whether the time by function is right.
 //!
-//! Generated programs with a known call tree are sampled as `fathom why` does; short ones are explained by
-//! it, and the cost of sampling is measured; then 10,000 places of the largest binary on this machine are
+//! Generated programs with a known call tree are sampled as `fathom why` does. Short ones are explained by
+//! it, and the cost of sampling is measured. Then 10,000 addresses of the largest binary on this machine are
 //! named.
 
 mod beats;
@@ -27,13 +27,14 @@ use crate::table::Table;
 use crate::tools::Tools;
 use programs::{BUILDS, Build, CallTree, Program};
 
-/// Numbers of calls from `main` to the innermost function.
+/// Numbers of nested calls from `main` to the innermost function.
 const DEPTHS: [usize; 4] = [5, 20, 60, 200];
 
-/// Number of places of a binary that are named.
+/// Number of addresses of a binary that are named.
 const PLACES: usize = 10_000;
 
-/// Measures with the tier that this user's `fathom why` would use. With `--quick`, an eighth of the samples.
+/// Measures with the tier that `fathom why` would use for this user. With `--quick`, takes an eighth of the
+/// samples.
 pub(crate) fn measure(tools: &Tools, options: &Options) -> Result<Vec<Table>> {
     let tiers: Vec<Tier> = tiers().into_iter().take(1).collect();
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
@@ -100,7 +101,7 @@ fn trees(tiers: &[Tier], seconds: f64, folder: &Path) -> Result<Table> {
 }
 
 impl Build {
-    /// Returns whether its compiler is installed.
+    /// Returns whether the compiler for this build is installed.
     fn is_here(&self) -> bool {
         Command::new(self.compiler)
             .arg("--version")
@@ -117,8 +118,8 @@ impl Build {
     }
 }
 
-/// Returns the largest deviation of a function's shares from the truth: own time, and time including its
-/// callees.
+/// Returns the largest deviations of a function's shares from the true ones: for its own time, and for the
+/// time including its callees.
 fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f64, f64) {
     let truth = tree.truth();
     let numbers = numbers(build, program, seen);
@@ -153,8 +154,8 @@ fn worst(tree: &CallTree, build: &Build, program: &Program, seen: &Stacks) -> (f
     errors
 }
 
-/// Returns the number of a frame's function. Without names, it is found by its start address in the program
-/// with names.
+/// Returns a function that maps a frame to the number of its function. If the program has no names, a
+/// function is found by its start address in the program with names.
 fn numbers(
     build: &Build,
     program: &Program,
@@ -178,7 +179,7 @@ fn numbers(
     }
 }
 
-/// Names places all over a binary.
+/// Names addresses all over a binary.
 fn symbols() -> Result<Table> {
     let mut table = Table::new(
         "Names of 10,000 places of a large binary",
@@ -232,7 +233,7 @@ fn binaries() -> Vec<PathBuf> {
     found
 }
 
-/// Returns a memory figure of this process, in kB.
+/// Returns the memory figure of this process that has this name, in kB.
 fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));

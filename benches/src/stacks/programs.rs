@@ -7,24 +7,24 @@ use std::process::Command;
 use crate::Result;
 use crate::random::Random;
 
-/// A function of a program; all turns of its loop take equally long.
+/// A function of a program; all iterations of its loop take equally long.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
     turns: u64,
     callees: Vec<usize>,
 }
 
-/// Which function calls which: each is called by one function, from one place.
+/// A tree that shows which function calls which. Each function is called by one function, from one place.
 #[derive(Clone, Debug)]
 pub(super) struct CallTree {
     functions: Vec<Function>,
 }
 
-/// Number of turns of a loop that take about a microsecond.
+/// Number of loop iterations that take about a microsecond.
 const UNIT: u64 = 700;
 
 impl CallTree {
-    /// Creates a chain of this many calls, with shorter side branches.
+    /// Creates a chain of `depth` calls, with shorter side branches.
     pub(super) fn of_depth(depth: usize, random: &mut Random) -> Self {
         let mut functions = vec![Function::default(); depth];
         for at in 0..depth {
@@ -50,7 +50,7 @@ impl CallTree {
         self.functions.iter().map(|function| function.turns).sum()
     }
 
-    /// Returns each function's share of the time, own and including its callees.
+    /// Returns each function's shares of the time: its own, and including its callees.
     pub(super) fn truth(&self) -> Vec<(f64, f64)> {
         let all = self.turns() as f64;
         // A callee has a higher number.
@@ -71,7 +71,7 @@ impl CallTree {
     }
 }
 
-/// Draws the turns such that a third of the functions take most of the time.
+/// Draws a number of iterations, such that a third of the functions take most of the time.
 fn turns(random: &mut Random) -> u64 {
     match random.unit() < 0.3 {
         true => UNIT * (20 + random.below(200) as u64),
@@ -103,7 +103,7 @@ const fn build(
     }
 }
 
-/// With and without frame pointers, debug information and names.
+/// The builds: with and without frame pointers, debug information and names.
 pub(super) const BUILDS: [Build; 9] = [
     build("C", "gcc", &["-O2", "-fomit-frame-pointer"], false),
     build("C", "gcc", &["-O2", "-fno-omit-frame-pointer", "-g"], false),
@@ -121,14 +121,14 @@ pub(super) const BUILDS: [Build; 9] = [
     build("Go", "go", &["build", "-ldflags=-s -w"], false),
 ];
 
-/// A program, and its version with names.
+/// A program, and the same program with names.
 pub(super) struct Program {
     pub path: PathBuf,
     pub named: PathBuf,
 }
 
 impl Build {
-    /// Builds a program that runs through the tree for this many seconds.
+    /// Builds a program that runs through the tree for `seconds` seconds.
     pub(super) fn program(&self, tree: &CallTree, seconds: f64, folder: &Path) -> Result<Program> {
         let rounds = (seconds * 7e8 / tree.turns() as f64).ceil() as u64;
         let (source, suffix) = match self.language {
@@ -170,7 +170,7 @@ fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Returns one text for each function, callees first.
+/// Returns the source text of each function, callees first.
 fn functions(tree: &CallTree, text: impl Fn(usize, u64, String) -> String, call: &str) -> String {
     let all = tree.functions.iter().enumerate().rev();
     all.map(|(at, function)| {
@@ -181,7 +181,8 @@ fn functions(tree: &CallTree, text: impl Fn(usize, u64, String) -> String, call:
     .collect()
 }
 
-/// A turn is a multiplication that depends on the previous one: the same duration at any address.
+/// The factor and the summand of an iteration's multiplication, which depends on the previous iteration, so
+/// that its duration is the same at any address.
 const NEXT: &str = "6364136223846793005UL + 1442695040888963407UL";
 
 fn c(tree: &CallTree, rounds: u64) -> String {

@@ -1,4 +1,4 @@
-//! Whether `fathom why` shows where the own code's time goes in very short programs.
+//! Measures whether `fathom why` shows where the time of a very short program's own code goes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,11 +12,11 @@ use crate::tools::Tools;
 
 use super::programs::{BUILDS, CallTree, Program};
 
-/// Number of calls from `main` to the innermost function.
+/// Number of nested calls from `main` to the innermost function.
 const DEPTH: usize = 5;
 /// Intended durations of the programs, in seconds on the usual machine.
 const SECONDS: [f64; 3] = [0.018, 0.054, 0.15];
-/// Required fraction of own code's time.
+/// Required fraction of the own code's time that must be in named functions.
 const ASKED: f64 = 0.9;
 
 pub(super) fn measure(tools: &Tools, quick: bool, folder: &Path) -> Result<Table> {
@@ -68,7 +68,8 @@ fn explained(tools: &Tools, program: &Program, folder: &Path) -> Result<Value> {
         .map_err(|_| format!("fathom why: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// Returns the account's own code, and its part in rows with a function and a named caller, ns.
+/// Returns the time of the account's own code, and the part of it in rows with a function and a named caller,
+/// both in ns.
 fn own_code(seen: &Value) -> (f64, f64) {
     let sum = |rows: &Value, kind: &str, fits: &dyn Fn(&Value) -> bool| -> f64 {
         let rows = rows.as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What observing adds to a start: Fathom's kernel tier, perf and strace on the same program.
+//! Measures how much observation adds to a start: Fathom's kernel tier, perf and strace on the same program.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ use crate::options::Options;
 use crate::table::{Table, percent, ratio, us};
 use crate::tools::{Tools, median};
 
-/// Number of runs under perf and under strace.
+/// Number of runs under perf, and also under strace.
 const BY_OTHERS: usize = 20;
 
 /// Measures the time from the end of execve to the call of write, as seen by three observers.
 ///
 /// # Errors
-/// If Fathom fails; a missing observer has no row of numbers.
+/// If Fathom fails; for a missing observer, the row has no numbers.
 pub(super) fn measure(tools: &Tools, options: &Options, hello: &Hello) -> Result<Table> {
     let runs = options.scaled(BY_OTHERS).max(5);
     let program = hello.command.trim_matches('\'').to_string();
@@ -73,7 +73,7 @@ fn some_median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| median(values))
 }
 
-/// Measures by `perf record`, in seconds.
+/// Measures the time by `perf record`, in seconds.
 fn perf(tools: &Tools, program: &Path) -> Option<f64> {
     let perf = in_path("perf")?;
     let data = tools.file("perf.data");
@@ -102,7 +102,7 @@ fn perf(tools: &Tools, program: &Path) -> Option<f64> {
     perf_interval(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// Returns the time from the last successful execve before the first write to that write.
+/// Returns the time from the last successful execve before the first write to that write, in seconds.
 fn perf_interval(script: &str) -> Option<f64> {
     let mut executed = None;
     for line in script.lines() {
@@ -117,7 +117,7 @@ fn perf_interval(script: &str) -> Option<f64> {
     None
 }
 
-/// Measures by `strace -f -ttt -T`, in seconds.
+/// Measures the time by `strace -f -ttt -T`, in seconds.
 fn strace(tools: &Tools, program: &Path) -> Option<f64> {
     let log = tools.file("strace.log");
     let status = Command::new(in_path("strace")?)

@@ -16,7 +16,8 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
                 "`>` in {text:?} needs a shell: give the file with --output FILE, or use -S"
             ),
             other => format!(
-                "`{other}` in {text:?} needs a shell: use -S to run it through sh, or quote it to hand it to the program"
+                "`{other}` in {text:?} needs a shell: use -S to run it through sh, or quote it to pass it to the \
+                 program"
             ),
         });
     }

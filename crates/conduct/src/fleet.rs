@@ -40,7 +40,9 @@ pub fn folder(here: &Path) -> Result<PathBuf, ConductError> {
     }
     let state = remembered::user_folder("XDG_STATE_HOME", ".local/state");
     let state = state.ok_or_else(|| {
-        ConductError::Refused("no folder for jobs: set HOME or XDG_STATE_HOME".to_owned())
+        ConductError::Refused(
+            "the folder for jobs is unknown: set HOME or XDG_STATE_HOME".to_owned(),
+        )
     })?;
     Ok(state.join("jobs"))
 }
@@ -59,7 +61,7 @@ pub fn engine(
     };
     if partition.as_deref() == Some("") {
         return Err(ConductError::Refused(format!(
-            "--on {named}: there is no partition after the colon"
+            "--on {named}: the partition after the colon is missing"
         )));
     }
     let own = of_suite.as_ref().map(|engine| engine.name.clone());
@@ -68,7 +70,8 @@ pub fn engine(
     let engine = engine.ok_or_else(|| {
         let own = own.map(|own| format!("{own} or ")).unwrap_or_default();
         ConductError::Refused(format!(
-            "unknown engine {name:?}, only {own}slurm: [fleet] in fathom.toml defines others (docs/fleet.md)"
+            "unknown engine {name:?}; the engines are {own}slurm; [fleet] in fathom.toml defines others \
+             (docs/fleet.md)"
         ))
     })?;
     Ok((engine, partition))

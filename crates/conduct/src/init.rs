@@ -94,7 +94,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
 
 fn refused(path: &Path, error: &io::Error) -> ConductError {
     ConductError::Refused(format!(
-        "can't write {}: {error}; run it in a folder that you can write to",
+        "can't write {}: {error}; run this in a folder that you can write to",
         path.display()
     ))
 }

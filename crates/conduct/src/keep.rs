@@ -89,9 +89,9 @@ pub fn suite(here: &Path) -> Option<PathBuf> {
 pub fn check_label(label: &str) -> Result<(), Error> {
     let why = match label {
         "" => "it is empty",
-        place if place.starts_with("@-") => "`@-1` means the record saved last",
+        place if place.starts_with("@-") => "`@-1` means the last record saved",
         text if text.trim() != text || text.chars().any(char::is_control) => {
-            "it begins or ends with blanks, or contains control characters"
+            "it begins or ends with spaces, or contains control characters"
         }
         _ => return Ok(()),
     };

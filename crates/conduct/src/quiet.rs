@@ -31,7 +31,7 @@ pub(crate) fn wait_until_quiet(
         let left = patience.saturating_sub(began.elapsed());
         if left.is_zero() {
             return Err(ConductError::Untrusted(format!(
-                "the machine is still not quiet after {:.0} s: {problem}\n'fathom machine --check' says more; \
+                "the machine is still not quiet after {:.0} s: {problem}\n'fathom machine --check' shows more; \
                  --require-quiet=TIME waits longer",
                 began.elapsed().as_secs_f64()
             )));

@@ -35,7 +35,7 @@ pub struct Standing {
 /// If the path of this program's file is unknown.
 pub fn standing() -> Result<Standing, ConductError> {
     let program = std::env::current_exe().map_err(|error| {
-        ConductError::Failed(format!("this program's file isn't known: {error}"))
+        ConductError::Failed(format!("can't find this program's own executable: {error}"))
     })?;
     let all = tiers::detect();
     let kernel = all.into_iter().find(|one| one.tier == Tier::Kernel);
@@ -73,8 +73,8 @@ fn of_process(status: &str) -> Vec<String> {
     let lacks = |bit: u32| bounds.is_some_and(|bounds| bounds & (1 << bit) == 0);
     if lacks(BPF) || lacks(PERFMON) {
         found.push(
-            "this session can never get CAP_BPF and CAP_PERFMON, as in a container: add the capabilities BPF and \
-             PERFMON to it"
+            "this session can't get CAP_BPF and CAP_PERFMON; if it runs in a container, add the capabilities BPF \
+             and PERFMON to it"
                 .to_owned(),
         );
     }

@@ -171,7 +171,9 @@ fn looked_for_in(error: MeasureError, variables: &[(OsString, OsString)]) -> Mea
             let path = path.to_string_lossy();
             MeasureError::NoSuchProgram {
                 name,
-                hint: Some(format!("{hint}; the PATH of --env was searched: {path:?}")),
+                hint: Some(format!(
+                    "{hint}; the PATH that was searched is the one given with --env: {path:?}"
+                )),
             }
         }
         (error, _) => error,

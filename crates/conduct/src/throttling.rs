@@ -41,8 +41,8 @@ impl Throttling {
             id: "throttled".to_string(),
             stage: None,
             message: format!(
-                "throttled by this group's CPU limit{}: {} in all during the measurement; raise the limit or use \
-                 fewer CPUs",
+                "throttled by the CPU limit of Fathom's control group{}: {} in all during the measurement; raise \
+                 the limit or use fewer CPUs",
                 in_brackets(groups.limit()),
                 short_time(ns as f64 / 1e9)
             ),
@@ -67,8 +67,8 @@ fn of(runs: &[Option<u64>], limit: Option<f64>) -> Option<Warning> {
         id: "throttled".to_string(),
         benchmark: None,
         message: format!(
-            "throttled by this group's CPU limit{limit}: in {} of {} runs, {} in all; raise the limit or use fewer \
-             CPUs",
+            "throttled by the CPU limit of Fathom's control group{limit}: in {} of {} runs, {} in all; raise the \
+             limit or use fewer CPUs",
             throttled.len(),
             runs.len(),
             short_time(total as f64 / 1e9)
@@ -90,7 +90,7 @@ mod tests {
         );
         assert_eq!(
             warning.message,
-            "throttled by this group's CPU limit (40 % of a CPU): in 2 of 3 runs, 310 ms in all; raise the limit or use fewer CPUs"
+            "throttled by the CPU limit of Fathom's control group (40 % of a CPU): in 2 of 3 runs, 310 ms in all; raise the limit or use fewer CPUs"
         );
     }
 

@@ -157,7 +157,7 @@ impl Claim {
             modelled: analysis
                 .is_modelled()
                 .then(|| match analysis.estimates_calls() {
-                    true => "times, and the number to a factor of 2, modelled",
+                    true => "times modelled, and the number of calls to within a factor of 2,",
                     false => "modelled",
                 }),
         }
@@ -232,7 +232,7 @@ impl Claim {
         let delays = Piece::of_delays_after(analysis, &fits);
         if delays.ns >= DELAYS_WORTH_A_WORD * self.weight_ns && delays.ns > 0.0 {
             let words = format!(
-                "After these waits, it took {} more until it got a CPU.",
+                "After these waits, it waited another {} for a CPU.",
                 time(delays.ns)
             );
             self = self.with(&words);

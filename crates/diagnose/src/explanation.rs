@@ -155,13 +155,13 @@ fn losses(lost: &Losses) -> Vec<String> {
             lost.calls,
             "calls were lost because the table of calls was full",
         ),
-        (lost.off_cpu, "waits found their table full"),
+        (lost.off_cpu, "waits were lost because their table was full"),
         (
             lost.records,
-            "opens, forks, execs or exits found the ring full",
+            "opens, forks, execs or exits were lost because the ring was full",
         ),
         (lost.threads, "threads could not be followed"),
-        (lost.names, "file names are not kept"),
+        (lost.names, "file names were not kept"),
         (lost.intervals, "waits are not in the timeline"),
     ])
 }

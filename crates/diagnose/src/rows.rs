@@ -70,7 +70,7 @@ fn in_words(trace: &Trace, process: &Process) -> String {
         }) => format!("exit code {code}"),
         _ if process.ended_ns.is_some() => String::new(),
         _ if trace.attached.is_some() => "goes on".to_owned(),
-        _ => "not seen to end".to_owned(),
+        _ => "end not seen".to_owned(),
     }
 }
 

@@ -22,7 +22,9 @@ fn a_misleading_wall_time_is_said_with_the_way_out() {
     };
     let text = of(1);
     assert!(
-        text.starts_with("gzip's wall time is 101 ms, of which 60.0 ms is waiting for produce.")
+        text.starts_with(
+            "gzip's wall time is 101 ms, of which it spent 60.0 ms waiting for produce."
+        )
     );
     assert!(text.contains("Alone on the same input: 40.0 ms."));
     assert!(text.contains("`fathom bench --input FILE`"));
@@ -51,7 +53,7 @@ fn an_input_that_is_not_kept_is_to_be_saved_by_hand() {
             .message
     };
     let mut over = record();
-    over.staged[1].not_kept = Some("it is more than --stage-limit allows".to_string());
+    over.staged[1].not_kept = Some("it is larger than --stage-limit allows".to_string());
     assert!(said(&over, 1).contains("--keep-staged DIR"));
     let text = said(&over, 2);
     assert!(!text.contains("--keep-staged"), "{text}");
@@ -100,7 +102,7 @@ fn a_stage_that_works_differently_on_a_file_is_said_with_both_times() {
     assert!(
         text.starts_with(
             "Without waiting for its neighbours, gzip took 101 ms in the pipeline, alone on the same input \
-             50.0 ms: likely it works differently on a file than on a pipe, or"
+             50.0 ms: it probably works differently on a file than on a pipe, or"
         ),
         "{text}"
     );

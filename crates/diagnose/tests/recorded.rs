@@ -78,7 +78,7 @@ fn what_is_taken_down_at_the_end_has_a_row() {
     assert!(ns <= account, "{ns} of {account}");
     let mut ends = rows.filter(|row| row.call.as_deref() == Some("exit_group"));
     let object = ends.next().and_then(|row| row.object.as_deref());
-    let words = "memory that 4 processes give back";
+    let words = "memory that 4 processes return";
     assert!(object == Some(words), "{:?}", diagnosis.whereabouts);
 }
 

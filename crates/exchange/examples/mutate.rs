@@ -63,7 +63,7 @@ fn main() {
             seed += 1;
         }
     }
-    println!("{files} bent files: {whole} readings gave records, {errors} were refused");
+    println!("{files} mutated files: {whole} were read as records, {errors} were refused");
     println!("slowest: {:.3} s, {}", slowest.0.as_secs_f64(), slowest.1);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {

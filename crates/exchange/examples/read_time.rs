@@ -19,7 +19,7 @@ fn main() {
             Ok(imported) => {
                 let left_out: u64 = imported.left_out.iter().map(|entry| entry.count).sum();
                 let series = imported.benchmarks.len();
-                println!("{path}: {took:.3} s, {series} series, {left_out} left out");
+                println!("{path}: {took:.3} s, {series} series, {left_out} omitted");
             }
             Err(error) => println!("{path}: {took:.3} s, refused: {error}"),
         }

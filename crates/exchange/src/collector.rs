@@ -100,7 +100,7 @@ impl Collector {
     pub(crate) fn environment(&mut self, key: &str, value: &str) {
         match self.environment.get(key) {
             Some(old) if old == value => {}
-            Some(_) => self.left_out(key, "the file refers to an earlier one"),
+            Some(_) => self.left_out(key, "an earlier value in the file is kept"),
             None if self.environment.len() < 100 => {
                 self.environment
                     .insert(shortened(key.to_owned()), shortened(value.to_owned()));
@@ -113,7 +113,10 @@ impl Collector {
     /// values are exact.
     pub(crate) fn unit(&mut self, unit: &str, direction: Option<Direction>, exact: bool) {
         if self.units.len() >= MOST_LEFT_OUT && !self.units.contains_key(unit) {
-            return self.left_out("units", format!("more than {MOST_LEFT_OUT} are described"));
+            return self.left_out(
+                "units",
+                format!("more than {MOST_LEFT_OUT} units are described"),
+            );
         }
         let known = self.units.entry(unit.to_owned()).or_default();
         known.0 = direction.or(known.0);
@@ -137,7 +140,7 @@ impl Collector {
         if self.left_out.len() >= MOST_LEFT_OUT && !self.left_out_index.contains_key(&key) {
             key = (
                 "others".to_owned(),
-                format!("more than {MOST_LEFT_OUT} entries here"),
+                format!("more than {MOST_LEFT_OUT} entries in this list"),
             );
         }
         if let Some(&at) = self.left_out_index.get(&key) {
@@ -277,7 +280,7 @@ impl Collector {
             ..summary.clone()
         }) == Summary::default()
         {
-            self.left_out(measure.name, "no figure in it");
+            self.left_out(measure.name, "it contains no figures");
             return;
         }
         if let Some(at) = self.push(measure, Values::Summary(Box::new(summary))) {

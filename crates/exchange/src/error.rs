@@ -8,7 +8,7 @@ pub enum Error {
     Unknown(Vec<&'static str>),
     /// The file is a record of Fathom.
     #[error(
-        "this is a record of Fathom, not of another tool: `fathom export` and `fathom compare` read it directly"
+        "this is a Fathom record, not another tool's: `fathom export` and `fathom compare` read it directly"
     )]
     Own,
     /// More than one format matches.

@@ -183,7 +183,7 @@ fn one(
         let what = document(file(baseline, "benchmark.json"))?;
         let bytes = file(baseline, "sample.json");
         let reason = match *baseline {
-            "base" if last => Some("an earlier run; 'new' is the last"),
+            "base" if last => Some("an earlier run; only the last one, 'new', is kept"),
             other if last && other != "new" && bytes == file("new", "sample.json") => {
                 Some("the same run as 'new'")
             }

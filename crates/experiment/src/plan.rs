@@ -147,8 +147,8 @@ fn preparing(
         if !jobs.is_empty() {
             steps.push(PlanStep {
                 title: match install {
-                    true => format!("if not, install {need}"),
-                    false => format!("if not, only with --install: install {need}"),
+                    true => format!("if it is missing, install {need}"),
+                    false => format!("if it is missing, install {need} (only with --install)"),
                 },
                 commands: jobs.iter().map(crate::resolve::Job::shown).collect(),
             });

@@ -168,7 +168,7 @@ pub enum Lookup {
     Gap(String),
     /// The result was not measured this time, for this reason.
     NotMeasured(String),
-    /// The result is not measured under these parameters.
+    /// The result is not measured with these parameters.
     Elsewhere,
 }
 

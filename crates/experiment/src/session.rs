@@ -90,7 +90,7 @@ fn way_out(error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error.kind() {
         PermissionDenied | ReadOnlyFilesystem => {
-            "\nchoose a folder of your own for builds, inputs and records: --work DIR"
+            "\nchoose a folder that you can write to for builds, inputs and records: --work DIR"
         }
         _ => "",
     }
@@ -273,7 +273,7 @@ impl Running<'_> {
             return Some("interrupted".to_string());
         }
         if self.options.quick && !measure.quick {
-            return Some("it is not in the quick set".to_string());
+            return Some("--quick skips it".to_string());
         }
         if is_over(self.options.deadline) {
             return Some(NO_TIME.to_string());

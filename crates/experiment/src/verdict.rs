@@ -33,7 +33,7 @@ pub fn claim(
     let judged = all.next().unwrap_or_else(|| Judged {
         parameters: Vec::new(),
         verdict: ClaimVerdict::NotRunnableHere,
-        reason: "not measured under these parameters".to_string(),
+        reason: "not measured with these parameters".to_string(),
         measured: Vec::new(),
     });
     let elsewhere: Vec<Judged> = all.collect();
@@ -175,7 +175,10 @@ fn reason(claim: &Claim, verdict: ClaimVerdict, found: &Judgement) -> String {
     if verdict == ClaimVerdict::IllPosed {
         return match &claim.because {
             Some(because) => because.clone(),
-            None => format!("its own figures give {}", found.reason),
+            None => format!(
+                "its own published figures give a different result: {}",
+                found.reason
+            ),
         };
     }
     found.reason.clone()

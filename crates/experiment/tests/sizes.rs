@@ -78,7 +78,7 @@ fn an_interval_that_reaches_to_the_published_size_leaves_open_which_it_is() {
         };
         said("wall.a >= 7s", "value = 7, unit = \"s\"", &wide)
     };
-    let open = "the direction holds; 2.29x the published size, and the interval includes it";
+    let open = "the direction holds; the value is 2.29x the published size, but the interval reaches sizes close to the published one";
     assert_eq!(of(16.0), (Undecided, open.to_string()));
     // The interval extends beyond twice the published size, but the value does not.
     assert_eq!(of(13.0), (Reproduced, String::new()));

@@ -16,11 +16,11 @@ fn main() {
     std::process::exit(cli::run());
 }
 
-/// Makes a file that exceeds the size limit (`ulimit -f`) a reported write error instead of ending the
-/// process by SIGXFSZ. Programs started by Fathom get the original signal disposition.
+/// Ignores SIGXFSZ, so exceeding the file size limit (`ulimit -f`) is reported as a write error and doesn't
+/// end the process. Programs started by Fathom get the original signal disposition.
 #[cfg(target_os = "linux")]
 fn report_large_files() {
-    // SAFETY: takes numbers; no other thread exists yet.
+    // SAFETY: the arguments are numbers; no other thread exists yet.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
@@ -28,7 +28,7 @@ fn report_large_files() {
 /// and take it back for the next one, with a page fault for each page.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn keep_memory() {
-    // SAFETY: takes numbers; no other thread exists yet.
+    // SAFETY: the arguments are numbers; no other thread exists yet.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
         libc::mallopt(libc::M_TOP_PAD, 256 << 10);

@@ -9,7 +9,8 @@ fn fathom() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fathom"))
 }
 
-/// Writes a step of 8 % at 60 in `a` and none in `b`, with noise that is the same each time.
+/// Writes a column `a` with a step of 8 % at point 60 and a column `b` without one. The noise is the same
+/// each time.
 fn csv(folder: &Path, points: usize) -> std::path::PathBuf {
     let mut text = String::from("note,value,series,index\n");
     for index in 0..points {
@@ -69,7 +70,8 @@ fn a_step_in_a_file_is_found_and_said() {
     assert!(text.starts_with(begins), "{text}");
 }
 
-/// Writes a column for each of two metrics, the second with a gap, as Otava does; the newest line first.
+/// Writes a file as Otava does: a column for each of two metrics, the second with a gap, and the newest line
+/// first.
 fn wide(bytes: impl Fn(&str) -> Vec<u8>, folder: &Path) -> Value {
     let mut lines: Vec<String> = (0..100)
         .map(|at| {
@@ -255,7 +257,7 @@ fn wrong_files_are_answered_with_what_to_change() {
     let said = refused(&["--csv", &no_number, "--branch", "main"]);
     assert!(said.contains("no column named \"branch\""), "{said}");
     let empty = file("c.csv", "series,index,value,branch\n");
-    assert!(refused(&["--csv", &empty]).contains("no line below the column names has a value"));
+    assert!(refused(&["--csv", &empty]).contains("no row below the column names has a value"));
     let ragged = file("d.csv", "series,index,value\na,1\n");
     assert!(refused(&["--csv", &ragged]).contains("line 2 has 2 fields"));
     let gone = folder.path().join("gone.csv");

@@ -157,7 +157,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
     let row = &record["benchmarks"][0];
     assert!(row["confirmation_rounds"].as_u64() >= Some(10), "{row}");
     assert!(row["ratio"]["low"].as_f64() > Some(1.0), "{row}");
-    // Any allowed way of observing names the sleep.
+    // Every tier that is allowed here names the sleep.
     let difference = row["difference"].as_array().expect("a list");
     assert!((2..=5).contains(&difference.len()), "{row}");
     let line = |at: usize| difference[at].as_str().expect("a line");
@@ -174,7 +174,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
         "{}",
         read(&files[2])
     );
-    // A second job produces the reports from the record alone.
+    // As in a second CI job, the reports are produced from the record alone.
     let again = folder.path().join("again.md");
     let output = fathom(
         folder.path(),
@@ -200,7 +200,7 @@ fn a_command_that_waits_is_worse_and_confirmed() {
         "{}",
         said(&output)
     );
-    // A fifo is neither waited for nor read without end.
+    // The gate neither blocks on a FIFO nor reads it without end.
     let fifo = folder.path().join("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status();
     assert!(made.expect("mkfifo runs").success());
@@ -232,7 +232,7 @@ fn more_reads_are_named_as_the_cause() {
     );
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     let record: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
-    // On a busy machine, the time that the longer run waited for a CPU comes first.
+    // On a busy machine, the time that the longer run waited for a CPU is listed first.
     let lines = record["benchmarks"][0]["difference"].as_array();
     let mut lines = lines.expect("a difference").iter();
     let reads = lines.find(|line| {
@@ -273,7 +273,7 @@ fn gates_are_saved_and_enough_of_them_are_the_noise_floor() {
     let record: Value = serde_json::from_slice(&again.stdout).expect("it is JSON");
     let row = &record["benchmarks"][0];
     assert_eq!(row["floor_source"]["gates"], 19, "{row}");
-    // The largest floor seen, on this machine or on those 18.
+    // The floor is the largest one seen, so it is at least that of the 18 saved gates.
     assert!(row["floor"].as_f64() >= Some(0.0199), "{row}");
     let shown = String::from_utf8(gate(&["--no-save"]).stdout).expect("UTF-8");
     assert!(shown.contains("noise floor: 19 earlier gates"), "{shown}");
@@ -306,7 +306,7 @@ fn the_other_rule_says_how_often_it_fails_identical_code() {
 fn edits_of_the_working_tree_are_judged_against_main() {
     let world = World::new();
     world.write("work.sh", "sleep 0.3\n");
-    // Head widens its own margin: this is reported and has no effect.
+    // If head widens its own margin, this is reported but has no effect.
     world.write(
         "fathom.toml",
         &format!("{SUITE}\n[gate]\nmargin = \"99%\"\n"),

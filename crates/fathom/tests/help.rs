@@ -1,4 +1,4 @@
-//! Fathom's documentation of itself: explained words, completions, manual pages.
+//! Fathom's built-in documentation: explanations of words, completions, manual pages.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -85,7 +85,7 @@ fn verbs_options_words_and_benchmarks_are_completed() {
         offered(here, &["fathom", "explain", "unbuffered-o"]),
         ["unbuffered-output"]
     );
-    // Without a store there is nothing to offer, and no error either.
+    // Without a store, nothing is offered and no error is reported.
     assert!(!offered(here, &["fathom", "history", ""]).contains(&"parse".to_owned()));
     let made = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args([
@@ -140,7 +140,7 @@ fn each_verb_has_a_manual_page() {
         let text = std::fs::read_to_string(pages.join(page)).expect("the page is there");
         assert!(text.contains(".SH OPTIONS"), "{page}");
     }
-    // The guide lists them all; verbs are described on their verb's page.
+    // The guide lists every verb. Commands below a verb are described on the verb's page.
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
     let guide = std::fs::read_to_string(guide).expect("the guide is there");
     for page in std::fs::read_dir(&pages).expect("the folder is there") {

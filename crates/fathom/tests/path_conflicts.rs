@@ -3,7 +3,8 @@
 
 use std::process::{Command, Stdio};
 
-/// Runs in a folder whose `f` holds user data; returns the exit code, standard error, and `f` afterwards.
+/// Runs Fathom in a folder with a file `f` that holds user data. Returns the exit code, standard error, and
+/// the content of `f` afterwards.
 fn with_a_file(arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f");

@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn the_module_follows_the_records_and_the_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // The module needs 3.10.
+    // The module needs Python 3.10.
     let asked = "import sys; sys.exit(sys.version_info < (3, 10))";
     let has_python = Command::new("python3").args(["-c", asked]).status();
     if !has_python.is_ok_and(|status| status.success()) {

@@ -51,7 +51,7 @@ fn it_says_how_the_kernel_tier_stands_and_undoes_only_what_it_did() {
 
 #[test]
 fn another_user_gets_the_kernel_tier_by_the_file_and_loses_it_again() {
-    // SAFETY: returns a number.
+    // SAFETY: the call takes no arguments and can't fail.
     if unsafe { libc::geteuid() } != 0 {
         return fathom_test_log::skipped("only root can give capabilities to a file");
     }

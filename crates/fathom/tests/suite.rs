@@ -115,7 +115,7 @@ fn a_benchmark_has_one_name_and_one_clock_whoever_measures_it() {
             )
         })
         .collect();
-    // run, bench, three versions and a gate.
+    // Six measurements: `run`, `bench`, three versions and a gate.
     assert_eq!(of_wall, [(&Value::from("count"), 6)], "{history}");
 }
 
@@ -164,7 +164,7 @@ fn a_measure_names_the_metrics_that_are_judged() {
         "{text}"
     );
     assert!(
-        text.contains("`metrics` has no meaning for how = \"startup\""),
+        text.contains("`metrics` does not apply to how = \"startup\""),
         "{text}"
     );
 }
@@ -206,7 +206,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     {
         world.write("build.sh", &format!("# {hour}\n{build}"));
         world.git(&["add", "-A"]);
-        // Maximum number of a thread's copies that wait for their samples.
+        // Commit times are an hour apart, so their order is known.
         let date = format!("GIT_COMMITTER_DATE=2026-01-01T0{hour}:00:00Z");
         let commit = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit"];
         let message = format!("build {hour}");
@@ -219,7 +219,7 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     let suite = SUITE.replace("work.sh\"", "{work}/tool.sh\"\nneeds = [\"tool\"]");
     let build = "\n[builds.tool]\ncommand = \"sh build.sh {work}\"\n";
     world.write("fathom.toml", &format!("{suite}{build}"));
-    // The newest is measured first.
+    // The newest revision is measured first.
     world.good(&["run", "--revisions", "HEAD..HEAD"]);
     let text = world.good(&["run", "--revisions", "HEAD~2..", "--every", "1"]);
     assert!(text.contains("2 of 3 revisions measured"), "{text}");
@@ -247,7 +247,8 @@ fn the_suite_over_past_commits_leaves_out_what_does_not_build() {
     }
 }
 
-/// Its duration changes with each run, so that neither of two such commands in a random order is slower.
+/// A command whose duration alternates from run to run. If two such commands run in random order, neither is
+/// slower.
 const UNSTEADY: &str =
     "n=$(cat n 2>&- || echo 0); echo $((n + 1)) >n; [ $((n % 2)) = 0 ] || sleep 0.01\n";
 
@@ -328,7 +329,7 @@ fn every_command_that_is_advised_can_be_typed_as_it_is_printed() {
     for line in advised {
         let words = shell_words::split(&line).expect("words");
         let mut words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        // Everything except the duration.
+        // Run the command as printed, except for the duration.
         if let Some(place) = words.iter().position(|word| *word == "--time") {
             words[place + 1] = "1s";
         }

@@ -12,8 +12,8 @@ use crate::Error;
 pub struct Engine {
     /// The name used with `--on`.
     pub name: String,
-    /// Submits `{script}`, with its output in `{log}`, which Slurm expects as a `{log_pattern}`. The last word of
-    /// the first output line, up to a `;`, is the job's id.
+    /// Submits `{script}` and directs its output to `{log}`; for Slurm, `{log_pattern}` is the same path as a
+    /// file name pattern. The last word of the first output line, up to a `;`, is the job's id.
     pub submit: String,
     /// Words added to `submit` if a `{partition}` is requested.
     pub partition: String,
@@ -26,8 +26,8 @@ pub struct Engine {
     pub array: String,
     /// Maximum number of jobs in an array.
     pub array_size: usize,
-    /// Prints Slurm's settings, including `MaxArraySize`, which every index must be below. Empty if
-    /// `array_size` is known.
+    /// Prints Slurm's settings, including `MaxArraySize`; every array index must be smaller than that. Empty
+    /// if `array_size` is known.
     #[serde(default)]
     pub array_limit: String,
     /// Lists the user's unfinished jobs, one per line: the id, then words that describe its state.
@@ -51,7 +51,7 @@ pub struct Place<'a> {
     pub last: Option<usize>,
 }
 
-/// The line of Slurm's settings with the number that every array index must be below.
+/// The Slurm setting that every array index must be below.
 const ARRAY_LIMIT: &str = "MaxArraySize";
 
 /// Maximum number of jobs in one `scancel` command, which could otherwise become too long.
@@ -168,7 +168,7 @@ impl Engine {
         }
     }
 
-    /// Returns the unfinished jobs, with the words for the state of each.
+    /// Returns the ids of the unfinished jobs, each with the words that describe its state.
     ///
     /// # Errors
     /// [`Error::Template`], [`Error::Engine`].
@@ -220,7 +220,7 @@ fn words(key: &'static str, template: &str) -> Result<Vec<String>, Error> {
     let wrong = |why: String| Error::Template { key, why };
     let words = shell_words::split(template).map_err(|error| wrong(error.to_string()))?;
     match words.is_empty() {
-        true => Err(wrong("it is missing, but this needs it".to_owned())),
+        true => Err(wrong("it is required here, but missing".to_owned())),
         false => Ok(words),
     }
 }
@@ -242,7 +242,8 @@ fn filled(
                 let mut known: Vec<_> = values.keys().map(|name| format!("{{{name}}}")).collect();
                 known.sort();
                 let known = known.join(", ");
-                let why = format!("no placeholder is named {{{name}}}; they are {known}");
+                let why =
+                    format!("no placeholder is named {{{name}}}; the placeholders are {known}");
                 Error::Template { key, why }
             })?;
             out += before;
@@ -351,7 +352,7 @@ mod tests {
         let error = submission(&engine, &place).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "[fleet] constraint: it is missing, but this needs it"
+            "[fleet] constraint: it is required here, but missing"
         );
     }
 

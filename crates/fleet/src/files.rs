@@ -23,8 +23,8 @@ pub(crate) fn failed<'a>(
     }
 }
 
-/// Only the owner may enter the folder. The sticky bit has no effect here, but a folder that came with a
-/// repository can't have it.
+/// The mode of a folder that only its owner may enter. The sticky bit has no effect here, but it marks the
+/// folder as Fathom's: a folder that came with a repository can't have it.
 const MODE: u32 = 0o1700;
 
 /// Creates a folder that only its owner can enter; returns false if it already exists.

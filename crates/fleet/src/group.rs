@@ -43,29 +43,31 @@ pub(crate) struct State {
     id: Option<String>,
     /// Nodes that were unfit.
     exclude: Vec<String>,
-    /// Since when the engine has not known the job, in milliseconds since 1970.
+    /// When the engine was first found not to know the job, in milliseconds since 1970.
     gone_since: Option<u64>,
-    /// Since when the engine has rejected the job, and why it was being resubmitted.
+    /// When the engine first rejected the job, in milliseconds since 1970, and why the job was being
+    /// resubmitted.
     refused_since: Option<u64>,
     why_again: Option<String>,
     /// Why there is no result and there won't be one.
     given_up: Option<String>,
-    /// The user cancelled it.
+    /// The user cancelled the job.
     cancelled: bool,
 }
 
 /// The progress of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// The engine has it, in this state; with the node on which it was last started.
+    /// The engine has the job. Holds the engine's words for its state, and the node on which it was last
+    /// started.
     Known(String, Option<String>),
-    /// No news, or the job is being resubmitted; with the reason.
+    /// There is no news, or the job is being resubmitted. Holds the reason.
     Waiting(String),
-    /// It ended; its files are in the attempt's folder.
+    /// The job ended; its files are in the attempt's folder.
     Ended(Attempt),
-    /// The job has no result after the maximum number of submissions; with the reason.
+    /// The job has no result after the maximum number of submissions. Holds the reason.
     GivenUp(String),
-    /// The user cancelled it.
+    /// The user cancelled the job.
     Cancelled,
 }
 
@@ -81,7 +83,7 @@ impl Progress {
 pub struct Attempt {
     /// The exit code of the verb.
     pub exit: i32,
-    /// Its folder: `stdout`, `stderr`, `record.json`, `store.db`.
+    /// The attempt's folder, with `stdout`, `stderr`, `record.json` and `store.db`.
     pub folder: PathBuf,
     /// The engine, node and job that ran it.
     pub run: JobRun,
@@ -186,12 +188,12 @@ impl Group {
         self.states[job].id.as_deref()
     }
 
-    /// Returns whether its results were shown and saved.
+    /// Returns whether the group's results were shown and saved.
     pub fn is_collected(&self) -> bool {
         self.folder.join("collected").exists()
     }
 
-    /// Records that its results were shown and saved.
+    /// Records that the group's results were shown and saved.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -199,7 +201,7 @@ impl Group {
         put(&self.folder.join("collected"), 0o600, b"")
     }
 
-    /// Removes its folder if its results were collected long ago.
+    /// Removes the group's folder if its results were collected long ago.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -265,7 +267,7 @@ impl Group {
             if !state.exclude.contains(&end.node) {
                 state.exclude.push(end.node.clone());
             }
-            return self.again(job, format!("{} is not fit to measure: {why}", end.node));
+            return self.again(job, format!("{} is not fit to measure on: {why}", end.node));
         }
         let jobs = match answer {
             Ok(jobs) => jobs,
@@ -278,7 +280,7 @@ impl Group {
                 why.unwrap_or_else(|| "it was not handed over".to_owned()),
             );
         };
-        // The file may be about to be written.
+        // The file may not be written yet.
         let newest = newest_attempt(&folder)?;
         let newest = newest.and_then(|folder| read::<Started>(&folder.join(step::STARTED)).ok());
         let node = newest.filter(|started| started.token == state.token);
@@ -301,7 +303,7 @@ impl Group {
             (_, Some(line)) => format!("; its log ends with: {line}"),
             (None, None) => {
                 let folder = self.folder.display();
-                format!(" and left nothing in {folder}, which all nodes must see")
+                format!(" and left nothing in {folder}, which must be visible on all nodes")
             }
             (Some(_), None) => String::new(),
         };
@@ -365,10 +367,10 @@ impl Group {
                 Ok(Progress::Waiting(format!("handed over again: {why}")))
             }
             Err(error @ Error::Engine { .. }) => {
-                // The script was not submitted.
+                // The script was not submitted, so it isn't needed.
                 let _ = fs::remove_file(&one.path);
                 let since = *state.refused_since.get_or_insert_with(now);
-                let why = format!("{why}; no other node takes it: {error}");
+                let why = format!("{why}; no other node accepts it: {error}");
                 match now().saturating_sub(since) < REFUSED_FOR {
                     true => Ok(Progress::Waiting(why)),
                     false => give_up(state, why),

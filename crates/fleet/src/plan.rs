@@ -10,7 +10,7 @@ use crate::engine::{Engine, Place};
 /// The requested command and its options. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
-    /// Path of the program that runs it; the same on all nodes.
+    /// Path of the program that runs the command; the same on all nodes.
     pub program: PathBuf,
     /// Its arguments, the verb first.
     pub arguments: Vec<String>,
@@ -89,7 +89,7 @@ impl Asked {
         let (first, count) = jobs;
         let (number, last) = match count {
             1 => (first.to_string(), None),
-            // The variables of Slurm and PBS.
+            // In an array, Slurm and PBS set a variable to the job's index.
             _ => (
                 format!("$(({first} + ${{SLURM_ARRAY_TASK_ID-$PBS_ARRAY_INDEX}}))"),
                 Some(count - 1),

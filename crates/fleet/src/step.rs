@@ -63,7 +63,7 @@ pub struct Attempted {
     /// The folder of the attempt.
     pub folder: PathBuf,
     job: PathBuf,
-    /// The part that it does.
+    /// The part of the request that this attempt does.
     pub part: Part,
     /// Number of jobs on the same kind of machine, including this one.
     pub parts: usize,

@@ -1,5 +1,5 @@
-//! Jobs of an engine that loses them, starts them twice, forgets them and refuses them: a few lines of shell
-//! that log their requests.
+//! Jobs on an engine that loses them, starts them twice, forgets them and refuses them. The engine is a few
+//! lines of shell that log the requests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use fathom_fleet::{Asked, Engine, Error, Group, Part, Progress, Step, Unfit, groups};
 use tempfile::TempDir;
 
-/// Its folder has `submitted`, a line for each submission; `state`, the engine's response; and `cancelled`.
+/// A fake engine. Its folder has `submitted`, with a line for each submission; `state`, the engine's
+/// response; and `cancelled`.
 struct World {
     folder: TempDir,
 }
@@ -227,7 +228,7 @@ fn an_engine_that_refuses_a_job_that_was_lost_is_asked_again_for_a_while() {
     assert!(matches!(one(&mut group), Progress::Waiting(_)));
     fs::remove_file(world.path("refuses")).unwrap();
     assert!(is_again(&one(&mut group)));
-    // A job that was accepted despite the refusal has an older token.
+    // If the engine accepted a job although it reported a refusal, that job has an older token.
     assert!(world.step(0, 2).is_none());
     assert!(world.step(0, 4).is_some());
 

@@ -1,15 +1,15 @@
-//! Converts what the kernel reports of a dead process to the numbers of a run.
+//! Converts the kernel's data about a dead process to the numbers of a run.
 //!
-//! Used by Fathom to read answers, and by the launcher, which writes runs to the record by itself.
+//! Fathom uses this to read answers. The launcher uses it because it writes runs to the record itself.
 
 use crate::shared::{Answer, Text};
 
 /// The measurements of a run. Times are nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metrics {
-    /// From before the process was created until its exit was seen.
+    /// Time from before the process was created until its exit was seen.
     pub wall_ns: u64,
-    /// From before the process was created until it called `execve`.
+    /// Time from before the process was created until it called `execve`.
     pub spawn_ns: u64,
     /// Resource usage of the process and the children that it reaped.
     pub usage: Usage,
@@ -19,7 +19,7 @@ pub struct Metrics {
     pub harness_wait_ns: Option<u64>,
     /// The wall time minus both waits, if that is exact.
     pub undisturbed_ns: Option<u64>,
-    /// Bytes and calls that it read and wrote.
+    /// Bytes and calls with which the process read and wrote.
     pub io: Option<Io>,
 }
 
@@ -43,9 +43,9 @@ pub struct Io {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exited {
-    /// With this exit code.
+    /// The process exited with this code.
     Code(i32),
-    /// By this signal.
+    /// The process was ended by this signal.
     Signal(i32),
 }
 
@@ -80,7 +80,7 @@ pub struct Schedstat {
     pub on_cpu_ns: u64,
     /// Time ready to run, but without a CPU.
     pub wait_ns: u64,
-    /// How often it was scheduled on a CPU.
+    /// How often the thread was scheduled on a CPU.
     pub slices: u64,
 }
 
@@ -97,9 +97,9 @@ pub struct Usage {
     pub minor_faults: u64,
     /// Page faults that needed a device.
     pub major_faults: u64,
-    /// Number of times it left the CPU to wait.
+    /// Number of times that the process left the CPU to wait.
     pub voluntary_switches: u64,
-    /// Number of times it was preempted.
+    /// Number of times that the process was preempted.
     pub involuntary_switches: u64,
 }
 
@@ -130,7 +130,7 @@ pub fn schedstat(text: &str) -> Option<Schedstat> {
 
 fn io(text: &str) -> Option<Io> {
     let mut lines = text.lines();
-    // In the kernel's order; an additional line at the end is ignored.
+    // The fields are in the kernel's order; an additional line at the end is ignored.
     let mut value = |name: &str| -> Option<u64> {
         lines
             .next()?
@@ -199,8 +199,8 @@ pub fn exited(status: i32) -> Exited {
 /// CPU, and `rusage` is truncated to microseconds twice; creating a thread or child costs at least 20 µs.
 const SAME_CPU_TIME_NS: u64 = 15_000;
 
-/// Returns the wall time minus the waits of the program and the launcher for a CPU, if that is exact: if the
-/// main thread used all the CPU time, its waits are all the waits.
+/// Returns the wall time minus the waits of the program and the launcher for a CPU, if that is exact. It is
+/// exact if the main thread used all the CPU time, because there are then no other waits.
 fn undisturbed_ns(
     wall_ns: u64,
     usage: &Usage,
@@ -214,7 +214,8 @@ fn undisturbed_ns(
     let undisturbed = wall_ns
         .checked_sub(main_thread.wait_ns)?
         .checked_sub(harness_wait_ns?)?;
-    // It can't be less than the work itself; if it is, the launcher's waits overlapped the program's run.
+    // The result can't be less than the work itself; if it is, the launcher's waits overlapped the program's
+    // run.
     (undisturbed >= main_thread.on_cpu_ns).then_some(undisturbed)
 }
 
@@ -233,9 +234,9 @@ fn fits(wait_ns: u64, worked_ns: u64, wall_ns: u64) -> bool {
     wait_ns.saturating_add(worked_ns) <= wall_ns
 }
 
-/// Between the two readings the launcher sleeps once, until the exit wakes it, so it is scheduled exactly
-/// once. Zero times means that the program was dead before the launcher began to wait; more than once means
-/// that the launcher was also preempted in between.
+/// Returns how long the launcher waited for a CPU between the two readings, if it was scheduled exactly once.
+/// It sleeps once between them, until the exit wakes it. If it was not scheduled at all, the program was dead
+/// before the launcher began to wait; if more than once, the launcher was also preempted in between.
 fn wait_for_the_exit_ns(before: Schedstat, after: Schedstat) -> Option<u64> {
     (after.slices.checked_sub(before.slices)? == 1)
         .then(|| after.wait_ns.saturating_sub(before.wait_ns))

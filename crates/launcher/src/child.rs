@@ -188,7 +188,7 @@ fn hand_over(listener: isize) -> isize {
 /// Waits until the process has exited, without reaping it.
 pub(crate) fn wait_for_exit(pid: isize) {
     let mut info = [0u64; 16];
-    // SAFETY: siginfo is 128 bytes.
+    // SAFETY: the buffer has room for the 128 bytes of a siginfo.
     while unsafe {
         call(
             number::WAITID,

@@ -40,7 +40,7 @@ fn handle(signal: usize, by: extern "C" fn(i32)) {
     };
 }
 
-/// The interrupted call returns an error.
+/// Does nothing: the interrupted call returns an error.
 extern "C" fn on_wake(_: i32) {}
 
 extern "C" fn on_death(_: i32) {

@@ -5,7 +5,7 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     crate::system::exit(99)
 }
 
-/// The precompiled core library refers to it; with `panic=abort` it is never called.
+/// The precompiled core library refers to this function; with `panic=abort` it is never called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 

@@ -20,8 +20,8 @@ pub(crate) fn open(directory: usize, path: usize, flags: usize) -> isize {
     }
 }
 
-/// The current targets of our own standard descriptors, so that they aren't replaced if the next job needs
-/// the same ones.
+/// The files to which our own standard descriptors currently refer. A descriptor isn't replaced if the next
+/// job needs the same file.
 pub(crate) struct Placed {
     input_fd: i32,
     output_fd: i32,
@@ -36,7 +36,8 @@ impl Placed {
     };
 
     /// Sets up the child's standard descriptors and directory in this process before the clock starts: the
-    /// child inherits them and has nothing left to do. The two descriptors are used if the job names no file.
+    /// child inherits them and has nothing left to do. `input_fd` and `output_fd` are used if the job doesn't
+    /// name a file.
     pub(crate) fn place(
         &mut self,
         job: &Job,
@@ -86,7 +87,7 @@ impl Placed {
     /// Closes everything, so that a pipe or file isn't held open between hand-overs.
     pub(crate) fn let_go(&mut self) {
         for place in 0..3 {
-            // It is open; if not, the next job reports that.
+            // The null descriptor is open; if it isn't, the next job reports that.
             let _ = copy_to(fd::NULL, place);
         }
         *self = Placed::NOTHING;

@@ -5,8 +5,8 @@
 unsafe extern "C" fn memset(target: *mut u8, value: i32, length: usize) -> *mut u8 {
     let mut i = 0;
     while i < length {
-        // SAFETY: the caller guarantees `length` bytes; the volatile write keeps this from becoming a call of
-        // itself.
+        // SAFETY: the caller guarantees `length` bytes; the volatile write keeps the compiler from turning
+        // this loop into a call of this function.
         unsafe { core::ptr::write_volatile(target.add(i), value as u8) };
         i += 1;
     }

@@ -10,7 +10,7 @@ use crate::shared::{BASE, Control, MOST_STAGES, PIPELINE, Pipeline, Stage, fd, s
 use crate::system::{self, call, call3, number};
 use crate::tree::{count_left, kill, sweep};
 
-/// Maximum delay, caused by a stage that is not due yet, before we notice that the run must end.
+/// Maximum time that we sleep until a stage is due before we check whether the run must end.
 const CHECK_NS: u64 = 20_000_000;
 const POLLIN: i16 = 1;
 const STACK_BYTES: usize = 16384;
@@ -158,7 +158,8 @@ fn end_all_if_one_failed(stages: &[Stage], held: &[Held; MOST_STAGES]) {
     if killed() || !stages.iter().zip(held).any(could_not) {
         return;
     }
-    // SAFETY: the word that Fathom sets to end a run; pending stages are not started then.
+    // SAFETY: an aligned word in the shared memory, which Fathom also sets to end a run. Pending stages are
+    // then not started.
     unsafe { core::ptr::write_volatile(&raw mut (*memory()).control.kill_tree, 1) };
     for (stage, held) in stages.iter().zip(held) {
         if held.state == State::Running {

@@ -1,8 +1,8 @@
 //! Writes finished runs to the JSON record, so that it is complete even if a process is killed.
 //!
 //! Fathom is notified only after several runs, and runs that it doesn't know about yet must not be lost if it
-//! is killed. The launcher outlives a killed Fathom, so that a write in progress completes. The text is the
-//! same as that of Fathom's own journal, except for the steal time, which is inserted at the end.
+//! is killed. The launcher outlives a killed Fathom, so a write in progress completes. The text is the same
+//! as that of Fathom's own journal, except for the steal time, which is inserted at the end.
 
 use crate::account::{self, Exited};
 use crate::shared::{Answer, Control, Job, OPEN_END, fd};
@@ -53,7 +53,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Continues at the file's current position.
+    /// Opens the record, to continue at the file's current position.
     pub(crate) fn open() -> Record {
         // SAFETY: takes numbers; returns an error if there is no such descriptor.
         let at = unsafe { call3(number::LSEEK, fd::RECORD as usize, 0, SEEK_CUR) };

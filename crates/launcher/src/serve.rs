@@ -22,7 +22,7 @@ pub extern "C" fn serve() -> ! {
     set_up();
     loop {
         let mut byte = 0u8;
-        // SAFETY: one byte.
+        // SAFETY: transfers one byte of a live variable.
         match unsafe {
             call3(
                 number::READ,
@@ -47,7 +47,7 @@ pub extern "C" fn serve() -> ! {
             command::SWEEP => shared.control.immortal = sweep(),
             _ => end(),
         }
-        // SAFETY: one byte.
+        // SAFETY: transfers one byte of a live variable.
         unsafe {
             call3(
                 number::WRITE,
@@ -69,7 +69,8 @@ fn set_up() {
     death::end_with_fathom();
     // SAFETY: as above.
     unsafe {
-        // Otherwise its name would be the number of the descriptor that it was started from.
+        // Set the process name, which would otherwise be the number of the descriptor that the launcher was
+        // started from.
         call3(
             number::PRCTL,
             PR_SET_NAME,

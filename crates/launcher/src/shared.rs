@@ -1,7 +1,7 @@
 //! The memory shared by Fathom and its launcher: jobs in, answers out.
 //!
-//! Both are compiled with it. All pointers in [`Job`] are addresses in the launcher, where the memory is
-//! mapped at [`BASE`]; Fathom maps it anywhere and converts.
+//! Both programs are compiled with this module. All pointers in [`Job`] are addresses in the launcher, where
+//! the memory is mapped at [`BASE`]; Fathom maps it anywhere and converts them.
 
 /// Address of the shared memory in the launcher. Far from where the kernel places a static program,
 /// its stack and its vDSO, on x86-64 and AArch64 alike.
@@ -24,7 +24,7 @@ pub const PIPELINE: usize = 131072;
 /// Offset of the strings and pointer arrays of all jobs.
 pub const STRINGS: usize = 151552;
 
-/// Closes the JSON record after the last of its runs, while there may be more.
+/// Text that closes the JSON record while more runs may follow.
 pub const OPEN_END: &str = "\n],\n\"complete\":false,\n\"outcome\":null}\n";
 
 /// File descriptors that the launcher starts with.
@@ -89,7 +89,7 @@ pub mod step {
     pub const PIN: u32 = 5;
     /// Executing the program.
     pub const EXEC: u32 = 6;
-    /// A stage of a pipeline that was never started, because the run was ended before.
+    /// Starting the stage of a pipeline: it was never started, because the run ended earlier.
     pub const NOT_STARTED: u32 = 7;
     /// Creating the pipe to the next stage.
     pub const PIPE: u32 = 8;

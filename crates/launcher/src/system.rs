@@ -113,7 +113,7 @@ pub(crate) unsafe fn call(nr: usize, a: [usize; 6]) -> isize {
 /// # Safety
 /// Same as [`call`].
 pub(crate) unsafe fn call3(nr: usize, a: usize, b: usize, c: usize) -> isize {
-    // SAFETY: passed on.
+    // SAFETY: guaranteed by the caller.
     unsafe { call(nr, [a, b, c, 0, 0, 0]) }
 }
 
@@ -146,9 +146,9 @@ pub(crate) unsafe fn spawn_with_descriptor(
 }
 
 /// Creates a process that shares our memory, as vfork does, and runs `body(argument)` on `stack_top`. No page
-/// table is copied. Unlike with vfork, the parent isn't suspended: being woken when the child executes its
-/// program would only take time from it (5 of 560 µs if both share a CPU). The child's process id is in `pid`
-/// before the child runs: it may stop or kill us immediately.
+/// table is copied. Unlike with vfork, the parent isn't suspended: waking it when the child executes its
+/// program would only take time from the child (5 of 560 µs if both share a CPU). The child's process id is
+/// in `pid` before the child runs, because the child may stop or kill us immediately.
 ///
 /// # Safety
 /// `body` must not return, must only touch memory that may change, and nothing may use the stack until the
@@ -159,7 +159,7 @@ pub(crate) unsafe fn spawn(
     argument: usize,
     pid: &mut i32,
 ) -> isize {
-    // SAFETY: passed on; the kernel writes one number before the child runs.
+    // SAFETY: the caller guarantees the rest; the kernel writes one number before the child runs.
     unsafe {
         clone(
             CLONE_VM | CLONE_PARENT_SETTID | SIGCHLD,

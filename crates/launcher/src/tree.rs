@@ -8,8 +8,8 @@ const WNOHANG: usize = 1;
 const EINTR: isize = -4;
 const EPERM: isize = -1;
 
-/// Calls `act` for each of our children that is alive or not reaped; returns how many there are and how many
-/// `act` was refused.
+/// Calls `act` for each of our children that is alive or not reaped. Returns the number of these children,
+/// and for how many of them `act` failed.
 fn each_child(act: fn(isize) -> bool) -> (u32, u32) {
     let listing = open(AT_FDCWD, c"/proc/thread-self/children".as_ptr() as usize, 0);
     if listing < 0 {

@@ -1,5 +1,5 @@
-//! The client alone, for profiling: `client 127.0.0.1:8080 64 3` is a closed loop of 64 connections for 3 s;
-//! a rate after that makes it an open loop, and any word after the rate makes the client not spin.
+//! The client alone, for profiling: `client 127.0.0.1:8080 64 3` is a closed loop of 64 connections for 3 s.
+//! A rate after that makes it an open loop, and any word after the rate turns off spinning.
 #![allow(clippy::print_stdout, reason = "it is what an example is for")]
 
 use std::sync::Arc;

@@ -16,8 +16,8 @@ pub enum Address {
 }
 
 impl Address {
-    /// Returns the address at which a client on this machine reaches `listener`. 'All addresses' isn't an
-    /// address to connect to.
+    /// Returns the address at which a client on this machine reaches `listener`. A client can't connect to
+    /// the address that stands for all addresses.
     pub fn of_listener(listener: SocketAddr) -> Address {
         let ip = match listener.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -83,7 +83,7 @@ impl Url {
             let file = Path::new(file.strip_prefix("//").unwrap_or(file));
             if !file.is_absolute() {
                 return Err(format!(
-                    "{shown:?}: write the socket's whole path, unix:/run/x.sock"
+                    "{shown:?}: give the socket's full path, such as unix:/run/x.sock"
                 ));
             }
             return Ok(Url {
@@ -134,7 +134,8 @@ impl Url {
         };
         let found = with_port.to_socket_addrs();
         let address = found.ok().and_then(|mut all| all.next());
-        let address = address.ok_or_else(|| format!("{shown:?}: the host {host:?} isn't found"))?;
+        let address =
+            address.ok_or_else(|| format!("{shown:?}: the host {host:?} was not found"))?;
         // `localhost` may resolve to anything here.
         if !may_be_remote && !Address::Tcp(address).is_local() {
             return Err(remote());

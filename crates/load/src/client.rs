@@ -95,8 +95,8 @@ pub struct Client {
     epoll: Epoll,
     connections: usize,
     ahead: Ahead,
-    /// Whether it may keep its CPU busy for some microseconds before a request is due. The kernel wakes a
-    /// thread 20 to 50 µs late.
+    /// Whether the client may keep its CPU busy for some microseconds before a request is due. The kernel
+    /// wakes a thread 20 to 50 µs late.
     pub spins: bool,
     /// Time to establish the connections, before and during all steps.
     pub making: Making,

@@ -21,7 +21,7 @@ pub(crate) struct Place {
     pub(crate) ticket: Option<Ticket>,
     /// Index of the request that was sent last, or is being sent.
     pub(crate) request: usize,
-    /// Since when it has been idle.
+    /// When the slot became idle.
     free_since: u64,
     /// The beginning of the body, if it is checked.
     body: Vec<u8>,
@@ -145,7 +145,7 @@ impl Dispatcher {
         ticket.is_some_and(|ticket| at.saturating_sub(ticket.sent) > self.task.timeout)
     }
 
-    /// Returns when the next slot has rested.
+    /// Returns when the next resting slot may be used again.
     pub(crate) fn rested_from(&self) -> Option<u64> {
         self.resting.front().map(|(from, _)| *from)
     }

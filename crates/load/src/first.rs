@@ -127,7 +127,7 @@ impl Ask {
         match (none.0, &self.stage) {
             (Failing::TimedOut, Stage::Securing) => NoAnswer(
                 Failing::TimedOut,
-                "the server does not speak TLS; is it http:// ?",
+                "the server does not speak TLS; should its address begin with http://?",
             ),
             _ => none,
         }

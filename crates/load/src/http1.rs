@@ -105,7 +105,7 @@ impl Http1 {
             Stage::Closed => {}
             Stage::Connecting | Stage::Securing => {
                 match connection.link.go_on(epoll, index, making) {
-                    // Without a request, the connection was made for later ones.
+                    // If no request is waiting, the connection was made for later requests.
                     Ok(true) if dispatcher.places[index].ticket.is_some() => {
                         self.send(index, dispatcher, epoll);
                     }
@@ -117,7 +117,7 @@ impl Http1 {
                 let stream = connection.link.stream();
                 let harmless = stream.is_some_and(|s| s.had_its_own_only(&mut self.buffer));
                 if !harmless {
-                    // It was closed, or sent unrequested data.
+                    // The server closed the connection, or sent unrequested data.
                     self.close(index);
                 }
             }

@@ -64,16 +64,16 @@ impl Latencies {
         (self.count() > 0).then(|| self.histogram.min())
     }
 
-    /// Returns the value in nanoseconds that a share `q` (0 to 1) of all values don't exceed; `None` if fewer
-    /// than ten values are beyond it.
+    /// Returns the duration in nanoseconds that a share `q` (0 to 1) of all values doesn't exceed; `None` if
+    /// fewer than ten values are beyond it.
     pub fn percentile(&self, q: f64) -> Option<u64> {
         // The rounding error of this sum must not reject a percentile that exactly 10,000 values support.
         let beyond = self.count() as f64 * (1.0 - q);
         (beyond >= BEYOND - 1e-6).then(|| self.histogram.value_at_quantile(q))
     }
 
-    /// Returns the non-empty buckets in ascending order: largest value and count. For curves, and for reading
-    /// it back.
+    /// Returns the non-empty buckets in ascending order: largest value and count. Used to draw curves and to
+    /// read the histogram back.
     pub fn steps(&self) -> Vec<(u64, u64)> {
         let steps = self.histogram.iter_recorded();
         steps

@@ -185,10 +185,10 @@ impl Totals {
         self.answered_in_time as f64 / (self.length.max(1) as f64 / 1e9)
     }
 
-    /// Returns Little's law: throughput x mean response time, divided by the number of concurrent requests.
-    /// It is 1 if the ledger is right and the client left no connection idle. With `connections`, the number
-    /// of connections of a closed loop is used, all of which should be busy all the time; without, the mean
-    /// number of requests due or outstanding. `None` if nothing was completed.
+    /// Checks Little's law: returns throughput x mean response time, divided by the number of concurrent
+    /// requests. The result is 1 if the ledger is right and the client left no connection idle. With
+    /// `connections`, the number of connections of a closed loop is used, all of which should be busy all the
+    /// time; without, the mean number of requests due or outstanding. `None` if nothing was completed.
     pub fn little(&self, connections: Option<u64>) -> Option<f64> {
         if self.completed == 0 {
             return None;
@@ -285,7 +285,7 @@ impl Ledger {
         if more > 0 {
             self.account(now);
             self.totals.scheduled += more;
-            // They were due at their scheduled time, even if noticed later.
+            // The requests were due at their scheduled time, even if noticed later.
             self.area += late;
         }
     }

@@ -1,4 +1,5 @@
-//! A connection while it is established: the socket, then TLS; and the events that epoll reports for it.
+//! A connection while it is being established: the socket, then TLS; and the events that epoll reports for
+//! it.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -26,9 +27,9 @@ pub(crate) enum Stage {
 /// Time to establish connections, over the life of a client.
 #[derive(Debug, Clone, Default)]
 pub struct Making {
-    /// Until the kernel had accepted a connection.
+    /// Time until the kernel had accepted a connection.
     pub connecting: Latencies,
-    /// From there until the TLS handshake completed.
+    /// Time from then until the TLS handshake completed.
     pub securing: Latencies,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct Link {
     /// The stream, until the protocol implementation takes it.
     stream: Option<Stream>,
     fd: RawFd,
-    /// Whether epoll reports when it is writable.
+    /// Whether epoll reports when the socket is writable.
     writes: bool,
     begun: u64,
 }
@@ -153,6 +154,6 @@ pub(crate) fn refused(error: &io::Error) -> Refusal {
 }
 
 pub(crate) fn insecure(error: &io::Error) -> Refusal {
-    let reason = tls::reason(error).unwrap_or("the connection ends in the handshake");
+    let reason = tls::reason(error).unwrap_or("the connection ended during the handshake");
     (Failing::Handshake, reason)
 }

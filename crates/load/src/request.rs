@@ -40,7 +40,7 @@ pub enum Request {
 /// The WebSocket extensions to offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extensions {
-    /// None: offering compression would measure the compression.
+    /// No extension: offering compression would measure the compression.
     None,
     /// `permessage-deflate`, with each message compressed separately.
     Deflate,
@@ -101,9 +101,9 @@ impl RequestPlan {
                 .bytes()
                 .any(|byte| byte == b'\r' || byte == b'\n' || byte == 0);
             if !is_token(name) || !clean {
-                // Its value may be a secret.
+                // Don't show the header's value: it may be a secret.
                 return Err(format!(
-                    "the header {name:?} can't be sent; write 'Name: value', in one line"
+                    "the header {name:?} can't be sent; write 'Name: value', on one line"
                 ));
             }
             let is_in_vain = OF_CONNECTION

@@ -46,11 +46,11 @@ enum State {
     Head,
     /// This many bytes are still to come.
     Length(u64),
-    /// Until the connection is closed.
+    /// The body ends when the connection is closed.
     ToEnd,
     ChunkSize,
     Chunk(u64),
-    /// In the line end after a chunk: how many of its bytes arrived.
+    /// The line end after a chunk, of which this many bytes have arrived.
     ChunkEnd(u8),
     Trailer,
 }
@@ -62,23 +62,23 @@ pub struct Reader {
     /// The incomplete head or line.
     held: Vec<u8>,
     interim: u32,
-    /// The request was `HEAD`: no body follows, whatever the head declares.
+    /// Whether the request was `HEAD`: no body follows then, whatever the head declares.
     head_only: bool,
-    /// The request asked to switch to another protocol.
+    /// Whether the request asked to switch to another protocol.
     switches: bool,
     answer: Answer,
 }
 
 /// Receives the body of a response in pieces.
 pub trait Body {
-    /// Takes the next bytes, which come after `before` others. Returns whether they are as expected.
+    /// Takes the next bytes, which follow `before` earlier ones. Returns whether they are as expected.
     fn take(&mut self, before: u64, bytes: &[u8]) -> bool;
     /// Returns whether a body of this length is as expected.
     fn end(&mut self, length: u64) -> bool;
 }
 
 impl Reader {
-    /// Creates a reader for responses to requests with the method `HEAD`, or another.
+    /// Creates a reader for the responses to `HEAD` requests if `head_only`, else to other requests.
     pub fn new(head_only: bool) -> Reader {
         Reader {
             state: State::Head,
@@ -220,7 +220,7 @@ impl Reader {
             return Ok(None);
         }
         let before = self.held.len();
-        // Only up to the maximum length of a head: the rest may be a body of any length.
+        // Take only up to the maximum length of a head: the rest may be a body of any length.
         let room = (MOST_HEAD + 1 - before.min(MOST_HEAD)).min(bytes.len());
         self.hold(&bytes[..room], MOST_HEAD + 1)?;
         // A head that arrives in small pieces is parsed again only when a line has ended, since it must end
@@ -267,7 +267,7 @@ impl Reader {
         };
         if status == SWITCHING && !self.switches {
             return Err(Malformed(
-                "it switches to another protocol without a request",
+                "it switches to another protocol without being asked",
             ));
         }
         self.state = match (framing.chunked, framing.length) {
@@ -289,7 +289,9 @@ impl Reader {
         let end = bytes.iter().position(|byte| *byte == b'\n');
         let taken = end.map_or(bytes.len(), |at| at + 1);
         if self.held.len() + taken > MOST_LINE {
-            return Err(Malformed("a line of the chunks is longer than 8 KiB"));
+            return Err(Malformed(
+                "a chunk-size or trailer line is longer than 8 KiB",
+            ));
         }
         self.held.extend_from_slice(&bytes[..taken]);
         if end.is_none() {

@@ -27,7 +27,7 @@ impl Rate {
         }
     }
 
-    /// Returns the share of one of this many clients that share the rate.
+    /// Returns the rate of each of `sharers` clients that share this rate.
     pub fn among(self, sharers: u32) -> Rate {
         let part = |rate: f64| rate / f64::from(sharers.max(1));
         Rate {
@@ -41,8 +41,8 @@ impl Rate {
         self.from + (self.to - self.from) * part
     }
 
-    /// Returns after how many nanoseconds of `length` this many requests have been due; infinite if that
-    /// never happens.
+    /// Returns after how many nanoseconds `requests` requests have been due, if the rate changes over
+    /// `length` nanoseconds; infinite if that never happens.
     fn moment(self, requests: f64, length: f64) -> f64 {
         if requests <= 0.0 {
             return 0.0;
@@ -66,8 +66,8 @@ impl Rate {
     }
 }
 
-/// The intended times of an open loop, in nanoseconds of the caller's clock. The outcomes of the requests
-/// don't change them: that makes the loop open.
+/// The intended times of an open loop, in nanoseconds of the caller's clock. The loop is open because the
+/// outcomes of the requests don't change these times.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     begin: u64,
@@ -88,8 +88,8 @@ impl Schedule {
         Schedule::growing(Rate::constant(rate), 0.0, begin, end, arrivals)
     }
 
-    /// Returns a schedule at a rate that may change. The first of constant arrivals is due after a fraction
-    /// `turn` (0 to 1) of an interval: schedules that share a rate take turns.
+    /// Returns a schedule at a rate that may change. With constant arrivals, the first request is due after a
+    /// fraction `turn` (0 to 1) of an interval, so schedules that share a rate can alternate.
     pub fn growing(rate: Rate, turn: f64, begin: u64, end: u64, arrivals: Arrivals) -> Schedule {
         let mut schedule = Schedule {
             begin,
@@ -134,7 +134,8 @@ impl Schedule {
         self.offset = self.rate.moment(self.due, length);
     }
 
-    /// Returns the distance to the next request, as a number of requests: 1, or 1 on average.
+    /// Returns the distance to the next request, as a number of requests: exactly 1, or 1 on average for
+    /// random arrivals.
     fn distance(&mut self) -> f64 {
         self.random
             .as_mut()
@@ -212,7 +213,7 @@ mod tests {
             |rate, turn, arrivals| all(Schedule::growing(rate, turn, 0, 10_000_000_000, arrivals));
         let moments = of(ramp(100.0, 2000.0), 0.0, Arrivals::Constant);
         assert!(moments.len().abs_diff(10_500) <= 1, "{}", moments.len());
-        // In the first and in the last second: the mean of the line within it.
+        // The rate in the first and in the last second is the mean of the line within that second.
         let within = |moments: &[u64], second: u64| {
             let inside = |at: &&u64| **at / 1_000_000_000 == second;
             moments.iter().filter(inside).count()

@@ -1,6 +1,6 @@
 //! Whether a slow launch waited for something or worked longer than the others.
 
-/// Factor of the median from which a launch is slow: less is normal variation.
+/// A launch is slow if it takes at least this factor of the median: less is normal variation.
 const SLOW_FROM: f64 = 1.2;
 /// A cause explains a launch if it accounts for at least this fraction of the excess over the median.
 const EXPLAINS: f64 = 0.5;

@@ -76,10 +76,10 @@ impl Stream {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Accepts bytes, and sends its data as far as possible.
+    /// Takes bytes to send, and sends as much as possible.
     ///
     /// # Errors
-    /// `WouldBlock` if it can't accept any.
+    /// `WouldBlock` if it can't take any.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return self.socket.send(bytes);
@@ -111,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether the socket only had TLS data outside the protocol, such as tickets.
+    /// Returns whether the socket had only TLS's own data, such as session tickets.
     pub(crate) fn had_its_own_only(&mut self, buffer: &mut [u8]) -> bool {
         let nothing = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
         self.tls.is_some() && self.receive(buffer).is_err_and(|error| nothing(&error))

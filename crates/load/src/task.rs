@@ -16,7 +16,7 @@ pub struct Task {
     pub requests: Vec<Request>,
     /// Concurrent requests on an HTTP/2 connection.
     pub streams: usize,
-    /// The first responses to them, if later ones are compared with those.
+    /// The first responses to the requests, if later responses are compared with them.
     pub expected: Vec<Expected>,
     /// Checks that decide whether a response is good.
     pub checks: Checks,
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub totals: Totals,
     /// CPU time of this thread over the step, without draining, minus the time spent spinning.
     pub cpu: u64,
-    /// Wall time of the step without draining; the sum over several clients.
+    /// Wall time of the step without draining; for several clients, the sum of theirs.
     pub wall: u64,
     /// CPU time of this thread over the whole step, including draining.
     pub cpu_with_drain: u64,

@@ -66,7 +66,7 @@ impl Tls {
     pub fn of(&self, host: &str) -> Result<TlsTerms, String> {
         let name = name_of(host);
         let name = ServerName::try_from(name.to_string())
-            .map_err(|_| format!("{name:?} is not a name that a certificate can have"))?;
+            .map_err(|_| format!("{name:?} is not a valid name for a certificate"))?;
         Ok(TlsTerms {
             config: Arc::clone(&self.0),
             name,
@@ -92,7 +92,7 @@ fn name_of(host: &str) -> &str {
 }
 
 /// Accepts certificates in this file and those signed by one of them. A self-signed certificate from `openssl
-/// req -x509` is also an authority, and the library rejects such certificates for servers.
+/// req -x509` is also an authority, which the library rejects as a server's certificate.
 fn given(
     file: &Path,
 ) -> Result<impl Fn(&Presented<'_>) -> Result<(), rustls::Error> + use<>, String> {
@@ -141,12 +141,12 @@ pub(crate) fn reason(error: &io::Error) -> Option<&'static str> {
                 "its certificate is not trusted here: name it with --cacert, or accept any with --insecure"
             }
         },
-        Error::InvalidMessage(_) => "its data is not TLS; is it http:// ?",
+        Error::InvalidMessage(_) => "its data is not TLS; should its address begin with http://?",
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             "it doesn't support the requested version of HTTP"
         }
-        Error::AlertReceived(_) => "it refuses with an alert",
-        Error::PeerIncompatible(_) => "it and Fathom have no common version or cipher of TLS",
+        Error::AlertReceived(_) => "it refused the handshake with an alert",
+        Error::PeerIncompatible(_) => "it and Fathom have no TLS version or cipher in common",
         _ => "the handshake failed",
     })
 }

@@ -2,17 +2,19 @@
 
 use fathom_model::Doubt;
 
-/// From this share of its CPU on, the generator was the limit: the server might have done more.
+/// If the generator used at least this share of its CPU, it was the limit: the server might have done more.
 const BOUND_FROM: f64 = 0.85;
-/// From this share on, other processes took too much of the CPUs.
+/// If other processes used at least this share of the CPUs, they took too much.
 const NEIGHBOURS_FROM: f64 = 0.10;
-/// Maximum delay of sending; the load was not as intended if a twentieth of the requests exceeded it...
+/// Maximum delay of sending. The load was not as intended if more than a twentieth of the requests exceeded
+/// both this delay and [`LAG_SHARE`].
 const LAG_QUANTILE_NS: u64 = 100_000;
-/// ...or a tenth of the response time, if that is more.
+/// Maximum delay of sending, as a fraction of the median response time.
 const LAG_SHARE: f64 = 0.10;
 /// Largest deviation from Little's law that rounding and the ends of a step explain.
 const LITTLE_OFF: f64 = 0.05;
-/// Largest difference of the first round from the others; the halves may differ by half of it.
+/// Largest relative difference between the first round and the others. The two halves may differ by half of
+/// this.
 const STEADY_WITHIN: f64 = 0.10;
 
 /// Observations of a step, or of all steps of a kind.
@@ -30,7 +32,7 @@ pub struct Observed {
     pub neighbours_share: f64,
     /// See [`crate::Totals::little`].
     pub little: Option<f64>,
-    /// Number of good responses; few of them support nothing.
+    /// Number of good responses; a few of them don't support any conclusion.
     pub answered: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The best figures that this machine showed before.
+//! The best figures that this machine has shown so far.
 //!
 //! Memory is shared with everything else on the machine. If the neighbours of a virtual machine take a part
 //! of it for minutes, all passes of a run agree with each other, but none of them shows what the machine can
@@ -18,7 +18,7 @@ const SHARED: [(&str, bool); 4] = [
     ("read_bandwidth_words", false),
 ];
 
-/// How far a figure may be from the best, relative: the variation without any disturbance.
+/// Largest relative distance of a figure from the best: the variation without any disturbance.
 const TOLERANCE: f64 = 0.1;
 
 /// How long a figure is kept, in seconds: a figure that the machine did not reach for a day may no longer be
@@ -57,8 +57,8 @@ impl BestFigures {
             if let Some(best) = best.filter(|_| lacks > Some(TOLERANCE)) {
                 let unit = &result.unit;
                 let note = format!(
-                    "now {value:.3} {unit}; {best:.3} {unit} within the last day: other programs use part of a \
-                     shared resource, or the machine's settings changed"
+                    "now {value:.3} {unit}, but at best {best:.3} {unit} within the last day: other programs use \
+                     part of a shared resource, or the machine's settings changed"
                 );
                 (result.value, result.verdict) = (None, ProbeVerdict::Disturbed);
                 result.add_note(&note);

@@ -72,7 +72,7 @@ pub fn call_seconds(name: &str) -> Option<f64> {
 /// Computation steps between two calls, each 6 cycles.
 const STEPS: usize = 30;
 
-/// The first argument of such a call.
+/// The first argument of a call in [`HARMLESS`].
 enum First {
     /// A buffer; the second argument is its size.
     Room,
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn where_there_is_a_32_bit_entry_it_takes_more_than_a_cycle_and_less_than_a_millisecond() {
-        // Kernels can be built without it.
+        // Kernels can be built without the 32-bit entry.
         if let Some(seconds) = entry_32_seconds() {
             assert!((1e-9..1e-3).contains(&seconds), "{seconds}");
         }

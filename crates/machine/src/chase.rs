@@ -39,8 +39,8 @@ impl Xorshift {
 pub(crate) struct Layout {
     /// Distance between neighbouring slots in bytes.
     pub spacing: usize,
-    /// Added to slot i: `(i * rotation) % rotation_period`, so that slots at page distance don't all map to
-    /// the same cache set. 0 for no rotation.
+    /// Added to slot i: `(i * rotation) % rotation_period`. It keeps slots at page distance from all mapping
+    /// to the same cache set. 0 for no rotation.
     pub rotation: usize,
     /// See `rotation`; at least 1.
     pub rotation_period: usize,
@@ -101,8 +101,8 @@ impl Cycle {
         })
     }
 
-    /// Grows to `slots`; does nothing if it already has as many. Panics beyond the capacity. If the deadline
-    /// passes, the cycle keeps fewer slots.
+    /// Grows the cycle to `slots` slots; does nothing if it already has that many. Panics beyond the
+    /// capacity. If the deadline passes, the cycle keeps fewer slots.
     pub(crate) fn grow(&mut self, slots: usize) {
         assert!(
             self.layout.offset(slots) <= self.mapping.bytes(),

@@ -15,7 +15,7 @@ pub(crate) struct Context {
     /// Caches as the kernel reports them.
     pub caches: Vec<ReportedCache>,
     /// Memory in bytes that the probes may use in total: a quarter of the available memory, within the limits
-    /// of the own control group.
+    /// of this process's control group.
     pub memory_budget: usize,
     /// The folder for the files of file probes, which are deleted afterwards.
     pub directory: PathBuf,
@@ -24,18 +24,19 @@ pub(crate) struct Context {
 
 /// Minimum size of a working set in memory, which is otherwise four times the last-level cache.
 const LEAST_MEMORY_SET: usize = 64 << 20;
-/// Its upper limit, if that is at least twice the last-level cache: touching and linking it takes tenths of a
-/// second.
+/// Upper limit of the working set in memory, if that is at least twice the last-level cache: touching and
+/// linking it takes tenths of a second.
 const USUAL_MEMORY_SET: usize = 256 << 20;
-/// Absolute maximum: a larger set takes seconds to touch and link, too long for a profile of seconds.
+/// Absolute maximum of the working set in memory: a larger set takes seconds to touch and link, too long for
+/// a profile of seconds.
 const MOST_MEMORY_SET: usize = 2 << 30;
 
 /// Why there is no comparable memory figure.
 pub(crate) const SMALLER_MEMORY_SET: &str =
-    "the available memory, or the limit of the control group, forces a smaller set";
+    "the available memory, or the limit of the control group, forces a smaller working set";
 
 /// Why there is no memory figure.
-pub(crate) const NO_MEMORY_SET: &str = "a set of twice the last-level cache would exceed 2 GiB, or a quarter of the memory available here";
+pub(crate) const NO_MEMORY_SET: &str = "a working set of twice the last-level cache would exceed 2 GiB, or a quarter of the memory available here";
 
 impl Context {
     /// Chooses the CPU and pins to it; files go to `directory`.
@@ -78,8 +79,9 @@ impl Context {
         self.caches.last().map_or(32 << 20, |cache| cache.bytes)
     }
 
-    /// Returns the size of a working set in memory: four times the last-level cache, 64 to 256 MiB; if that
-    /// is less than twice the cache, as on servers with hundreds of MiB, three times. Limited by the budget.
+    /// Returns the size of a working set in memory: four times the last-level cache, but 64 to 256 MiB. If
+    /// that is less than twice the cache, as on servers with hundreds of MiB of cache, the size is three
+    /// times the cache. The budget limits it.
     pub(crate) fn memory_set(&self) -> usize {
         self.usual_memory_set().min(self.memory_budget)
     }
@@ -107,7 +109,7 @@ impl Context {
 }
 
 /// Returns the bytes that this program may use without taking memory from others: the memory available on the
-/// system, within the memory limit of the own control group. 1 GiB if the system doesn't report it.
+/// system, within the memory limit of this process's control group. 1 GiB if the system doesn't report it.
 pub fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").ok();
     let of_system = text.and_then(|text| parse_available(&text));

@@ -5,14 +5,15 @@ use crate::result::{ProbeResult, ProbeVerdict};
 use crate::ruler::Ruler;
 use crate::samples::{Samples, quantile};
 
-/// If fewer chunks of a pass had the core to themselves, they had it only briefly and by luck: a system call
-/// took 142 ns if a twentieth of the chunks did, and 124 if most of them did.
+/// Minimum fraction of the chunks of a pass that must have had the core to themselves. If fewer had it, they
+/// had it only briefly: a system call took 142 ns if a twentieth of the chunks had the core, and 124 if most
+/// of them did.
 const ALONE_OF_A_PASS: f64 = 0.5;
 
-/// From this fraction of the time on, a shared core is reported as the disturbance.
+/// A core that is shared for at least this fraction of the time is reported as the disturbance.
 const SHARED_OF_NOTE: f64 = 0.3;
 
-/// The fraction of the chunks, the fastest ones, whose cycles are reported: with a neighbour in the
+/// Fraction of the chunks, the fastest ones, from which cycles are reported. With a neighbour in the
 /// second-level cache, the fastest quarter of the chunks had 16.5 cycles per load and the fastest tenth 16.2,
 /// while the fastest twentieth always had 16.0 to 16.05.
 const QUICKEST: f64 = 0.05;
@@ -24,7 +25,7 @@ pub(crate) struct Core {
     reports_cycles: bool,
     /// How wide the core was, if that matters.
     width: Option<CoreWidth>,
-    /// For each pass, in the order of its values.
+    /// The states of the core for each pass, in the order of the pass's values.
     passes: Vec<Vec<Beside>>,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Beside {
     value: f64,
     /// The value in cycles of the clock at that time.
     cycles: f64,
-    /// The longer of the samples before and after it; 0 if none were taken.
+    /// The longer of the samples before and after the chunk; 0 if none were taken.
     sample: f64,
 }
 
@@ -50,7 +51,7 @@ impl Core {
         }
     }
 
-    /// Makes the figure be reported in cycles as well.
+    /// Also reports the figure in cycles.
     pub(crate) fn report_cycles(&mut self) {
         self.reports_cycles = true;
     }
@@ -195,7 +196,7 @@ mod tests {
             sample: 0.0,
         };
         let mut pass: Vec<Beside> = (0..57).map(slow).collect();
-        // One of the fastest has fewer cycles than it took: the clock sped up within it.
+        // One of the fastest chunks has fewer cycles than it took, because the clock sped up within it.
         pass.extend([280.0, 300.0, 301.0].map(|cycles| Beside {
             value: 100.0,
             cycles,

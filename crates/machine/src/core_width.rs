@@ -1,10 +1,10 @@
 //! How wide the core is at the moment: whether its other hardware thread is busy.
 //!
 //! Two hardware threads share one core. Work on the other one takes a part of every cycle: programs take 10
-//! to 25 % longer, for milliseconds or for minutes. On a virtual machine it may be another machine's work,
-//! and then no account shows it: nothing is stolen, and no thread waits for a CPU. But independent additions
-//! reveal it: alone, a core starts 4.5 of them per cycle here (within 2 % for an hour), next to a busy thread
-//! 3.4 to 4.3.
+//! to 25 % longer, for milliseconds or for minutes. On a virtual machine the work may belong to another
+//! machine, and then no accounting shows it: no time is stolen, and no thread waits for a CPU. But
+//! independent additions reveal it: alone, a core starts 4.5 of them per cycle here (within 2 % for an hour);
+//! next to a busy thread, it starts 3.4 to 4.3.
 
 use std::time::Instant;
 
@@ -16,11 +16,11 @@ use crate::samples::quantile;
 /// Number of independent chains, enough for the widest cores.
 const CHAINS: usize = 6;
 
-/// Turns in one sample, each with [`PER_TURN`] additions per chain: 0.5 us.
+/// Iterations in one sample, each with [`PER_TURN`] additions per chain: 0.5 us.
 const TURNS: u64 = 96;
 
-/// Factor over the fastest samples from which a sample found a shared core. Unshared samples are within 2.5
-/// %, shared ones 7 to 30 % above.
+/// A sample that takes at least this factor of the fastest samples shows that the core was shared. Unshared
+/// samples are within 2.5 %, shared ones 7 to 30 % above.
 const ALONE: f64 = 1.04;
 
 /// Fraction of the fastest samples: these had the core to themselves for a moment, even if it is shared.
@@ -29,7 +29,7 @@ const QUICKEST: f64 = 0.01;
 /// Number of samples judged together: a tenth of individual ones are above the limit by chance.
 const STRETCH: usize = 32;
 
-/// Cycles per addition, with its neighbours running in parallel.
+/// Samples of the cycles per addition, with other additions running in parallel.
 #[derive(Debug, Default)]
 pub(crate) struct CoreWidth {
     samples: Vec<f64>,
@@ -57,7 +57,7 @@ impl CoreWidth {
         self.shared_of(&self.samples)
     }
 
-    /// Returns the same for the first and the second half of the samples.
+    /// Returns the shared fraction of the time for the first and the second half of the samples.
     pub(crate) fn halves(&self) -> [f64; 2] {
         let (first, second) = self.samples.split_at(self.samples.len() / 2);
         [first, second].map(|half| self.shared_of(half))
@@ -79,8 +79,8 @@ const AT_ONCE: usize = 16;
 /// Number of ruler pieces, of which the fastest counts.
 const RULED: usize = 4;
 
-/// Returns the cycles per addition, with its neighbours in parallel, on this CPU at this moment; takes about
-/// 40 us. `None` if the CPU isn't available.
+/// Returns the cycles per addition, with other additions running in parallel, on this CPU at this moment;
+/// takes about 40 us. `None` if the CPU isn't available.
 pub fn cycles_per_addition(cpu: usize) -> Option<f64> {
     if !affinity::allowed_cpus().contains(&cpu) {
         return None;
@@ -123,7 +123,7 @@ mod tests {
         let late = stretches(&[0.222, 0.222, 0.26, 0.28]);
         assert_eq!((late.shared(), late.halves()), (0.5, [0.0, 1.0]));
         assert_eq!(CoreWidth::default().shared(), 0.0);
-        // Individual samples that took longer are chance.
+        // Individual samples that take longer are due to chance.
         let mut alone = stretches(&[0.222, 0.222]);
         (0..10).for_each(|i| alone.samples[i * 6] = 0.3);
         assert_eq!(alone.shared(), 0.0);

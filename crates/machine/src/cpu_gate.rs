@@ -83,16 +83,16 @@ pub(crate) fn parse_steal_ns(stat: &str, ticks_per_second: u64) -> Nanoseconds {
 /// Which CPU time is compared with the wall time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CpuOf {
-    /// That of the calling thread: for loops.
+    /// The CPU time of the calling thread: for loops.
     Thread,
-    /// That of the process: for threads that hand over to each other on one CPU.
+    /// The CPU time of the process: for threads that hand over to each other on one CPU.
     Process,
-    /// That of the process and the children that it reaped: for spawning.
+    /// The CPU time of the process and the children that it reaped: for spawning.
     Family,
-    /// That of the process and one running child, by the child's CPU clock: for processes that hand over to
-    /// each other on one CPU.
+    /// The CPU time of the process and one running child, by the child's CPU clock: for processes that hand
+    /// over to each other on one CPU.
     With(libc::clockid_t),
-    /// None: for probes that wait for a device or another CPU.
+    /// No CPU time: for probes that wait for a device or another CPU.
     Nobody,
 }
 

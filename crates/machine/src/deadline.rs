@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longer than any profile.
+/// A duration longer than any profile.
 const FOR_EVER: Duration = Duration::from_secs(86_400);
 
 /// How late an interrupt may be noticed during a pause.
@@ -38,8 +38,8 @@ impl Deadline {
     }
 }
 
-/// Runs `work` until `until`, or until an earlier active deadline. The second value tells whether something
-/// was cut short.
+/// Runs `work` until `until`, or until an earlier active deadline. The second value says whether any work was
+/// cut short.
 pub(crate) fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     let outer = current();
     let until = outer.as_ref().map_or(until, |outer| outer.until.min(until));
@@ -54,7 +54,7 @@ pub(crate) fn within<T>(until: Instant, work: impl FnOnce() -> T) -> (T, bool) {
     (done, own.cut.load(Ordering::Relaxed))
 }
 
-/// Runs `work`; every deadline in it has passed once `stop` returns true.
+/// Runs `work`. Once `stop` returns true, every deadline within `work` counts as passed.
 pub(crate) fn unless<T>(stop: Option<fn() -> bool>, work: impl FnOnce() -> T) -> T {
     let outer = current();
     adopt(Some(Deadline {

@@ -24,7 +24,7 @@ struct Member {
     make: fn(&Context) -> Prepared,
 }
 
-/// All of them, in display order.
+/// All repeated probes, in display order.
 const MEMBERS: [Member; 9] = [
     Member {
         heading: core_clock::HEADING,
@@ -83,7 +83,7 @@ pub(crate) struct Fingerprint {
     members: Vec<&'static Member>,
     places: Vec<Option<ProbeResult>>,
     steps: Vec<ProbeResult>,
-    /// Time taken by others that no account shows: gaps, and the core's other thread.
+    /// Results for time that others take without any accounting of it: gaps, and the core's other thread.
     others: Vec<ProbeResult>,
 }
 
@@ -182,7 +182,7 @@ pub(crate) fn prepare(make: Make<'_>, until: Instant) -> Prepared {
     }
 }
 
-/// Returns the probes that can run, and for every probe the reason if it can't.
+/// Splits prepared probes: returns those that can run, and for every probe the reason if it can't.
 pub(crate) fn split(prepared: Vec<Prepared>) -> (Vec<Track>, Vec<Option<ProbeResult>>) {
     let mut tracks = Vec::new();
     let mut places = Vec::new();

@@ -13,11 +13,11 @@ use crate::result::{Heading, ProbeResult, cut_short};
 
 /// Probes that run together within a separate time limit.
 pub(crate) struct Group {
-    /// Shown while it runs.
+    /// Title shown while the group runs.
     pub title: &'static str,
     /// The probes, to report those that were not reached.
     pub probes: &'static [&'static [Heading]],
-    /// About three times the duration on a quiet machine, in seconds.
+    /// Time limit in seconds: about three times the duration on a quiet machine.
     pub seconds: f32,
     /// Whether each figure comes from passes that agree, so that it stays valid if later passes are cut
     /// short. An incomplete curve is not valid.
@@ -78,7 +78,7 @@ pub(crate) const GROUPS: [Group; 14] = [
         },
     },
     Group {
-        title: "clock beside wide vectors",
+        title: "clock with wide vectors",
         probes: &[core_clock::HEADINGS],
         seconds: 1.0,
         of_passes: true,
@@ -152,7 +152,7 @@ impl Group {
         self.probes.iter().copied().flatten().copied()
     }
 
-    /// Runs within its own limit, and never beyond `until`. Starts nothing if no time is left.
+    /// Runs the group within its own limit, and never beyond `until`. Starts nothing if no time is left.
     pub(crate) fn run_until(&self, context: &Context, until: Instant) -> Vec<ProbeResult> {
         let now = Instant::now();
         if now >= until {

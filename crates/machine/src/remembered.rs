@@ -100,7 +100,7 @@ pub struct Profile {
     pub machine: MachineIdentity,
     /// The results of [`crate::quick`].
     pub results: Vec<ProbeResult>,
-    /// The best figures of it and of earlier runs.
+    /// The best figures of this profile and of earlier runs.
     #[serde(default)]
     pub seen: BestFigures,
 }
@@ -218,7 +218,7 @@ pub const CANARIES: [(&str, f64); 5] = [
     ("system_call", 0.03),
 ];
 
-/// The probe without a figure while the core is shared with something else, which may be always.
+/// The probe that has no figure while the core is shared with something else, which may be all the time.
 const MAY_LACK: &str = "system_call";
 
 /// A canary whose figure changed.

@@ -65,7 +65,7 @@ impl Heading {
         self.without_figure(ProbeVerdict::NoAnswer, why.into())
     }
 
-    /// Returns a result without a figure, because the time was up before the probe ended or began.
+    /// Returns a result without a figure, because the time was up before the probe began or ended.
     pub(crate) fn not_reached(self) -> ProbeResult {
         self.no_answer(ProbeResult::NOT_REACHED)
     }
@@ -86,8 +86,8 @@ pub(crate) fn cut_short(result: ProbeResult) -> ProbeResult {
     }
 }
 
-/// Combines two passes of a probe: a figure only if theirs are within `tolerance` (relative) of each other.
-/// The first pass gives the curve, both give the spread.
+/// Combines two passes of a probe. The result has a figure only if those of the passes are within `tolerance`
+/// (relative) of each other. The first pass gives the curve, both give the spread.
 pub(crate) fn of_two(first: ProbeResult, second: ProbeResult, tolerance: f64) -> ProbeResult {
     let (Some(a), Some(b)) = (first.value, second.value) else {
         return if first.value.is_some() { second } else { first };
@@ -105,7 +105,7 @@ pub(crate) fn of_two(first: ProbeResult, second: ProbeResult, tolerance: f64) ->
     result
 }
 
-/// Returns the difference of two figures relative to the larger one; 0 if both are.
+/// Returns the difference of two figures relative to the larger one; 0 if both are 0.
 pub(crate) fn difference(a: f64, b: f64) -> f64 {
     (a - b).abs() / a.abs().max(b.abs()).max(f64::MIN_POSITIVE)
 }

@@ -11,13 +11,14 @@ use crate::kernels;
 /// which take only a few tenths of a millisecond.
 const PIECES: usize = 16;
 
-/// Turns of 256 additions in one piece: 2.9 us at 3.5 GHz.
+/// Iterations of 256 additions in one piece: 2.9 us at 3.5 GHz.
 pub(crate) const TURNS: u64 = 40;
 
 /// Number of clock readings that determine their own cost: 20 to 30 ns, 1 % of a piece.
 const READS: usize = 100;
 
-/// Returns the current length of a cycle, by `turns` of 256 dependent additions: one cycle each.
+/// Returns the current length of a cycle in ns, measured with `turns` x 256 dependent additions of one cycle
+/// each.
 pub(crate) fn ns_per_cycle(turns: u64) -> f64 {
     let start = Instant::now();
     let cycles = kernels::dependent_adds(turns);

@@ -86,8 +86,8 @@ pub(crate) struct Agreement {
 
 /// Returns the value on which the passes agree and their spread; `None` if they don't agree yet.
 ///
-/// For a minimum, the two lowest passes must agree: disturbances can only add time, so higher passes are
-/// explained. For p10 and median, the figure is the median of the passes, and most of the passes (at least
+/// For a minimum, the two lowest passes must agree; higher passes don't matter, because disturbances can only
+/// add time. For p10 and median, the figure is the median of the passes, and most of the passes (at least
 /// two) must be within the tolerance of it.
 pub(crate) fn agree(estimates: &[f64], agreement: Agreement) -> Option<(f64, f64)> {
     if estimates.len() < 2 {
@@ -121,10 +121,10 @@ fn spread(sorted: &[f64], value: f64) -> f64 {
     }
 }
 
-/// Returns whether the chunks of a pass are close enough to come from a single state: if the tenth percentile
-/// or the median is used, both must be within twice the tolerance. On a quiet machine the median is 3 % above
-/// for the third level and 8 % for memory; if others evict the set, 60 to 100 % (15 ns, although visits had
-/// agreed on 39 to 60).
+/// Returns whether the chunks of a pass are close enough to come from a single state. If the tenth percentile
+/// or the median is used, the median must be above the tenth percentile by at most twice the tolerance. On a
+/// quiet machine, it is 3 % above for the third level and 8 % for memory; if others evict the set, it is 60
+/// to 100 % above (a latency of 15 ns, although visits had agreed on 39 to 60).
 fn is_steady(pass: &Samples, agreement: Agreement) -> bool {
     if !matches!(agreement.estimator, Estimator::P10 | Estimator::Median) {
         return true;
@@ -205,14 +205,15 @@ pub(crate) fn judge_over_visits(
     if few && unsteady > 0 {
         result.verdict = ProbeVerdict::Disturbed;
         result.note = Some(format!(
-            "in {unsteady} of {} passes the chunks differ as they do when others use the CPU",
+            "in {unsteady} of {} passes, the chunks differ as they do when other programs use the CPU",
             passes.len()
         ));
     }
     result
 }
 
-/// Returns the result of `passes`, whose `estimates` (of what, in words) agreed or not.
+/// Returns the result of `passes`. `estimates` are the values that agreed or not, and `what` names them in
+/// messages.
 fn judged(
     heading: Heading,
     agreement: Agreement,
@@ -379,7 +380,7 @@ mod tests {
 
     #[test]
     fn passes_of_one_visit_alone_are_no_figure() {
-        // A tracer that runs for half a second: eight passes in direct sequence all agree on it.
+        // A tracer runs for half a second: eight passes in direct sequence all agree on the slower value.
         let traced = vec![pass(&[411.0; 9]); 8];
         assert_eq!(judge(HEAD, LEAST, &traced).verdict, ProbeVerdict::Ok);
         assert_eq!(verdict(&traced, LEAST, false).1, None);

@@ -40,7 +40,7 @@ impl Visits {
     /// Visits all probes, after the pause that makes the visit count. Ends early at the deadline.
     pub(crate) fn visit(&mut self) {
         if let Some(ended) = self.ended {
-            // Later, the pass would be part of the next visit, and confirm itself.
+            // Later than this, the pass would be part of the next visit, and confirm itself.
             if ended.elapsed() < APART / 2 {
                 deadline::pause(APART / 2 - ended.elapsed().min(APART / 2));
                 self.look_again();

@@ -43,10 +43,10 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 /// Time limit of the canaries, even on a busy machine; the rest of 0.3 s is for freeing the memory.
 const CANARIES: Duration = Duration::from_millis(250);
 
-/// The part of it for sampling whether the core is shared.
+/// The part of [`CANARIES`] for sampling whether the core is shared.
 const SHARED_SAMPLE: Duration = Duration::from_millis(20);
 
-/// Time for sampling whether a CPU is available for the canaries: two turns of the scheduler.
+/// Time for sampling whether a CPU is available for the canaries: two time slices of the scheduler.
 const CPU_SAMPLE: Duration = Duration::from_millis(6);
 
 /// Time limit of [`quick`].
@@ -64,7 +64,7 @@ const LAST_VISIT: Duration = Duration::from_millis(3500);
 /// Which canaries are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Canaries {
-    /// All, including those of memory, whose sets take 125 to 270 MiB, or less if the limit of the own
+    /// All, including those of memory, whose sets take 125 to 270 MiB, or less if the limit of this process's
     /// control group requires it.
     All,
     /// Only those that need almost no memory. A measured command is never killed because of memory that
@@ -72,10 +72,10 @@ pub enum Canaries {
     WithoutMemory,
 }
 
-/// Measures figures in at most 0.3 s (clock, first level, system call; with [`Canaries::All`] also read
-/// bandwidth and memory latency) that show before a measurement whether the machine still matches the
-/// fingerprint, and one more that shows whether the core is currently shared. Figures that the time was too
-/// short for are reported as such.
+/// Measures figures in at most 0.3 s that show before a measurement whether the machine still matches the
+/// fingerprint: clock, first level and system call; with [`Canaries::All`] also read bandwidth and memory
+/// latency. One more figure shows whether the core is currently shared. Figures for which there was not
+/// enough time are reported as such.
 pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
     let until = Instant::now() + CANARIES;
     let context = Context::new(Options::default().directory);
@@ -85,8 +85,8 @@ pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
         (Box::new(|| Ok(system_call::track())), until),
     ];
     if which == Canaries::All {
-        // The memory of two of them would take seconds to build while others use the CPUs (22 s at a load of
-        // 10), for figures that would then be disturbed.
+        // Building the memory sets of two of them would take seconds while others use the CPUs (22 s at a
+        // load of 10), for figures that would then be disturbed.
         let has_cpu = affinity::share_had(CPU_SAMPLE) >= cpu_gate::LEAST_SHARE;
         let end = if has_cpu { until } else { Instant::now() };
         type Track = fn(&Context) -> Prepared;
@@ -111,7 +111,7 @@ pub fn canaries(which: Canaries) -> Vec<ProbeResult> {
     results.chain([shared]).collect()
 }
 
-/// Adds to a canary that ran out of time why it has no figure.
+/// If a canary ran out of time, adds the reason why it has no figure.
 fn skipped_if_starved(mut result: ProbeResult) -> ProbeResult {
     if result.verdict == ProbeVerdict::NoAnswer && result.n == 0 {
         result.note = Some(ProbeResult::NOT_REACHED.to_owned());
@@ -263,7 +263,8 @@ fn measured(
     results
 }
 
-/// A disturbed probe may succeed at a quieter time; a missing capability won't appear.
+/// Returns whether a probe deserves another try: a disturbed one may succeed at a quieter time, but a missing
+/// capability won't appear.
 fn deserves_another_try(result: &ProbeResult) -> bool {
     matches!(
         result.verdict,
@@ -280,7 +281,7 @@ fn fill_in(results: &mut [ProbeResult], later: Vec<ProbeResult>) {
             && new.value.is_some()
         {
             *old = new;
-            old.add_note("at the second try; the first was disturbed");
+            old.add_note("measured at the second attempt; the first was disturbed");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs chunks in gated passes until the passes agree, several probes in turn.
+//! Runs chunks in gated passes until the passes agree, alternating between several probes.
 //!
 //! The passes of all probes are interleaved, so that a burst of other work disturbs each of them a little
 //! instead of one of them completely; probes whose passes disagree get more passes.
@@ -35,13 +35,13 @@ pub(crate) struct Track {
     shared: bool,
 }
 
-/// The limit beyond which a pass measures something else than the heading.
+/// The limit beyond which a pass measures something other than the heading says.
 struct Limit {
     /// Passes with a higher estimate don't count.
     value: f64,
-    /// What it means if all passes are beyond it.
+    /// What it means if all passes are beyond the limit.
     meaning: &'static str,
-    /// Number of passes beyond it.
+    /// Number of passes beyond the limit.
     beyond: usize,
 }
 
@@ -204,7 +204,7 @@ impl Track {
         {
             let passes = self.passes.len();
             result.note = Some(format!(
-                "in {} of {passes} passes {}",
+                "in {} of {passes} passes, {}",
                 limit.beyond, limit.meaning
             ));
         }
@@ -228,8 +228,8 @@ impl Track {
 /// Minimum number of chunks: a pass with fewer continues beyond its time, up to [`LONGEST_NS`].
 const ENOUGH: usize = 20;
 
-/// Under a load of 10 on two CPUs, a thread gets a time slice of 3 ms every 20 ms: passes of 2 ms, and of six
-/// times that, found no batch with the CPU.
+/// Maximum wall time of a pass that found too few chunks. Under a load of 10 on two CPUs, a thread gets a
+/// time slice of 3 ms every 20 ms: passes of 2 ms, and of six times that, found no batch with the CPU.
 const LONGEST_NS: u64 = 80_000_000;
 
 /// Runs one pass: chunks for `time`, in batches, keeping those that pass the gate; it takes longer if few of
@@ -252,7 +252,7 @@ fn sample_of<T>(cpu_of: CpuOf, time: Duration, chunk: &mut dyn FnMut() -> T) -> 
         let wall = whole.wall_ns();
         let starved = samples.rejected > 0 && values.len() < ENOUGH;
         let may_go_on = starved && wall < end.max(LONGEST_NS);
-        // A pass that was off the CPU for its whole duration has not done anything yet.
+        // A pass that was off the CPU for its whole duration has not measured anything yet.
         let did_its_least = values.len() + samples.rejected >= LEAST_CHUNKS;
         if wall >= end && did_its_least && !may_go_on {
             break;
@@ -285,8 +285,8 @@ fn warm_up() {
     }
 }
 
-/// Runs all `tracks` in turn: two passes each, then more for those whose passes disagree, until all agree,
-/// each had [`MOST_PASSES`], or `cap` is over.
+/// Runs all `tracks` interleaved: two passes each, then more for those whose passes disagree, until all
+/// agree, each has had [`MOST_PASSES`], or `cap` is over.
 pub(crate) fn interleave(mut tracks: Vec<Track>, cap: Duration) -> Vec<ProbeResult> {
     let clock = Stretch::begin(CpuOf::Nobody);
     for round in 0..MOST_PASSES {

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(fix(root.path(), &state).unwrap().len(), 3);
         assert_eq!(read(root.path(), GOVERNOR), "performance");
         assert_eq!(read(root.path(), BOOST), "0");
-        // Only the file is needed: this is the state after a crash.
+        // Only the state file is needed: this is the state after a crash.
         restore(root.path(), &state).unwrap();
         assert_eq!(read(root.path(), GOVERNOR), "powersave");
         assert_eq!(read(root.path(), BOOST), "1");

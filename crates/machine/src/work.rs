@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::kernels;
 
-/// Runs `turns` turns of 256 dependent additions. Returns the number of additions.
+/// Runs `turns` iterations of 256 dependent additions. Returns the number of additions.
 pub fn work(turns: u64) -> u64 {
     std::hint::black_box(kernels::dependent_adds(turns))
 }
 
-/// Returns the number of turns, at least 1, that take `time` on this core without disturbance.
+/// Returns the number of iterations, at least 1, that take `time` on this core without disturbance.
 pub fn turns_for(time: Duration) -> u64 {
     const TURNS: u64 = 400;
     let least = (0..50)

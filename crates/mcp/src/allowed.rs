@@ -21,7 +21,7 @@ impl Allowed {
     /// Parses the values of `--allow`.
     ///
     /// # Errors
-    /// If a value can't be split into words, or has none.
+    /// If a value can't be split into words, or has no words.
     pub fn parse(values: &[String]) -> Result<Self, String> {
         let mut allowed = Self::default();
         for value in values {
@@ -57,7 +57,7 @@ impl Allowed {
             return Ok(());
         }
         Err(format!(
-            "{} is not allowed here. Allowed: {}. The starter of the server decides that (fathom mcp --allow \
+            "{} is not allowed here. Allowed: {}. The list is set when the server is started (fathom mcp --allow \
              COMMAND)",
             name(program),
             self.in_words()

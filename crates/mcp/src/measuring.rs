@@ -11,13 +11,13 @@ use rmcp::service::RequestContext;
 
 use crate::ServePlan;
 
-/// The variable that tells a verb which server started it.
+/// The environment variable with the pid of the server that started a verb.
 pub const SERVER: &str = "FATHOM_SERVER";
 
-/// Ends this process when the server that started it ends, for any reason. The verb must request this itself:
+/// Ends this process when the server that started it ends, for any reason. The verb itself must request this:
 /// the kernel drops a request made before an exec if the program's file has capabilities.
 pub fn end_with(server: &str) {
-    // SAFETY: prctl takes numbers, getppid nothing.
+    // SAFETY: `prctl` gets only numbers, and `getppid` takes no arguments.
     let parent = unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
         libc::getppid()
@@ -28,13 +28,13 @@ pub fn end_with(server: &str) {
     }
 }
 
-/// Interval between two progress messages.
+/// The interval between two progress messages.
 const BETWEEN: Duration = Duration::from_secs(1);
-/// Time for a verb that was asked to end to stop everything it started and exit.
+/// How long a verb that was asked to end has to stop everything it started and exit.
 const TO_END: Duration = Duration::from_secs(10);
-/// Maximum size of a record: a hundred times the summary of a million runs.
+/// The maximum size of a record in bytes: a hundred times the summary of a million runs.
 const MOST_BYTES: u64 = 256 << 20;
-/// Maximum number of bytes kept of standard error.
+/// The maximum number of bytes of standard error to keep.
 const MOST_WORDS: u64 = 64 << 10;
 
 /// How a verb ended.
@@ -45,19 +45,19 @@ pub(crate) struct Ended {
     pub stderr: String,
 }
 
-/// The running processes, so that all of them can be ended when the client disconnects.
+/// The running processes, all of which are ended when the client disconnects.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<Processes>>);
 
 #[derive(Debug, Default)]
 struct Processes {
     all: Vec<Arc<Mutex<Child>>>,
-    /// The client is gone: nothing new is started.
+    /// Set once the client has disconnected: no new process is started.
     closed: bool,
 }
 
 impl Running {
-    /// Ends all processes, waits for them, and prevents new ones.
+    /// Ends all processes, waits for them, and prevents new ones from starting.
     pub(crate) async fn close(&self) {
         let all: Vec<_> = {
             let mut processes = lock(&self.0);
@@ -72,11 +72,10 @@ impl Running {
         all.iter().for_each(|child| signal(child, libc::SIGKILL));
     }
 
-    /// Runs a verb to its end, or until it is cancelled: then the verb ends its measurement, and this
-    /// function waits for it.
+    /// Runs a verb to completion. If the request is cancelled, asks the verb to end and waits for it.
     ///
     /// # Errors
-    /// A message if it can't be started.
+    /// A message, if the verb can't be started.
     pub(crate) async fn run(
         &self,
         plan: &ServePlan,
@@ -120,7 +119,7 @@ impl Running {
         let (status, stdout, stderr) = loop {
             tokio::select! {
                 ended = &mut ended => {
-                    break ended.map_err(|_| "the end of the measurement was missed".to_owned())?;
+                    break ended.map_err(|_| "the result of the measurement was lost".to_owned())?;
                 }
                 () = context.ct.cancelled(), if cancelled_at.is_none() => {
                     cancelled_at = Some(Instant::now());
@@ -163,11 +162,11 @@ fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends a signal to the process itself. It has not been reaped, so its number is still valid.
+/// Sends a signal to the process itself, which has not been reaped, so its pid is still valid.
 fn signal(child: &Mutex<Child>, signal: i32) {
     let mut child = lock(child);
     if let (Ok(None), Ok(pid)) = (child.try_wait(), i32::try_from(child.id())) {
-        // SAFETY: takes numbers.
+        // SAFETY: `kill` takes only numbers.
         unsafe { libc::kill(pid, signal) };
     }
 }

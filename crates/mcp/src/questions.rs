@@ -19,14 +19,14 @@ const MOST_COMMANDS: usize = 8;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bench {
-    /// Command lines, each a program with its arguments as a shell would split them; no pipes, no
-    /// redirections, no variables. The others are compared with the first. A single command is timed.
+    /// Command lines, each a program with its arguments as a shell would split them, without pipes,
+    /// redirections or variables. The others are compared with the first. A single command is timed.
     #[schemars(length(min = 1, max = 8))]
     pub commands: Vec<String>,
     /// A metric to compare instead of time, such as `peak_memory`, `read_calls`, `write_calls`, `cpu`.
     #[serde(default)]
     pub metric: Option<String>,
-    /// Measure for this many seconds instead of until decided (at most 10 s for short commands).
+    /// Measure for this many seconds instead of until there is an answer (at most 10 s for short commands).
     #[serde(default)]
     pub time_s: Option<f64>,
     /// Run each command exactly this many times.
@@ -49,7 +49,7 @@ pub(crate) struct Bench {
 pub(crate) struct Why {
     /// A command line: a program with its arguments as a shell would split them.
     pub command: String,
-    /// Another command line: the answer then shows what `command` does more than this one, part by part.
+    /// Another command line: the answer then shows what `command` does in addition to this one, part by part.
     #[serde(default)]
     pub compared_with: Option<String>,
     /// Run the command again without each cause that can be removed from outside, to prove the saving; this
@@ -110,7 +110,7 @@ pub(crate) struct Explain {
 
 impl Bench {
     /// # Errors
-    /// A message that says what the request may not contain.
+    /// A message that names the part of the request that is not allowed.
     pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
         if self.commands.is_empty() || self.commands.len() > MOST_COMMANDS {
             return Err(format!("bench takes 1 to {MOST_COMMANDS} commands"));
@@ -136,7 +136,7 @@ impl Bench {
 
 impl Why {
     /// # Errors
-    /// A message that says what the request may not contain.
+    /// A message that names the part of the request that is not allowed.
     pub(crate) fn words(&self, allowed: &Allowed, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["why".to_owned(), "--json=-".to_owned()];
         words.push(timeout(self.timeout_s)?);
@@ -154,7 +154,7 @@ impl Why {
 
 impl Compare {
     /// # Errors
-    /// A message that says what the request may not contain.
+    /// A message that names the part of the request that is not allowed.
     pub(crate) fn words(&self, root: &Path) -> Result<Vec<String>, String> {
         let mut words = vec!["compare".to_owned(), "--json=-".to_owned()];
         words.extend(option("metric", self.metric.as_deref()));
@@ -200,7 +200,7 @@ fn timeout(asked: Option<f64>) -> Result<String, String> {
     Ok(format!("--timeout={seconds}s"))
 }
 
-/// Appends words that can't be read as options, whatever they begin with.
+/// Appends words after `--`, so that none of them can be read as an option.
 fn positional<'a>(words: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) {
     words.push("--".to_owned());
     words.extend(more.into_iter().cloned());
@@ -226,7 +226,7 @@ fn below(file: &str, root: &Path) -> Result<(), String> {
     let found = found.map_err(|error| format!("{}: {error}", name(file)))?;
     match found.starts_with(root) {
         true => Ok(()),
-        false => Err(format!("{} is outside of the root folder", name(file))),
+        false => Err(format!("{} is outside the root folder", name(file))),
     }
 }
 

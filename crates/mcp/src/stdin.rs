@@ -7,7 +7,7 @@ use rmcp::transport::io::StdioReader;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
-/// The client's messages. At end of file, the client no longer wants its results.
+/// Reads the client's messages. End of file means that the client no longer wants its results.
 pub(crate) struct Stdin {
     pub from: StdioReader,
     pub is_over: watch::Sender<bool>,

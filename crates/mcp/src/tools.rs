@@ -5,7 +5,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use crate::allowed::Allowed;
 use crate::{answers, questions};
 
-/// Returns all tools; the descriptions of those that run commands say what may be run.
+/// Returns all tools. The descriptions of tools that run commands say which commands are allowed.
 pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
     let may_run = format!(
         " Commands run in the root folder, without a shell. Allowed: {}.",
@@ -27,9 +27,9 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
             "why",
             "Explain a command's time",
             &format!(
-                "Account for a command's time, and name the cause of its slowness, its place in the source and the \
-                 time that a fix would save; with compared_with, explain why the command takes longer than another \
-                 one.{may_run}"
+                "Account for a command's time, and name the cause of its slowness, where that is in the source, and \
+                 how much time fixing it would save; with compared_with, explain why the command takes longer than \
+                 another.{may_run}"
             ),
             runs(),
         )
@@ -55,7 +55,7 @@ pub(crate) fn all(allowed: &Allowed) -> Vec<Tool> {
         tool(
             "machine_check",
             "Check the machine",
-            "Report whether this machine is fit and quiet enough to measure on, and what to do if not. Takes some \
+            "Report whether this machine is fit and quiet enough to measure on, and what to do if not. Takes a few \
              seconds; runs none of the user's commands.",
             reads(),
         )
@@ -83,7 +83,7 @@ fn reads() -> ToolAnnotations {
     ToolAnnotations::new().read_only(true).open_world(false)
 }
 
-/// Annotations for tools that run a command: it may do anything, so nothing is promised.
+/// Annotations for tools that run a command. It may do anything, so they promise nothing.
 fn runs() -> ToolAnnotations {
     ToolAnnotations::new()
 }

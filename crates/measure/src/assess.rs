@@ -22,22 +22,22 @@ pub struct Question {
     /// The metrics to compare; the first one is used for the medians. If empty, the clock that carries
     /// verdicts.
     pub metrics: Vec<AskedMetric>,
-    /// Differences on that clock up to this share count as no difference (0.01 is 1 %).
+    /// Differences in time up to this share count as no difference (0.01 is 1 %).
     pub margin: f64,
     /// How often an interval may miss the ratio: 0.05 is one time in twenty. Identical programs are reported
-    /// as different more rarely, see [`fathom_stats::sequential::CLAIM_SHARE`].
+    /// as different more rarely; see [`fathom_stats::sequential::CLAIM_SHARE`].
     pub alpha: f64,
 }
 
 /// Which benchmarks are compared with which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
-    /// All others with this one.
+    /// Compares all other benchmarks with this one.
     One(usize),
-    /// Each with its predecessor: versions in order.
+    /// Compares each benchmark with its predecessor: versions in order.
     Previous,
-    /// The last with the middle of the two before it, their geometric mean in each round, to decide which of
-    /// the two it is nearer to.
+    /// Compares the last benchmark with the geometric mean of the two before it in each round, to decide
+    /// which of the two it is nearer to.
     Middle,
 }
 
@@ -65,9 +65,9 @@ impl Against {
 pub struct Verdicts {
     /// The first requested metric, or else the clock that carries the verdicts.
     pub metric: Metric,
-    /// Each benchmark against its reference, in that metric and the other requested ones.
+    /// The comparisons of each benchmark with its reference, in `metric` and the other requested metrics.
     pub comparisons: Vec<Comparison>,
-    /// The same on the other clock, if available.
+    /// The same comparisons by the other clock, if available.
     pub cross_checks: Vec<Comparison>,
     /// The median of each benchmark in the first metric.
     pub medians: Vec<Option<Estimate>>,
@@ -83,7 +83,7 @@ impl Verdicts {
                 .all(|c| c.verdict != Verdict::Undecided)
     }
 
-    /// Reports whether every median and every ratio is known to within this share.
+    /// Reports whether every median and every ratio is known to within the share `precision`.
     pub fn is_precise(&self, precision: f64, benchmarks: usize) -> bool {
         let medians: Vec<_> = self.medians.iter().flatten().collect();
         medians.len() == benchmarks
@@ -95,7 +95,7 @@ impl Verdicts {
     }
 }
 
-/// From this share of the wall time on, differences between wall times are mostly waits for a CPU.
+/// The share of the wall time from which differences between wall times are mostly waits for a CPU.
 const WAIT_SHARE: f64 = 0.005;
 
 /// A clock that is missing in more than this share of the runs is not used. Values are missing at random (the
@@ -104,9 +104,9 @@ const WAIT_SHARE: f64 = 0.005;
 const MISSING_SHARE: f64 = 0.5;
 
 /// Returns the clock that carries the verdict: undisturbed time if every benchmark has it and runs had to
-/// wait for a CPU, otherwise wall time. A round in which a run lacks undisturbed time is lost to that clock;
-/// if any is lost, `fewest` others must remain, because otherwise it couldn't support a claim that wall time
-/// can.
+/// wait for a CPU, otherwise wall time. Undisturbed time can't use a round in which a run lacks it. If any
+/// round is lost in this way, at least `fewest` must remain; with fewer, undisturbed time couldn't support a
+/// claim that wall time can.
 ///
 /// The choice depends on all runs together and never on which benchmark a run belongs to, so it can't favor
 /// one of two identical programs.
@@ -134,7 +134,7 @@ fn has_undisturbed(runs: &[Run], benchmark: usize) -> bool {
     all > 0 && (all - with) as f64 <= MISSING_SHARE * all as f64
 }
 
-/// Reports whether all runs have undisturbed time, or at least this many complete rounds do.
+/// Reports whether all runs have undisturbed time, or at least `fewest` rounds are complete.
 fn has_enough_rounds(runs: &[Run], fewest: usize) -> bool {
     let without = |run: &&Run| run.undisturbed_ns.is_none();
     let lost: BTreeSet<u32> = runs.iter().filter(without).map(|run| run.round).collect();
@@ -213,8 +213,8 @@ fn compare(
     }
 }
 
-/// Returns the values of the reference (or of the middle of two) and of the subject, for rounds in which all
-/// succeeded and have a value.
+/// Returns the values of the reference (or of the middle of two) and of the subject, for the rounds in which
+/// all of their runs succeeded and have a value.
 pub fn paired(
     runs: &[Run],
     references: [usize; 2],
@@ -244,8 +244,8 @@ pub fn paired(
         .unzip()
 }
 
-/// Returns the values of successful runs, because a failing run only measures its failure; if none succeeded,
-/// of all runs.
+/// Returns the values of the successful runs, or of all runs if none succeeded: a failing run only measures
+/// its failure.
 fn values(runs: &[Run], benchmark: usize, metric: Metric) -> Vec<f64> {
     let own = || runs.iter().filter(|run| run.benchmark == benchmark);
     let none_succeeded = !own().any(|run| run.exit.is_success());

@@ -1,7 +1,7 @@
 //! Files that are written under another name and then replace their target atomically.
 //!
 //! The other name can be guessed, and a user who can write to the folder could have put something there: a
-//! link to another file, or a file they hold open. Therefore the file is always newly created.
+//! link to another file, or a file that the user holds open. Therefore an existing file is never used.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -58,10 +58,11 @@ impl Beside {
         Err(refused)
     }
 
-    /// Replaces the target, with its permissions, or those of a new file.
+    /// Replaces the target and keeps its permissions. If there was no target, the file gets the permissions
+    /// of a new file.
     ///
     /// # Errors
-    /// If it can't be replaced; the new file is then removed.
+    /// If the target can't be replaced; the new file is then removed.
     pub fn take_place(mut self) -> io::Result<()> {
         let permissions = match std::fs::metadata(&self.target) {
             Ok(about) => about.permissions(),

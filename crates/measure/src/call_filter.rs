@@ -2,8 +2,8 @@
 //! (`SECCOMP_RET_ERRNO` with 0), delay it, or notify Fathom of it.
 //!
 //! Answering and delaying need no supervisor, and no filter needs privileges. A filter applies to static
-//! programs and to every process that the command creates. The command it is compared with carries a filter
-//! with the same instructions that allows the calls, so that both pay for it.
+//! programs and to every process that the command creates. The command with which it is compared gets a
+//! filter with the same instructions that allows the calls, so both pay for a filter.
 
 use fathom_launcher::shared::fd;
 
@@ -36,7 +36,7 @@ impl Answered {
         }
     }
 
-    /// Pauses: `nanosleep`, and calls that wait for descriptors if they are given none.
+    /// Pauses: `nanosleep`, and calls that wait for descriptors but get none.
     #[cfg(target_arch = "x86_64")]
     pub const PAUSES: &[Answered] = &[
         Answered::always(libc::SYS_nanosleep),
@@ -47,7 +47,7 @@ impl Answered {
         Answered::without(libc::SYS_ppoll, 1),
     ];
 
-    /// Pauses: `nanosleep`, and calls that wait for descriptors if they are given none.
+    /// Pauses: `nanosleep`, and calls that wait for descriptors but get none.
     #[cfg(not(target_arch = "x86_64"))]
     pub const PAUSES: &[Answered] = &[
         Answered::always(libc::SYS_nanosleep),

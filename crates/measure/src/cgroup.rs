@@ -1,8 +1,8 @@
 //! The CPU time and memory that the control groups of this process allow, in versions 1 and 2.
 //!
-//! A limit applies to a group and all groups below it, so every group from the own one up to the mounted root
-//! counts, and the lowest limit applies. Limits above a container's own hierarchy can't be read from inside,
-//! but the throttling they cause can.
+//! A limit applies to a group and all groups below it, so every group from this process's own up to the
+//! mounted root counts, and the lowest limit applies. Limits above a container's own hierarchy can't be read
+//! from inside, but the throttling they cause can.
 
 mod place;
 
@@ -15,7 +15,7 @@ use place::own_and_above;
 /// The groups that limit CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuGroups {
-    /// The folders, starting with that of the own group.
+    /// The folders, starting with that of this process's group.
     folders: Vec<PathBuf>,
 }
 
@@ -43,9 +43,9 @@ impl CpuGroups {
         each.fold(0, u64::saturating_add)
     }
 
-    /// Returns the files with the counts. Since Linux 6.7, one file says how long the own group was throttled
-    /// by any limit above it, even one that isn't visible from inside a container; before that, each group
-    /// counts only its own limit.
+    /// Returns the files with the counts. Since Linux 6.7, one file says how long this process's group was
+    /// throttled by any limit above it, even one that isn't visible from inside a container; before that,
+    /// each group counts only its own limit.
     fn counts(&self) -> Vec<PathBuf> {
         let own = self.folders.first().map(|own| own.join("cpu.stat.local"));
         match own.filter(|path| path.exists()) {
@@ -97,7 +97,7 @@ fn parse_throttled_ns(counts: &str) -> Option<u64> {
     micros.or_else(|| field(counts, "throttled_time"))
 }
 
-/// Reads how long limits have kept this process's group from a CPU, from files that stay open: this takes
+/// Reads how long limits have kept this process's group from a CPU. The files stay open, so a reading takes
 /// some microseconds and doesn't allocate.
 #[derive(Debug)]
 pub struct ThrottleMeter {
@@ -108,8 +108,8 @@ pub struct ThrottleMeter {
 const COUNTS_BYTES: usize = 1024;
 
 impl ThrottleMeter {
-    /// Opens the files; `None` if no group has a limit and none has ever throttled this one, so that it won't
-    /// happen.
+    /// Opens the files. Returns `None` if no group has a limit and this one was never throttled, because then
+    /// it won't be.
     pub fn open(root: &Path) -> Option<ThrottleMeter> {
         let groups = CpuGroups::of(root)?;
         if groups.limit().is_none() && groups.throttled_ns() == 0 {
@@ -131,11 +131,11 @@ impl ThrottleMeter {
     }
 }
 
-/// File names of the limit: in version 2 (the second one only slows a group down), and in version 1.
+/// File names of the limit: in version 2, where the second one only slows a group down, and in version 1.
 const MEMORY_LIMITS: [&str; 3] = ["memory.max", "memory.high", "memory.limit_in_bytes"];
 /// File names of the current usage.
 const MEMORY_USED: [&str; 2] = ["memory.current", "memory.usage_in_bytes"];
-/// The part of the usage that the kernel reclaims before it kills: the file cache.
+/// The part of the usage that the kernel reclaims before it kills a process: the file cache.
 const GIVEN_UP: [[&str; 2]; 2] = [
     ["total_inactive_file", "inactive_file"],
     ["total_active_file", "active_file"],

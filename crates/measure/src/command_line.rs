@@ -62,21 +62,21 @@ pub struct CommandLine {
     pub without: Without,
 }
 
-/// What a command runs without, or what is added so that both variants cost the same.
+/// What is taken away from a command, or added so that both variants cost the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Without {
     /// Variables to remove.
     pub variables: Vec<OsString>,
     /// A filter for calls that do nothing.
     pub calls: Option<CallFilter>,
-    /// Don't use these CPUs; if empty, all may be used.
+    /// The CPUs that the command must not use; if empty, it may use all of them.
     pub other_cpus: Vec<usize>,
     /// A delay, added to measure how much of it appears in the total time.
     pub delay: Option<Delay>,
 }
 
 impl CommandLine {
-    /// Returns the folder in which it runs, relative to Fathom's own; empty for the same folder.
+    /// Returns the command's working directory relative to Fathom's own; empty if they are the same.
     pub fn folder(&self) -> &Path {
         self.directory.as_deref().unwrap_or(Path::new(""))
     }

@@ -1,8 +1,8 @@
 //! Two digests of a command's output: exact, and without its numbers.
 //!
-//! A program that prints how long it took prints something different in each run. The second digest has one
-//! character for each sequence of digits. Both digests omit what a runtime prints about a variable that it
-//! was given: `Picked up JAVA_TOOL_OPTIONS: ...`.
+//! A program that prints how long it took prints something different in each run. In the second digest, one
+//! character replaces each sequence of digits. Both digests omit what a runtime prints about a variable that
+//! it got: `Picked up JAVA_TOOL_OPTIONS: ...`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,7 +64,7 @@ struct Digesting {
 
 /// The position within a line.
 enum Line {
-    /// At its beginning, which may be that of a notice: these bytes were held back.
+    /// At the beginning of a line that may be a notice: these bytes are held back.
     Begins(Vec<u8>),
     /// Within a line that counts.
     Counts,

@@ -32,12 +32,12 @@ impl<S: Empty + Send + 'static> Emptying<S> {
     /// Errors of the system, if a descriptor or the thread can't be created.
     pub(crate) fn start(name: &str, watched: Vec<RawFd>, state: S) -> io::Result<Emptying<S>> {
         for descriptor in &watched {
-            // SAFETY: takes numbers; an invalid one is refused.
+            // SAFETY: takes only numbers; an invalid one is refused.
             if unsafe { libc::fcntl(*descriptor, libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
                 return Err(io::Error::last_os_error());
             }
         }
-        // SAFETY: takes numbers and returns a new descriptor.
+        // SAFETY: takes only numbers, and returns a new descriptor.
         let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         if stop < 0 {
             return Err(io::Error::last_os_error());
@@ -76,7 +76,7 @@ impl<S> Drop for Emptying<S> {
     }
 }
 
-/// The state of a thread that panicked is still usable.
+/// Locks the state, which is still usable after a panic of the thread.
 pub(crate) fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
     state
         .lock()

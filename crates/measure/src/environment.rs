@@ -79,7 +79,7 @@ pub fn variables(block: &[u8]) -> impl Iterator<Item = Variable> {
     })
 }
 
-/// Returns the variables in a block of strings that no longer exist.
+/// Returns the variables of the block that are no longer in the environment.
 fn missing(block: &[u8], is_there: impl Fn(&OsStr) -> bool) -> Vec<Variable> {
     variables(block)
         .filter(|(name, _)| !is_there(name))

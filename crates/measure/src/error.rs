@@ -101,7 +101,7 @@ pub enum MeasureError {
         exit: Exit,
         /// The number of the round, from 1; `None` for one that doesn't count.
         round: Option<u32>,
-        /// The stage it wrote to, if that had already ended: then it may have failed to write.
+        /// The stage that it wrote to, if that stage had already ended: then the write may have failed.
         reader_gone: Option<String>,
         /// The end of its standard error.
         stderr: Vec<u8>,
@@ -118,9 +118,9 @@ pub enum MeasureError {
     },
     /// The command needed terminal access that background programs don't get.
     #[error(
-        "'{command}' was stopped by the terminal: it reads from it or changes its settings, which only a foreground \
-         program may do; give it its input with --input FILE, or a terminal of its own: script -qec 'COMMAND' \
-         /dev/null"
+        "'{command}' was stopped by the terminal: it reads from the terminal or changes its settings, which only a \
+         foreground program may do; give it its input with --input FILE, or a terminal of its own: script -qec \
+         'COMMAND' /dev/null"
     )]
     StoppedByTerminal {
         /// The name of the command or pipeline.
@@ -131,23 +131,24 @@ pub enum MeasureError {
     NoGoodRound {
         /// The number of rounds.
         rounds: usize,
-        /// The commands that never succeeded, or otherwise all that failed, with the number of failures.
+        /// The commands that never succeeded or, if there are none, all that failed, each with its number of
+        /// failures.
         failed: Vec<String>,
     },
     /// The command stopped its parent, which measures it.
     #[error(
-        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that is the part of Fathom that starts \
-         and times it. The run was ended and has no time; a measured command must leave its parent alone"
+        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that process is the part of Fathom \
+         that starts and times it. The run was ended and has no time; a measured command must leave its parent alone"
     )]
     StoppedParent {
         /// The name of the command or pipeline.
         command: String,
     },
-    /// The command's parent, which measures it, was killed while it ran.
+    /// The command's parent, which measures it, was killed while the command ran.
     #[error(
         "'{command}' killed its parent process, as `kill -9 $PPID` does, or another process did while it ran: that \
-         is the part of Fathom that starts and times it. All processes that it had started were ended; a measured \
-         command must leave its parent alone"
+         process is the part of Fathom that starts and times it. All processes that it had started were ended; a \
+         measured command must leave its parent alone"
     )]
     KilledParent {
         /// The name of the command or pipeline.
@@ -226,7 +227,7 @@ fn describe_stage(
 ) -> String {
     let which = match round {
         Some(round) => format!("round {round}"),
-        None => "a round that does not count".to_string(),
+        None => "a round that is not counted".to_string(),
     };
     let how = match exit {
         Exit::Code(code) => format!("failed with exit code {code}"),
@@ -234,9 +235,11 @@ fn describe_stage(
         Exit::TimedOut => "took longer than --timeout allows".to_string(),
     };
     let gone = reader_gone.map_or(String::new(), |reader| {
-        format!("; {reader}, which it writes to, had ended before, so it may have failed to write")
+        format!(
+            "; {reader}, which reads its output, had already exited, so its writes may have failed"
+        )
     });
-    format!("stage {number}, {stage}, {how} in {which}{gone}")
+    format!("stage {number} ({stage}) {how} in {which}{gone}")
 }
 
 /// Returns the name of a signal, such as `SIGKILL`, or its number.

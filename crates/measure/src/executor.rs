@@ -6,7 +6,7 @@ use fathom_model::Run;
 
 use crate::MeasureError;
 
-/// A run to make.
+/// A run to execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attempt {
     /// The index of the benchmark.
@@ -66,8 +66,8 @@ pub struct RunReport {
     pub interrupted: bool,
     /// Whether the run is already in the JSON record.
     pub recorded: bool,
-    /// The minimum number of bytes it wrote to standard output; set for a warm-up run whose output went to a
-    /// pipe instead of `/dev/null`.
+    /// The minimum number of bytes that the run wrote to standard output; set for a warm-up run whose output
+    /// went to a pipe instead of `/dev/null`.
     pub piped_bytes: Option<u64>,
 }
 
@@ -82,16 +82,16 @@ pub trait Executor {
     /// Waits until the effects of startup and setup on the machine have faded, before anything is measured.
     fn settle(&mut self);
 
-    /// Makes the first of these runs, with the hooks before and after it. The others follow in this order,
-    /// whatever the result of the first, unless the session ends: they may be made now and returned by later
-    /// calls.
+    /// Executes the first of these runs, with the hooks before and after it. The others follow in this order,
+    /// whatever the result of the first, unless the session ends; they may be executed now and returned by
+    /// later calls.
     ///
     /// # Errors
     /// If it can't be run at all. A failing run is not an error here, but a result.
     fn run(&mut self, upcoming: &[Attempt]) -> Result<RunReport, MeasureError>;
 
-    /// Reports whether a run was made that hasn't been returned. It must be fetched before the session ends,
-    /// or it is lost.
+    /// Reports whether a run was executed and its result not yet returned. The result must be fetched before
+    /// the session ends, or it is lost.
     fn is_ahead(&self) -> bool {
         false
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fathom_trace::Adopted;
 
-/// Holders that Fathom created, which are its children too.
+/// The holders that Fathom created, which are also its children.
 static OWN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 
 /// A launcher or a keeper: a child process that is waited for only here.
@@ -37,7 +37,7 @@ impl Holder {
         })
     }
 
-    /// Returns its pid.
+    /// Returns the holder's pid.
     pub(crate) fn id(&self) -> libc::pid_t {
         self.pid
     }
@@ -45,12 +45,13 @@ impl Holder {
     /// Interrupts a launcher that waits for another process to open a FIFO.
     pub(crate) fn wake(&self) {
         if self.was_killed.is_none() {
-            // SAFETY: takes numbers; the pid is a child of ours that hasn't been waited for.
+            // SAFETY: takes only numbers. The pid is that of a child of ours that hasn't been waited for.
             unsafe { libc::kill(self.pid, libc::SIGUSR1) };
         }
     }
 
-    /// Waits until it has ended. If a signal killed it, kills the processes it held and returns true.
+    /// Waits until the holder has ended. If a signal killed it, kills the processes that it held and returns
+    /// true.
     pub(crate) fn wait(&mut self) -> bool {
         if let Some(was_killed) = self.was_killed {
             return was_killed;
@@ -60,7 +61,7 @@ impl Holder {
         while unsafe { libc::waitpid(self.pid, &raw mut status, 0) } < 0
             && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
         {}
-        // Its processes were reparented to us before it could be waited for.
+        // Its processes were reparented to this process before the holder could be waited for.
         let was_killed = libc::WIFSIGNALED(status);
         self.was_killed = Some(was_killed);
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,7 +25,7 @@ pub struct Hook {
     pub directory: Option<PathBuf>,
     /// Variables to add to the environment.
     pub variables: Vec<(OsString, OsString)>,
-    /// Let it write to the terminal.
+    /// Whether the hook may write to the terminal.
     pub show_output: bool,
 }
 

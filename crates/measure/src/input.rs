@@ -1,4 +1,4 @@
-//! Opens the input of a command where Fathom itself reads it, and stops waiting when the user interrupts.
+//! Opens a command's input if Fathom opens it itself, and stops waiting when the user interrupts.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{MeasureError, interrupt};
 
-/// Opens the input. For a FIFO, waits for the first bytes unless told to stop.
+/// Opens the input. For a FIFO, waits for the first bytes unless interrupted.
 ///
 /// # Errors
 /// If it can't be opened, or the wait was interrupted.
@@ -23,7 +23,7 @@ pub(crate) fn open(path: &Path) -> Result<File, MeasureError> {
     }
 }
 
-/// Returns `None` if it was told to stop.
+/// Opens the input; returns `None` if the wait was interrupted.
 fn opened(path: &Path) -> io::Result<Option<File>> {
     if !std::fs::metadata(path)?.file_type().is_fifo() {
         return File::open(path).map(Some);
@@ -46,7 +46,7 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
             return Ok(None);
         }
     }
-    // SAFETY: takes numbers.
+    // SAFETY: takes only numbers.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(Some(file)),

@@ -1,4 +1,4 @@
-//! Signals such as Ctrl-C, and deadlines: they are recorded, and handled between runs or by ending the
+//! Signals such as Ctrl-C, and deadlines. They are recorded, and then handled between runs or by ending the
 //! current run.
 
 use std::os::fd::RawFd;
@@ -14,7 +14,7 @@ static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
 /// The flag that [`flag`] returns.
 static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// An eventfd that is readable once there is a reason to stop, so that a wait can't miss a signal that
-/// arrives just before it; -1 if there is none.
+/// arrives just before it; -1 before it is created.
 static WAKES: AtomicI32 = AtomicI32::new(-1);
 
 extern "C" fn remember(signal: libc::c_int) {
@@ -28,7 +28,8 @@ fn raise() {
         flag.store(true, Ordering::Relaxed);
     }
     let one = 1u64.to_ne_bytes();
-    // SAFETY: write is async-signal-safe; eight bytes. The descriptor is -1, or ours and never closed.
+    // SAFETY: `write` is async-signal-safe and gets eight bytes. The descriptor is -1, or ours and never
+    // closed.
     unsafe {
         libc::write(
             WAKES.load(Ordering::Relaxed),
@@ -38,8 +39,8 @@ fn raise() {
     };
 }
 
-/// Records SIGINT, SIGTERM and SIGHUP instead of letting them end Fathom; they wake waits for a run, so that
-/// the run can be ended.
+/// Records SIGINT, SIGTERM and SIGHUP instead of letting them end Fathom. They wake any wait for a run, so
+/// that the run can be ended.
 pub fn catch() {
     prepare();
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
@@ -52,10 +53,10 @@ pub fn catch() {
     }
 }
 
-/// Creates what [`raise`] stores to, once.
+/// Creates the flag and the eventfd for [`raise`], once.
 fn prepare() {
     FLAG.get_or_init(|| {
-        // SAFETY: takes numbers and returns a new descriptor or -1.
+        // SAFETY: takes only numbers, and returns a new descriptor or -1.
         let wakes = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         WAKES.store(wakes, Ordering::Relaxed);
         Arc::default()

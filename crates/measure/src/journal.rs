@@ -24,7 +24,7 @@ use crate::MeasureError;
 use crate::beside::Beside;
 use fathom_launcher::shared::OPEN_END;
 
-/// Keys written before the list in [`Frame::around`]: they are read first and never change.
+/// Keys written before the list in [`Frame::around`]: they are the first to be read, and never change.
 const FIRST: [&str; 4] = ["schema_version", "kind", "fathom_version", "started_at"];
 
 /// The smallest unit in which Linux writes a file, in bytes.
@@ -51,7 +51,7 @@ impl Frame {
         })
     }
 
-    /// Returns any record without the elements of the list `key`, which is placed before everything that
+    /// Returns any record without the elements of the list `key`. The list is placed before everything that
     /// changes during the measurement.
     ///
     /// # Errors
@@ -87,7 +87,8 @@ struct Text {
 }
 
 impl Text {
-    /// Reports whether the kernel writes it in one step.
+    /// Reports whether the text and the `over` bytes that it replaces are within one page, which the kernel
+    /// writes in one step.
     fn within_a_page(&self, over: usize) -> bool {
         let length = (self.added.len() + self.end.len()).max(over) as u64;
         self.at / PAGE_BYTES == (self.at + length.max(1) - 1) / PAGE_BYTES
@@ -146,7 +147,7 @@ impl Journal {
         &self.file
     }
 
-    /// Adds an element; it survives the death of Fathom once this returns.
+    /// Adds an element. Once this returns, the element survives the death of Fathom.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].
@@ -157,8 +158,8 @@ impl Journal {
             .map_err(|error| self.failed(error))
     }
 
-    /// Adds an element, if there is one, followed by the end of this frame: for records in which more than
-    /// the list changes, and whose file no other process writes.
+    /// Adds an element, if there is one, followed by the end of this frame. Use this for records in which
+    /// more than the list changes, and whose file no other process writes.
     ///
     /// # Errors
     /// [`MeasureError::Journal`].

@@ -51,9 +51,9 @@ pub(crate) struct Order<'a> {
     pub cpu_mask: &'a [u8],
     /// A system call filter.
     pub filter: Option<&'a CallFilter>,
-    /// The beginning of the run in the JSON record; if empty, it isn't written there.
+    /// The beginning of the run in the JSON record; if empty, the run isn't recorded.
     pub record_head: &'a str,
-    /// Whether the next order belongs to another round: the launcher may pause in between.
+    /// Whether the next order belongs to another round, so that the launcher may pause in between.
     pub ends_round: bool,
 }
 
@@ -68,9 +68,9 @@ pub(crate) struct Terms {
     pub longest: Duration,
     /// The number of processes that earlier runs have left behind.
     pub left_before: u32,
-    /// The time from which the record counts, by [`now_ns`].
+    /// The time at which the session began, from [`now_ns`]; times in the record are relative to it.
     pub began_ns: u64,
-    /// Whether a stop was requested before this began; it doesn't end this, but another signal does.
+    /// Whether a stop was requested before these orders. That stop doesn't end them, but another signal does.
     pub follows_a_stop: bool,
 }
 
@@ -114,8 +114,8 @@ impl Launcher {
         Launcher::start_with(&extra)
     }
 
-    /// Starts it with additional descriptors of the caller, each with its number there, from [`fd::EXTRA`] up
-    /// to below [`fd::EXTRA_END`].
+    /// Starts the launcher with additional descriptors of the caller, each with its number in the launcher,
+    /// from [`fd::EXTRA`] up to below [`fd::EXTRA_END`].
     pub(crate) fn start_with(extra: &[(RawFd, i32)]) -> io::Result<(Launcher, Pipes)> {
         let program = program_file(c"fathom-launcher", fathom_launcher::LAUNCHER)?;
         let floor = program_file(c"fathom-floor", fathom_launcher::FLOOR)?;
@@ -156,7 +156,7 @@ impl Launcher {
         let watchdog = match Watchdog::start(process.id(), memory) {
             Ok(watchdog) => watchdog,
             Err(error) => {
-                // It ends when no process can send it a command any more.
+                // The launcher ends when no process can send it a command anymore.
                 drop(commands);
                 process.wait();
                 return Err(error);
@@ -177,20 +177,20 @@ impl Launcher {
         Ok((launcher, Pipes { stdout, stderr }))
     }
 
-    /// Its number.
+    /// Returns the launcher's pid.
     pub(crate) fn id(&self) -> i32 {
         self.process.id()
     }
 
-    /// From now on, answers include the CPU on which the process last ran, which requires reading another of
-    /// its accounts.
+    /// From now on, answers include the CPU on which the process last ran, which requires reading another
+    /// account of the process.
     pub(crate) fn report_cpus(&mut self) {
         self.wants_cpu = true;
     }
 
     /// Executes the orders one after the other, as many as there is space for, and waits. Returns the answers
     /// of those that were begun, at least one. The launcher ends early when the budget is used up, or after a
-    /// run that failed or left processes behind. `Err` only if the launcher itself is gone, or not even the
+    /// run that failed or left processes behind. Fails only if the launcher itself is gone, or not even the
     /// first order fits.
     pub(crate) fn run(
         &mut self,
@@ -316,8 +316,8 @@ pub(crate) fn now_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Reports whether `/proc/PID/io` of a dead process can be opened: only by root, because a dead process no
-/// longer has the memory that would make it ours.
+/// Reports whether `/proc/PID/io` of a dead process can be opened. Only root can do so, because a dead
+/// process no longer has the memory that would make it ours.
 fn may_read_accounts_of_the_dead() -> bool {
     // SAFETY: takes no arguments and returns a number.
     unsafe { libc::geteuid() == 0 }

@@ -83,5 +83,5 @@ pub fn joining_library() -> &'static [u8] {
 }
 
 /// Explains why a process or thread can't be created (`EAGAIN`), and where to look.
-pub const NO_FURTHER_THREAD: &str = "the system allows no further process or thread; the limits are `ulimit -u` of this user and pids.max of its \
+pub const NO_FURTHER_THREAD: &str = "the system allows no more processes or threads; the limits are this user's `ulimit -u` and pids.max of its \
      control group";

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::MeasureError;
 
 /// Returns the path of the program `name`, as a shell would find it: names with a slash are used as they are
-/// (relative to `directory` if given), others are searched for in `PATH`.
+/// (relative to `directory` if given), and others are searched for in `PATH`.
 ///
 /// # Errors
 /// [`MeasureError::NoSuchProgram`], with a similar name if there is one; [`MeasureError::NotExecutable`] for
@@ -58,7 +58,8 @@ pub fn find(name: &OsStr, path: &OsStr, directory: Option<&Path>) -> Result<Path
             return MeasureError::NoSuchProgram {
                 name: wanted.to_string(),
                 hint: Some(
-                    "; after -- each word is its own argument: remove the -- to give a whole command in quotes"
+                    "; after --, each word is a separate argument: to give the command as one quoted string, remove \
+                     the --"
                         .into(),
                 ),
             };
@@ -103,13 +104,13 @@ fn check(program: &Path) -> Result<(), MeasureError> {
         })
     };
     let Ok(metadata) = fs::metadata(program) else {
-        return refuse("its folder can't be searched");
+        return refuse("you don't have search permission for its folder");
     };
     if metadata.is_dir() {
         return refuse("it is a directory");
     }
     if metadata.permissions().mode() & 0o111 == 0 {
-        return refuse("it has no execute permission; `chmod +x` gives it");
+        return refuse("it has no execute permission; `chmod +x` adds it");
     }
     // An unreadable file (mode 111) may still be executable.
     let mut start = [0u8; 256];
@@ -132,7 +133,7 @@ fn check(program: &Path) -> Result<(), MeasureError> {
 }
 
 /// Returns the name that differs least from `wanted`, if the difference is small enough for a typo. Names of
-/// one or two characters may differ only in case, because any other is a different program.
+/// one or two characters may differ only in case, because any other difference means a different program.
 fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option<String> {
     let limit = match wanted.chars().count() {
         ..=2 => return names.find(|name| name != wanted && name.eq_ignore_ascii_case(wanted)),
@@ -162,8 +163,8 @@ fn most_similar(wanted: &str, mut names: impl Iterator<Item = String>) -> Option
         .map(|(_, name)| name)
 }
 
-/// The optimal string alignment distance: insertions, deletions, replacements and swaps of adjacent
-/// characters.
+/// Returns the optimal string alignment distance: the number of insertions, deletions, replacements and swaps
+/// of adjacent characters.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

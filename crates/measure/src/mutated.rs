@@ -1,4 +1,5 @@
-//! Input for tests of parsers of untrusted bytes: valid input with some bytes changed, the same every time.
+//! Input for tests of parsers of untrusted bytes: valid input with some bytes changed, in the same way every
+//! time.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -24,7 +25,7 @@ pub(crate) fn mutated(valid: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The same as text; invalid UTF-8 becomes a replacement character.
+/// Like [`mutated`], but as text; invalid UTF-8 becomes a replacement character.
 pub(crate) fn mutated_text(valid: &str) -> impl Iterator<Item = String> {
     mutated(valid.as_bytes()).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -100,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Returns an answer in the shared memory, filled in as by the launcher and the kernel.
+    /// Returns an answer as the launcher and the kernel fill it in in the shared memory.
     fn answer() -> Vec<u8> {
         // SAFETY: only numbers and byte arrays, so all zeros are a valid answer.
         let mut answer: Answer = unsafe { std::mem::zeroed() };

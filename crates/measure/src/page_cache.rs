@@ -3,8 +3,8 @@
 //! Two copies of a file with the same bytes aren't equally fast to read. A written file has different pages
 //! than one that was read in (`wc -l` of 31 MB: a difference of 4 %), and of two files read in the same way,
 //! one has the better cache placement (`gzip` of 1.4 MB: 1.4 %). This lasts as long as the pages do, so no
-//! number of runs shows it. [`Renewal`] assigns new pages before each round, which turns it into ordinary
-//! chance.
+//! number of runs shows it. [`Renewal`] assigns new pages before each round, which turns the difference into
+//! ordinary noise.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,23 +20,23 @@ const MOST_FILES: usize = 100_000;
 /// Up to this size in bytes, a file is read completely even if a command needs only a part of it.
 const SMALL: u64 = 64 << 20;
 
-/// The files below some folders that commands read.
+/// The files that commands read, among those below some folders.
 #[derive(Debug, Clone, Default)]
 pub struct Renewal {
     files: Vec<PathBuf>,
 }
 
 impl Renewal {
-    /// Evicts the files below these folders from memory, except git's own. The files that the next run of the
-    /// commands brings back are those they read: [`Renewal::keep_what_was_read`].
+    /// Evicts the files below these folders from memory, except git's own. The next run of the commands
+    /// brings back the files that it reads; see [`Renewal::keep_what_was_read`].
     ///
     /// Files that remain in memory are excluded: their file system is in memory, or a process is running
     /// them.
     pub fn begin(folders: &[PathBuf]) -> Renewal {
         let mut files = Vec::new();
         for folder in folders {
-            // Dirty pages can't be evicted. One call for all files, because single files take milliseconds
-            // each.
+            // Dirty pages can't be evicted. One call writes those of all files, because a call for each file
+            // takes milliseconds.
             if let Ok(open) = File::open(folder) {
                 // SAFETY: an open descriptor.
                 unsafe { libc::syncfs(open.as_raw_fd()) };
@@ -50,7 +50,7 @@ impl Renewal {
         Renewal { files }
     }
 
-    /// Called after a run of each command: from now on, only files that were read are handled.
+    /// Restricts the renewal to files that were read. Must be called after a run of each command.
     pub fn keep_what_was_read(&mut self) {
         self.files.retain(|path| {
             let size = fs::metadata(path).map_or(0, |about| about.len());
@@ -66,7 +66,7 @@ impl Renewal {
     }
 
     /// Evicts all files and reads them in again in a random order, so that chance decides which file gets
-    /// which pages. A file that can't be read is missing for the command, too.
+    /// which pages. A file that can't be read is missing for the command as well.
     pub fn renew(&mut self, random: &mut SmallRng) {
         for path in &self.files {
             let _ = take_out(path);
@@ -122,7 +122,7 @@ fn drop_pages(file: &File) -> io::Result<()> {
     }
 }
 
-/// Returns the number of a file's pages in memory; `None` if the kernel doesn't say. For files of other
+/// Returns the number of a file's pages in memory; `None` if the kernel doesn't report it. For files of other
 /// users, `mincore` reports every page as present (since Linux 5.2), so it is called only for files that we
 /// own or may write.
 pub(crate) fn resident_pages(path: &Path) -> Option<u64> {

@@ -51,26 +51,27 @@ pub struct ProcessOptions {
     pub timeout: Option<Duration>,
     /// CPUs that the commands may use; all if empty.
     pub pin: Vec<usize>,
-    /// Vary the size of the environment from round to round, by 0 to 4095 bytes: it determines where a
-    /// program's stack begins, which may affect its speed. The runs of a round have the same size.
+    /// Whether to vary the size of the environment from round to round, by 0 to 4095 bytes. The size
+    /// determines where a program's stack begins, which may affect its speed. All runs of a round have the
+    /// same size.
     pub vary_environment_size: bool,
     /// Let the commands write to the terminal.
     pub show_output: bool,
-    /// Leave processes that a run leaves behind alive until the final sweep. Otherwise they are killed before
-    /// the next run, which they would disturb.
+    /// Whether processes that a run leaves behind live until the final sweep. Otherwise they are killed
+    /// before the next run, which they would disturb.
     pub keep_daemons: bool,
     /// The seed of all random choices.
     pub seed: u64,
 }
 
-/// Rounds of short commands are passed to the launcher in batches that take this long: between batches,
+/// Rounds of short commands are passed to the launcher in batches that take this long. Between batches,
 /// Fathom checks limits and redraws the progress line. (Ctrl-C and timeouts are noticed at any time.)
 ///
-/// Each batch lets the CPUs become idle, and what runs next may get a different CPU, or one that has slowed
-/// down. With 20 ms, a quarter of the rounds were split in two: their log ratios varied by 3.3 % on a quiet
-/// machine, those of the others by 2.1 %, and by 1.7 % from the third run of a batch on. The first run took
-/// 1.3 % longer than the median, the fourth 1.1 % less (6,000 runs of a 6 ms command). Therefore rounds are
-/// kept whole, and batches are few.
+/// After each batch, the CPUs become idle, and the next run may get a different CPU, or one that has slowed
+/// down. With batches of 20 ms, a quarter of the rounds were split in two. The log ratios of these rounds
+/// varied by 3.3 % on a quiet machine, those of the others by 2.1 %, and by 1.7 % from the third run of a
+/// batch on. The first run took 1.3 % longer than the median, and the fourth 1.1 % less (6,000 runs of a 6 ms
+/// command). Therefore rounds are kept whole, and batches are few.
 const HAND_OVER: Duration = Duration::from_millis(200);
 /// Rounds that take longer than this are split anyway.
 const LONGEST_HAND_OVER: Duration = Duration::from_millis(500);
@@ -108,7 +109,7 @@ pub struct ProcessExecutor {
     floor_arguments: Block,
     /// The number of processes that runs have left behind and that still exist.
     left_behind: u32,
-    /// After a sweep between runs: the number of processes that could not be killed.
+    /// The number of processes that could not be killed, after a sweep between runs.
     immortal: Option<u32>,
     began_ns: u64,
     /// Detects the first byte of standard output, if requested.
@@ -192,8 +193,8 @@ impl ProcessExecutor {
         Self::build(benchmarks, options, record, false)
     }
 
-    /// In this warm-up round, output that otherwise goes to `/dev/null` goes to the pipe and is counted: this
-    /// shows what a program does less for `/dev/null` without an additional run.
+    /// In this warm-up round, output that otherwise goes to `/dev/null` goes to the pipe and is counted. This
+    /// shows, without an additional run, how much work a program skips if its output is `/dev/null`.
     pub fn piping_warmup(mut self, round: Option<u32>) -> ProcessExecutor {
         self.piped_warmup = round;
         self
@@ -296,7 +297,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// Returns how many of the upcoming runs can be made without checks in between.
+    /// Returns how many of the upcoming runs can be executed without checks in between.
     fn at_once(&self, upcoming: &[Attempt]) -> usize {
         let alone = |attempt: &Attempt| {
             let benchmark = &self.benchmarks[attempt.benchmark];
@@ -318,7 +319,7 @@ impl ProcessExecutor {
         many.max(1)
     }
 
-    /// Makes the first of these runs, and as many of the others as belong with it.
+    /// Executes the first of these runs, and as many of the others as belong with it.
     fn make(&mut self, upcoming: &[Attempt]) -> Result<(), MeasureError> {
         let attempts = whole_rounds(upcoming, self.at_once(upcoming));
         let first = &self.benchmarks[attempts[0].benchmark];
@@ -440,7 +441,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// Reports whether its output goes to the pipe, while that of counted runs is discarded.
+    /// Reports whether the run's output goes to the pipe, while that of counted runs is discarded.
     fn is_piped(&self, attempt: &Attempt) -> bool {
         let benchmark = &self.benchmarks[attempt.benchmark];
         let order = benchmark.order(&self.options, &self.cpu_mask);
@@ -465,7 +466,7 @@ impl ProcessExecutor {
 }
 
 /// Returns as many of these runs as there is space for, without the beginning of a round whose end doesn't
-/// fit. A single round is made as far as it fits.
+/// fit. If not even one round fits, returns as much of it as does.
 fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     let is_whole = |end: &usize| match upcoming.get(*end) {
         Some(next) => !next.is_of_round(&upcoming[end - 1]),
@@ -475,12 +476,12 @@ fn whole_rounds(upcoming: &[Attempt], room: usize) -> &[Attempt] {
     &upcoming[..end]
 }
 
-/// Returns how many of the `came` bytes from the pipe each of these runs wrote at least; `None` for runs
-/// whose output went elsewhere.
+/// Returns the minimum number of bytes that each of these runs wrote to the pipe, out of `came` in total;
+/// `None` for runs whose output went elsewhere.
 ///
-/// The pipe is counted once for all runs of a batch, and the total each run wrote anywhere is known
-/// (`wchar`): the bytes that the others can't have written are its own. That is exact for one command, and
-/// for programs that write nowhere else.
+/// The bytes in the pipe are counted once for all runs of a batch, and the total that each run wrote anywhere
+/// is known (`wchar`): bytes that the other runs can't have written are its own. That is exact for one
+/// command, and for programs that write nowhere else.
 fn bytes_of_each(came: u64, piped: &[bool], answers: &[(Answer, Ended)]) -> Vec<Option<u64>> {
     let written: Vec<Option<u64>> = piped
         .iter()
@@ -494,8 +495,8 @@ fn bytes_of_each(came: u64, piped: &[bool], answers: &[(Answer, Ended)]) -> Vec<
     written.iter().map(|written| written.map(own)).collect()
 }
 
-/// Returns the beginning of a run's object in the JSON record, with what only Fathom knows; the launcher adds
-/// its measurements.
+/// Returns the beginning of a run's object in the JSON record, with the fields that only Fathom knows; the
+/// launcher adds its measurements.
 fn record_head(attempt: &Attempt) -> String {
     let separator = if attempt.position == 0 { "\n" } else { ",\n" };
     format!(

@@ -1,8 +1,8 @@
 //! Rounds: runs every benchmark once, in a random order, until there is enough data.
 //!
-//! Drift, other programs and clock changes then affect all benchmarks equally, and which of two came first in
-//! a round is random: whatever the machine did, identical programs had equal chances. The verdicts rest on
-//! that.
+//! Drift, other programs and clock changes then affect all benchmarks equally, and chance decides which of
+//! two benchmarks comes first in a round. Whatever the machine does, identical programs have equal chances,
+//! and the verdicts rest on that.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -32,13 +32,14 @@ pub struct Limits {
     pub minimum: u32,
     /// The maximum number of rounds.
     pub maximum: Option<u32>,
-    /// The minimum time: a distribution of short runs needs more than ten.
+    /// The minimum time: a distribution of short runs needs more than ten runs.
     pub at_least: Duration,
     /// After this time, measuring ends once `minimum` rounds are complete.
     pub soft: Duration,
-    /// After this time measuring ends.
+    /// After this time, measuring ends in any case.
     pub hard: Duration,
-    /// Stop when all intervals are within this share of their values, instead of when everything is decided.
+    /// If set, stops when all intervals are within this share of their values, instead of when everything is
+    /// decided.
     pub precision: Option<f64>,
 }
 
@@ -84,7 +85,7 @@ impl IgnoreFailure {
     }
 }
 
-/// Receives every step, to draw progress or write records.
+/// Is notified of every step, to draw progress or write records.
 pub trait Observer {
     /// A round begins; `warmup` rounds don't count.
     fn round(&mut self, round: u32, warmup: bool);
@@ -95,7 +96,7 @@ pub trait Observer {
     /// # Errors
     /// Errors that prevent the session from continuing.
     fn ran(&mut self, run: &Run) -> Result<(), MeasureError>;
-    /// A measured run has ended that the executor has not recorded. It is durable when this returns.
+    /// Records a measured run that the executor has not recorded. The record is durable when this returns.
     ///
     /// # Errors
     /// If it can't be recorded.
@@ -106,8 +107,8 @@ pub trait Observer {
     fn round_done(&mut self, runs: &[Run], round: u32, elapsed: Duration);
 }
 
-/// An observer that draws and records nothing: for sessions whose executor stores the runs itself, or whose
-/// runs only serve a verdict.
+/// An observer that neither draws nor records anything, for sessions whose executor stores the runs itself,
+/// or whose runs only serve a verdict.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
@@ -149,7 +150,7 @@ pub struct Session {
 /// The number of runs of the empty program at each end of the session. Each costs as much as a run of a short
 /// command; the median of ten is known to within some 5 %, which is enough for a reference value.
 const FLOOR_RUNS: u32 = 5;
-/// The number of warm-up runs of the empty program before those.
+/// The number of warm-up runs of the empty program before [`FLOOR_RUNS`].
 const FLOOR_WARMUP: u32 = 1;
 /// The minimum number of attempts to pass to an executor, if they are certain to follow.
 const FORESIGHT: usize = 128;
@@ -212,7 +213,7 @@ pub fn go_on(
     }
 }
 
-/// Returns the number of runs to reserve space for: while the list grows, each doubling copies all of it.
+/// Returns the number of runs to reserve space for: if the list has to grow, each doubling copies all of it.
 fn foreseen_runs(plan: &Plan) -> usize {
     const MOST: usize = 1 << 14;
     match plan.stop {
@@ -244,7 +245,7 @@ impl Rounds<'_> {
         ready: &mut usize,
     ) -> Result<StopReason, MeasureError> {
         for benchmark in 0..self.plan.benchmarks {
-            // Counted before it runs, so that a setup that failed halfway is cleaned up too.
+            // Count the setup before it runs, so that one that failed halfway is cleaned up too.
             *ready += 1;
             executor.set_up(benchmark)?;
         }
@@ -273,14 +274,14 @@ impl Rounds<'_> {
             observer.round(round, false);
             self.foresee(round, false);
             self.round(executor, observer)?;
-            // The first round was made together with the last warm-up round, before they were returned.
+            // The first round was executed together with the last warm-up round, before either was returned.
             if let Some(first) = self.runs.get(earlier).filter(|_| warmed_ahead) {
                 began = Duration::from_nanos(first.started_ns);
             }
             round += 1;
             let elapsed = before + executor.elapsed().saturating_sub(began);
             observer.round_done(&self.runs, round, elapsed);
-            // Runs that have already been made are results, so their round is finished.
+            // Runs that were already executed are results, so their round is finished.
             if executor.is_ahead() {
                 continue;
             }
@@ -293,14 +294,14 @@ impl Rounds<'_> {
 
     /// Returns the number of rounds that may be planned once `round` of them are complete.
     ///
-    /// Looks don't end a plan. If an executor makes many short runs in one batch, a look that falls due
-    /// within it is taken at its end: a pause for each would slow down the runs after it.
+    /// Looks don't end a plan. If an executor executes many short runs in one batch, a look that falls due
+    /// within the batch is taken at its end: a pause for each look would slow down the runs after it.
     fn foreseeable(&self, round: u32) -> u32 {
         let most = match self.plan.stop {
             StopRule::Runs(wanted) => return wanted,
             StopRule::Answer(limits) => limits.maximum.unwrap_or(u32::MAX),
         };
-        // Without a warm-up, the first round is made alone, because it is not yet known how its runs end.
+        // Without a warm-up, the first round is executed alone, because it is not yet known how its runs end.
         match round == 0 && self.plan.warmup == 0 {
             true => most.min(1),
             false => most,
@@ -404,7 +405,7 @@ impl Rounds<'_> {
                 command: name,
                 exit: report.run.exit,
                 run: (!warmup).then_some(report.run.round + 1),
-                // The run is among them.
+                // This run is among `made`.
                 always: made.all(|run| {
                     run.benchmark != report.run.benchmark || run.exit == report.run.exit
                 }),

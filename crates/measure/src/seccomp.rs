@@ -6,7 +6,7 @@ pub(crate) use libc::sock_filter as Instruction;
 pub(crate) const NUMBER_AT: u32 = 0;
 pub(crate) const ARCHITECTURE_AT: u32 = 4;
 
-/// The architecture of programs for this processor that use its usual entry.
+/// The architecture value of programs that use this processor's usual system call entry.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const ARCHITECTURE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
@@ -26,13 +26,13 @@ pub(crate) const fn load(at: u32) -> Instruction {
     step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, at, 0, 0)
 }
 
-/// Skips this many instructions if the word is `value`, or if it isn't.
+/// Skips `if_so` instructions if the loaded word is `value`, and `if_not` otherwise.
 pub(crate) const fn equals(value: u32, if_so: u8, if_not: u8) -> Instruction {
     let code = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
     step(code, value, if_so, if_not)
 }
 
-/// Returns this answer.
+/// Ends the filter with this answer.
 pub(crate) const fn give_back(answer: u32) -> Instruction {
     step(libc::BPF_RET | libc::BPF_K, answer, 0, 0)
 }

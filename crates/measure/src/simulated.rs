@@ -16,7 +16,7 @@ pub enum Event {
     WarmUp(usize),
     /// A measured run: benchmark and round.
     Run(usize, u32),
-    /// Runs of the empty program, this many.
+    /// This many runs of the empty program.
     Floor(u32),
     /// `clean_up` of a benchmark.
     CleanUp(usize),
@@ -53,7 +53,7 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// Makes up to this many runs before it returns the first of them.
+    /// Executes up to `at_once` runs before it returns the first of them.
     pub fn handing_over(mut self, at_once: usize) -> Self {
         self.at_once = at_once;
         self

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-/// The minimum interval between reads of `/proc/stat`. It counts in steps of 10 ms, and reading it takes tens
-/// of microseconds: once per run of a short command would be most of the harness's own cost.
+/// The minimum interval between reads of `/proc/stat`, in nanoseconds. The file counts in steps of 10 ms, and
+/// reading it takes tens of microseconds: once per run of a short command would be most of the harness's own
+/// cost.
 const INTERVAL_NS: u128 = 50_000_000;
 
 /// Watches the steal time of the whole machine.
@@ -33,8 +34,8 @@ impl StealWatch {
         watch
     }
 
-    /// Returns the steal time in nanoseconds in the current interval; `None` if the kernel doesn't say. Runs
-    /// shorter than the interval share its value.
+    /// Returns the steal time in nanoseconds in the current interval; `None` if the kernel doesn't report it.
+    /// Runs shorter than the interval share its value.
     pub(crate) fn since_last(&mut self) -> Option<u64> {
         if self.last_delta.is_some() && self.read_at.elapsed().as_nanos() < INTERVAL_NS {
             return self.last_delta;

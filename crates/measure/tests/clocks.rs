@@ -1,10 +1,10 @@
-//! No measured time may depend on the wall clock, which users and NTP adjust in both directions: it is only
-//! used for dates in records and ages of files.
+//! No measured time may depend on the wall clock, which users and NTP set forward and back. It is used only
+//! for dates in records and ages of files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names through which that clock is read.
+/// Names through which the wall clock is read.
 const OF_THE_CLOCK: [&str; 4] = [
     "SystemTime",
     "CLOCK_REALTIME",
@@ -12,7 +12,7 @@ const OF_THE_CLOCK: [&str; 4] = [
     "libc::time(",
 ];
 
-/// Files that may use that clock: for dates, seeds, ages of files, and names of calls.
+/// Files that may use the wall clock: for dates, seeds, ages of files, and names of calls.
 const MAY: [&str; 7] = [
     "conduct/src/bench/earlier.rs",
     "conduct/src/interventions/slope/delayed.rs",

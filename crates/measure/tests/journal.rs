@@ -234,7 +234,7 @@ fn a_writer_killed_in_a_write_leaves_a_whole_record() {
             assert!(writer.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::yield_now();
         }
-        // It spends a good part of its time writing, so some of the kills happen during a write.
+        // The program spends a good part of its time writing, so some of the kills happen during a write.
         std::thread::sleep(std::time::Duration::from_micros(60 * round));
         writer.kill().unwrap();
         writer.wait().unwrap();

@@ -92,12 +92,12 @@ fn each_metric_has_a_verdict_with_its_own_margin() {
     assert!(wide.cross_checks.is_empty() && wide.also_differ.is_empty());
 }
 
-/// With two metrics, a claim needs more rounds than with one: the verdict says so, and claims nothing.
+/// With two metrics, a claim needs more rounds than with one. The verdict says so, and claims nothing.
 #[test]
 fn eight_rounds_decide_one_metric_and_are_too_few_for_one_of_two() {
     let memory = |benchmark: usize, round: u32, run: Run| Run {
         peak_memory_bytes: 4_000_000 + 400_000 * benchmark as u64 + 1000 * u64::from(round % 3),
-        // Alternates between the two.
+        // The two benchmarks take turns at being the slower one.
         wall_ns: run.wall_ns + MS * u64::from((round + benchmark as u32) % 2),
         ..run
     };

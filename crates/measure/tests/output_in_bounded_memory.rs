@@ -1,4 +1,5 @@
-//! In a separate test process, because it reads the memory usage of the whole process.
+//! Checks that output is captured in bounded memory. This is a separate test process because it reads the
+//! memory usage of the whole process.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;

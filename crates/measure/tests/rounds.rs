@@ -40,7 +40,7 @@ fn until_decided() -> StopRule {
     })
 }
 
-/// Runs until the time is over, because that precision is never reached.
+/// Returns a rule that measures until the time is over, because its precision is never reached.
 fn for_40_ms() -> StopRule {
     StopRule::Answer(Limits {
         minimum: 2,
@@ -384,8 +384,8 @@ fn a_round_without_undisturbed_time_costs_no_claim() {
     }
 }
 
-/// The promise of the whole verb: despite drift and spikes, one command compared with itself is reported as
-/// different at most one time in twenty, even if measuring stops as soon as there is a verdict.
+/// The promise of the whole verb: one command compared with itself is reported as different at most one time
+/// in twenty, despite drift and spikes, even if measuring stops as soon as there is a verdict.
 #[test]
 fn the_same_program_against_itself_is_rarely_called_different() {
     let mut claims = 0;
@@ -502,7 +502,7 @@ fn a_session_that_goes_on_makes_only_the_rounds_that_are_missing() {
         &mut Simulated::new(|a| quiet_run(a, MS)),
         &mut Silent,
     );
-    // Killed in the middle of a round, which is then repeated.
+    // The first session was killed in the middle of a round, which is then repeated.
     first.runs.pop();
     let mut made = Vec::new();
     let mut executor = Simulated::new(|a: &Attempt| {

@@ -158,20 +158,20 @@ pub struct AccountPart {
     pub ns: u64,
 }
 
-/// Parts that add up to a wall time, largest first: in [`crate::Explanation::account`], to the median wall
-/// time of the untraced runs; in [`ThreadAccount`], to the time from start to end of a thread of the observed
-/// run.
+/// Parts that add up to a wall time, largest first. In [`crate::Explanation::account`], this is the median
+/// wall time of the untraced runs; in [`ThreadAccount`], the time from start to end of a thread of the
+/// observed run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimeAccount {
     /// The total in nanoseconds.
     pub wall_ns: u64,
-    /// The parts. Their sum is `wall_ns`; empty if the observed times describe only the observer itself.
+    /// The parts, whose sum is `wall_ns`; empty if the observed times describe only the observer itself.
     pub parts: Vec<AccountPart>,
 }
 
 impl TimeAccount {
-    /// Returns the nanoseconds spent on this; 0 if it isn't a part.
+    /// Returns the nanoseconds in this category; 0 if the account has no such part.
     pub fn ns(&self, spent: TimeCategory) -> u64 {
         self.parts
             .iter()
@@ -180,7 +180,7 @@ impl TimeAccount {
             .sum()
     }
 
-    /// Returns the share of the wall time, 0 to 1.
+    /// Returns this category's share of the wall time, 0 to 1.
     pub fn share(&self, spent: TimeCategory) -> f64 {
         if self.wall_ns == 0 {
             0.0

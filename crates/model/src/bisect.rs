@@ -13,7 +13,7 @@ pub enum BisectVerdict {
     Found,
     /// No revision can be named.
     Undecided,
-    /// The ends are the same.
+    /// GOOD and BAD are the same.
     NoDifference,
 }
 
@@ -22,7 +22,7 @@ pub enum BisectVerdict {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BisectReason {
-    /// It is unknown whether the ends differ.
+    /// It is unknown whether GOOD and BAD differ.
     Ends,
     /// It is unknown to which end a revision is nearer.
     Step,
@@ -30,9 +30,9 @@ pub enum BisectReason {
     NotConfirmed,
     /// None of the remaining revisions can be built or run.
     NothingRuns,
-    /// The metric is 0 or unknown in one of them, so there is no ratio.
+    /// The metric is 0 or unknown for one of the compared revisions, so there is no ratio.
     NoRatio,
-    /// It was interrupted.
+    /// The search was interrupted.
     Interrupted,
 }
 
@@ -129,7 +129,7 @@ pub struct BisectRecord {
     pub started_at: String,
     /// Where it was measured.
     pub environment: Environment,
-    /// The job in which it was made, with `--on`.
+    /// The job in which this record was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
     /// The command as given.
@@ -161,10 +161,10 @@ pub struct BisectRecord {
     pub tested: Vec<TestedRevision>,
     /// Full ids of the revisions that can still be the culprit, if none was found.
     pub remaining: Vec<String>,
-    /// What the culprit does more than its parent, in lines: the wall time in the rounds behind the culprit's
-    /// ratio, then its parts, largest first; or why that is unknown.
+    /// What the culprit does in addition to its parent, as lines of text: the wall time in the rounds behind
+    /// the culprit's ratio, then its parts, largest first; or why that is unknown.
     #[serde(default)]
     pub why: Vec<String>,
-    /// Every run: the sessions, in order.
+    /// The sessions in order, with every run.
     pub sessions: Vec<BenchRecord>,
 }

@@ -59,8 +59,8 @@ pub struct Changes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ChangePoint {
-    /// An id that stays the same when points are added and the change point moves: its position when it was
-    /// first reported.
+    /// The position at which the change point was first reported. This id stays the same when points are
+    /// added and the change point moves.
     pub id: usize,
     /// The position of the first point of the new level; for a drift, of the first point on the slope.
     pub index: usize,
@@ -70,7 +70,7 @@ pub struct ChangePoint {
     pub kind: ChangeKind,
     /// Whether the values increased.
     pub direction: ChangeDirection,
-    /// 1 minus the probability of such a difference somewhere in a series of this length without a change.
+    /// 1 minus the probability that a series of this length without a change has such a difference somewhere.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub confidence: f64,
     /// New level / old level, with its interval. Absent if a value of the series isn't positive.
@@ -129,7 +129,7 @@ pub struct EarlyWarning {
     pub ratio: Option<f64>,
     /// Whether the values increased.
     pub direction: ChangeDirection,
-    /// The probability of this without a change, 0 to 1: higher than for a change point.
+    /// The probability of this in a series without a change, 0 to 1. It is higher than for a change point.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub p_value: f64,
 }

@@ -9,9 +9,11 @@ use crate::{Estimate, Metric};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The subject takes less, at the level of claims, and the interval is not entirely within the margin.
+    /// The subject takes less, at the confidence level for claims, and the interval is not entirely within
+    /// the margin.
     Faster,
-    /// The subject takes more, at the level of claims, and the interval is not entirely within the margin.
+    /// The subject takes more, at the confidence level for claims, and the interval is not entirely within
+    /// the margin.
     Slower,
     /// The whole interval is within the margin: any difference is too small to matter.
     Same,
@@ -39,7 +41,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the word for it; if it is unknown whether higher values are better, a neutral one.
+    /// Returns the word for it; a neutral one if it is unknown whether higher values are better.
     pub fn word_for(self, higher_is_better: Option<bool>) -> &'static str {
         match (self, higher_is_better) {
             (Verdict::Faster, None) => "less",

@@ -1,4 +1,4 @@
-//! What one command does more than another: the output of `fathom why 'A' 'B'` and its `--json`.
+//! What one command does in addition to another: the output of `fathom why 'A' 'B'` and its `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::{
 pub enum DifferenceBy {
     /// A category of time.
     Category,
-    /// A program that the two commands start, with all of the wall time of its processes.
+    /// A program that the commands start, with the whole wall time of its processes.
     Child,
     /// The system call in which the time was spent.
     Call,
@@ -37,7 +37,7 @@ pub struct DifferenceCount {
     pub b: u64,
 }
 
-/// A part of what B takes more than A; negative if B takes less.
+/// A part of the difference in time, B minus A; negative if B takes less.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
@@ -59,8 +59,8 @@ pub struct DifferenceRow {
     /// B's time minus A's.
     pub milliseconds: f64,
     /// The lower end of its interval, which never contains 0. If the times alone don't exclude 0, the
-    /// interval is based on counts: the additional calls of one command, each as long as the shortest and as
-    /// the longest of any observed run.
+    /// interval is based on counts: the additional calls of one command, each taking as long as the shortest
+    /// or the longest of any observed run.
     pub low: f64,
     /// The upper end of its interval.
     pub high: f64,
@@ -91,7 +91,7 @@ pub struct WallDifference {
     /// The confidence level of both intervals, 0 to 1.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub level: f64,
-    /// How many times as long B takes, by rounds.
+    /// The ratio of B's wall time to A's, by rounds.
     pub ratio: Estimate,
     /// The number of rounds in which both were timed.
     pub rounds: usize,
@@ -142,7 +142,7 @@ pub struct DifferenceCommand {
     pub timed: TimedRuns,
     /// The number of observed runs.
     pub observed_runs: usize,
-    /// How the last of them was observed.
+    /// How the last observed run was made.
     pub observation: Explaining,
     /// Where the median wall time went: the mean over the observed runs.
     pub account: TimeAccount,
@@ -177,7 +177,7 @@ pub struct DifferenceRecord {
     pub environment: Environment,
     /// A and B.
     pub commands: Vec<DifferenceCommand>,
-    /// What B takes more than A.
+    /// The difference between B's time and A's, by part.
     pub difference: Difference,
     /// The call paths of both; empty if no stacks are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

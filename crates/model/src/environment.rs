@@ -42,7 +42,7 @@ pub struct Fingerprint {
     /// Canaries without a result: the machine was too busy, or lacks something they need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
-    /// Probes whose canary differs more from the profile than on an unchanged machine.
+    /// Probes whose canary differs from the profile by more than it does on an unchanged machine.
     pub changed: Vec<String>,
 }
 

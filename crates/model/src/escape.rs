@@ -6,8 +6,8 @@ use std::fmt::Write;
 /// hide: control characters, ANSI escapes, bidirectional overrides, zero-width characters, and U+FFFD, which
 /// replaces bytes that were not UTF-8.
 ///
-/// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become `\u{1b}`. The backslash
-/// itself stays, so the result is for display and can't be converted back.
+/// Line feed, carriage return and tab become `\n`, `\r` and `\t`; all others become escapes such as `\u{1b}`.
+/// The backslash itself stays, so the result is for display and can't be converted back.
 pub fn escape(text: &str) -> String {
     escape_where(text, must_be_visible)
 }
@@ -52,8 +52,8 @@ pub fn guarded(text: &str) -> String {
     out
 }
 
-/// Returns the length of a sequence at the beginning that sets a color or weight that Fathom uses. Concealed,
-/// reversed and blinking text is not allowed.
+/// Returns the length of the sequence at the beginning of the text if it sets a color or weight that Fathom
+/// uses. Concealed, reversed and blinking text is not allowed.
 fn own_colour(text: &str) -> Option<usize> {
     let inside = text.strip_prefix("\u{1b}[")?;
     let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;

@@ -112,7 +112,7 @@ pub struct Published {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Measured {
-    /// The part of the claim whose value it is, as written.
+    /// The part of the claim that has this value, as written.
     pub what: String,
     /// The number with its interval, in `unit`; absent if the answer is text.
     pub estimate: Option<Estimate>,
@@ -263,11 +263,11 @@ pub struct ExperimentRecord {
     pub kind: String,
     /// Version of Fathom.
     pub fathom_version: String,
-    /// When the first of its measures began; with `--resume`, in an earlier run; RFC 3339, UTC.
+    /// When the first measure began, RFC 3339, UTC; with `--resume`, this may be in an earlier run.
     pub started_at: String,
-    /// The environment of that time.
+    /// The environment at that time.
     pub environment: Environment,
-    /// The job in which it was made, with `--on`.
+    /// The job in which this record was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
     /// The experiment file as given.
@@ -290,7 +290,7 @@ pub struct ExperimentRecord {
     pub seconds: f64,
     /// How long the runs of `bench` and `value` waited for a CPU; absent if there were none.
     pub cpu_waits: Option<CpuWaits>,
-    /// Programs that it needs.
+    /// The programs that the experiment needs.
     pub tools: Vec<ToolResult>,
     /// The measures.
     pub measures: Vec<MeasureResult>,

@@ -6,7 +6,7 @@ use crate::{
     CodePaths, Environment, Estimate, Finding, ThreadAccount, TimeAccount, WhereRow, version1,
 };
 
-/// The runs that were timed and not traced; all reported times are theirs.
+/// The runs that were timed and not traced; all reported times are from these runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TimedRuns {
@@ -34,16 +34,16 @@ pub struct Explaining {
     /// Its wall time divided by the median wall time of the timed runs, including waits for a CPU in both.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
     pub slowdown: f64,
-    /// False if `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are those of
-    /// an untraced run.
+    /// False if `slowdown` is over 1.1: then observed times are only quoted as modelled, and shares are those
+    /// of an untraced run.
     #[serde(rename = "times_are_measured", alias = "times_are_quoted")]
     pub times_are_quoted: bool,
     /// Options that the observed run was given in addition to those of the timed runs, to name the code that
     /// its runtime generates; absent if there were none. Not trustworthy: escape it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
-    /// A command that gives names to functions if generated code has none here; absent if it has, or if no
-    /// command would help. Not trustworthy: escape it.
+    /// A command that would give names to functions of generated code, if they have none here; absent if they
+    /// have names, or if no command would help. Not trustworthy: escape it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names_by: Option<String>,
     /// What this tier could not see, one sentence each.
@@ -99,8 +99,8 @@ pub struct CallRow {
     pub bytes: u64,
 }
 
-/// The functions in which the program spent its own code's time, over all threads, from samples at equal
-/// intervals of CPU time.
+/// The functions in which the time of the program's own code was spent, over all threads, from samples at
+/// equal intervals of CPU time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OwnCode {
@@ -137,7 +137,7 @@ pub struct ProcessRow {
     pub pid: u32,
     /// The process id of its parent in the tree.
     pub parent: Option<u32>,
-    /// The programs it executed, in order, with arguments; not trustworthy: escape it.
+    /// The programs it executed, in order, with arguments; not trustworthy: escape them.
     pub programs: Vec<Vec<String>>,
     /// When it began, in nanoseconds from the start of the run.
     pub from_ns: u64,
@@ -158,8 +158,8 @@ pub struct Phase {
     pub name: String,
     /// When it was reached, in nanoseconds.
     pub at_ns: u64,
-    /// Whether it was estimated rather than observed: the time at which the observed run had computed as much
-    /// as a second one that was stopped at its calls.
+    /// Whether it was estimated rather than observed. The estimate is the time at which the observed run had
+    /// computed as much as a second run had at the milestone; the second run was stopped at its calls.
     #[serde(default)]
     pub modelled: bool,
 }
@@ -227,8 +227,8 @@ pub struct Explanation {
     /// How it was observed.
     #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Explaining,
-    /// Where the median wall time of the untraced runs went, along the critical path of the observed run: its
-    /// waits as observed, its CPU time without what tracing added.
+    /// Where the median wall time of the untraced runs went, along the critical path of the observed run:
+    /// waits as observed, and CPU time without what tracing added.
     pub account: TimeAccount,
     /// The largest pieces of the account, each with its object and its location in the code, most time first,
     /// at most 100.
@@ -243,8 +243,8 @@ pub struct Explanation {
     pub io: Vec<IoRow>,
     /// System calls, most time first.
     pub calls: Vec<CallRow>,
-    /// The functions in which the program spent its own code's time; null if the tier doesn't sample, or if
-    /// there were none.
+    /// The functions in which the time of the program's own code was spent; null if the tier doesn't sample,
+    /// or if there were none.
     #[serde(default)]
     pub own_code: Option<OwnCode>,
     /// The process tree, parents first.

@@ -47,8 +47,8 @@ pub struct Place {
 pub struct Saving {
     /// The prediction, the same as `saving_ns`.
     pub ns: u64,
-    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`. It is lower if a part of
-    /// the saving is a guess.
+    /// Nine of ten repaired programs of the corpus saved between this and `high_ns`. The value is lower if a
+    /// part of the saving is a guess.
     pub low_ns: u64,
     /// See `low_ns`. At most the wall time.
     pub high_ns: u64,
@@ -62,17 +62,17 @@ pub enum ProofVerdict {
     /// The command takes less time without the cause or, if the cause can't be removed, the cause lies on the
     /// critical path.
     Proved,
-    /// The command takes as long or longer without the cause, or the cause lies off the critical path.
+    /// The command takes at least as long without the cause, or the cause is off the critical path.
     Refuted,
     /// More runs are needed, or only a part of the cause could be removed.
     Undecided,
-    /// The command did something else without it.
+    /// The command did something else without the cause.
     Void,
     /// No intervention can remove this cause from outside.
     NotPossible,
 }
 
-/// The time saved, in milliseconds, with its 95 % interval; negative if more time is taken.
+/// The time saved, in milliseconds, with its 95 % interval; negative if the command takes longer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SavedMilliseconds {
@@ -84,8 +84,8 @@ pub struct SavedMilliseconds {
     pub high: f64,
 }
 
-/// How much of a known delay of calls or of a thread appears in the total time. It is measured in rounds of
-/// random order, with the command as it is and with three sizes of the delay.
+/// How much of a known delay of calls or of a thread appears in the total time. It is measured in randomly
+/// ordered rounds, with the command as it is and with three sizes of the delay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Slope {
@@ -107,16 +107,16 @@ pub struct Slope {
 impl Slope {
     /// The minimum share that must lie on the critical path for something to be a cause.
     pub const ON_THE_PATH: f64 = 0.25;
-    /// The maximum slope that is believed: at most all of a delay can appear, and the rest allows for the
+    /// The maximum slope that is believed. At most all of a delay can appear; the rest allows for the
     /// uncertainty of delays.
     pub const MOST: f64 = 1.25;
 
-    /// Returns whether more time appeared than was added, because something else took the CPUs meanwhile.
+    /// Returns whether more time appeared than was added, because another program took the CPUs meanwhile.
     pub fn is_disturbed(&self) -> bool {
         self.low > Self::MOST
     }
 
-    /// Returns whether it lies on the critical path; `None` if that isn't known well enough.
+    /// Returns whether what was delayed lies on the critical path; `None` if that isn't known well enough.
     pub fn is_on_the_path(&self) -> Option<bool> {
         match (self.low, self.high) {
             _ if self.is_disturbed() => None,
@@ -127,7 +127,7 @@ impl Slope {
     }
 }
 
-/// A test in which the command was run with and without a cause, in random rounds.
+/// A test in which the command was run with and without a cause, in randomly ordered rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Proof {
@@ -163,19 +163,21 @@ pub struct Finding {
     pub statement: String,
     /// The numbers behind the statement.
     pub evidence: Vec<Evidence>,
-    /// The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If they had to
+    /// The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If the runs had to
     /// wait for a CPU, that wait is part of the total.
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
-    /// The modelled wall time that fixing it could save, in nanoseconds of an untraced run. 0 if the time
-    /// limit ended the command, because its full duration is unknown.
+    /// The modelled wall time that fixing the cause could save, in nanoseconds of an untraced run. 0 if the
+    /// time limit ended the command, because its full duration is unknown.
     #[serde(rename = "saving_ns", alias = "could_win_ns")]
     pub could_win_ns: u64,
-    /// The saving with its interval; null in records of versions that had none, and if no saving is known.
+    /// The saving with its interval; null if no saving is known, and in records of versions without
+    /// intervals.
     #[serde(default)]
     pub saving: Option<Saving>,
-    /// The modelled CPU time that fixing it could save, in nanoseconds of an untraced run, if it differs from
-    /// the wall time: a loop that burns an otherwise idle CPU saves no wall time. 0 if it is the same.
+    /// The modelled CPU time that fixing the cause could save, in nanoseconds of an untraced run, if it
+    /// differs from the wall time: a loop that burns an otherwise idle CPU costs no wall time. 0 if it is the
+    /// same.
     #[serde(default)]
     #[serde(rename = "cpu_saving_ns", alias = "could_win_cpu_ns")]
     pub could_win_cpu_ns: u64,
@@ -202,8 +204,8 @@ pub struct Finding {
     /// The callers of that function, nearest first.
     #[serde(default)]
     pub callers: Vec<CodePlace>,
-    /// The parts of the account that `saving_ns` would reduce, largest first. They add up to it, and those of
-    /// all findings to at most what the account has.
+    /// The parts of the account that `saving_ns` would reduce, largest first. They add up to `saving_ns`;
+    /// over all findings, they add up to at most what the account has of each part.
     #[serde(default)]
     pub parts: Vec<AccountPart>,
     /// The result of running the command without this cause; absent if that wasn't requested.

@@ -37,8 +37,8 @@ macro_rules! finding_ids {
                 }
             }
 
-            /// Returns the parts of the account that contain most of its time, most likely first; empty if it
-            /// is about a whole life.
+            /// Returns the parts of the account that contain most of the cause's time, most likely first;
+            /// empty if the cause is about the whole life of a process or thread.
             pub const fn lies_in(self) -> &'static [TimeCategory] {
                 match self {
                     $(FindingId::$id => &[$(TimeCategory::$part),*],)*
@@ -50,11 +50,12 @@ macro_rules! finding_ids {
 
 finding_ids! {
     AllocatorChurn = "allocator-churn" in [KernelMemory, PageFaults]:
-        "Memory goes to the system and back, or objects are allocated and freed within the program.",
+        "Memory is repeatedly requested from the system and returned to it, or objects are repeatedly allocated and \
+         freed within the program.",
     BusyPolling = "busy-polling" in [KernelWaiting]:
-        "A loop polls again and again.",
+        "A loop keeps polling instead of waiting.",
     ClockCalls = "clock-calls" in [KernelWaiting]:
-        "The program reads the time with system calls, or so often without them that it matters.",
+        "The program reads the time with system calls, or without them but so often that the cost matters.",
     ColdFiles = "cold-files" in [Disk]:
         "Mapped files and programs are read from the disk.",
     CpuStarved = "cpu-starved" in [Ready, Throttled, Stolen]:
@@ -62,32 +63,32 @@ finding_ids! {
     DelayedAckStall = "delayed-ack-stall" in [Network]:
         "A small write waits until the other side acknowledges the previous one.",
     DynamicLinking = "dynamic-linking" in [KernelFiles, KernelMemory, PageFaults]:
-        "Finding and binding libraries takes a long time.",
+        "Finding and linking shared libraries takes a long time.",
     IdleCores = "idle-cores" in [UserCode]:
-        "Threads that share work use one CPU, or one of several processes does all of the work.",
+        "Threads that share work use only one CPU, or one of several processes does all of the work.",
     KernelBound = "kernel-bound" in [KernelIo, KernelFiles, KernelMemory, KernelProcesses, KernelWaiting, KernelOther,
         PageFaults, KernelOutside, Kernel]:
         "One call dominates the time, and no other finding fits.",
     LineBufferedOutput = "line-buffered-output" in [KernelIo]:
         "Output that goes to a file or pipe is written line by line.",
     LockContention = "lock-contention" in [Locks]:
-        "Threads queue for a lock or spin for one, or processes wait for one on a file or in shared memory.",
+        "Threads queue or spin for a lock, or processes wait for a lock on a file or in shared memory.",
     MissingFileLookups = "missing-file-lookups" in [KernelFiles]:
         "Paths that don't exist are looked up.",
     PageFaultHeavy = "page-fault-heavy" in [PageFaults]:
-        "Much memory is touched for the first time.",
+        "A lot of memory is touched for the first time.",
     ProcessSpawning = "process-spawning" in [KernelProcesses]:
-        "Many short processes are created.",
+        "Many short-lived processes are created.",
     Rereading = "rereading" in [KernelIo]:
         "Files are read, or folders are listed, again and again.",
     Rewriting = "rewriting" in [KernelIo, KernelFiles]:
-        "A file is rewritten as a whole for each change.",
+        "A whole file is rewritten for each change.",
     Sleeping = "sleeping" in [Sleeping]:
         "The program sleeps deliberately.",
     SmallFileIo = "small-file-io" in [KernelIo]:
         "A file is accessed at random or opened again for each record, or many files are tiny.",
     StartupDominated = "startup-dominated" in []:
-        "Loading code takes about as long as the work, or longer; or other programs run before the real one.",
+        "Loading code takes at least as long as the work itself, or other programs run before the real one.",
     SyncWrites = "sync-writes" in [Disk, KernelIo]:
         "Each of many writes waits until its data is on the disk.",
     ThreadSpawning = "thread-spawning" in []:
@@ -95,21 +96,23 @@ finding_ids! {
     UnbufferedInput = "unbuffered-input" in [KernelIo]:
         "A stream, or a file from start to end, is read a few bytes per call.",
     UnbufferedOutput = "unbuffered-output" in [KernelIo]:
-        "Standard output or error, or a file, is written in pieces of a line.",
+        "Standard output or error, or a file, is written in pieces smaller than a line.",
     UnoptimisedBuild = "unoptimised-build" in [UserCode]:
-        "Code that takes much of the time was compiled without optimisation, or with checks for errors.",
+        "The code that takes much of the time was compiled without optimisation, or with run-time error checks.",
     WaitingForChild = "waiting-for-child" in [WaitingForChild]:
-        "Children that could run in parallel run one after another, or a process that should end has to be killed.",
+        "Child processes that could run in parallel run one after another, or a process that should exit has to be \
+         killed.",
     WaitingForDisk = "waiting-for-disk" in [Disk]:
         "Calls wait for the storage device.",
     WaitingForInput = "waiting-for-input" in [WaitingForInput]:
-        "The producer of standard input, or of a named pipe, is slower.",
+        "The command waits for a slower program that writes its standard input or a named pipe.",
     WaitingForNetwork = "waiting-for-network" in [Network]:
         "Replies take long.",
     WaitingForOutput = "waiting-for-output" in [WaitingForOutput]:
-        "The reader of standard output, of a named pipe or of a socket on this machine is slower.",
+        "The command waits for a slower program that reads its standard output, a named pipe or a socket on this \
+         machine.",
     WakeupStorm = "wakeup-storm" in [KernelWaiting, KernelIo, WaitingForPipe, Locks]:
-        "Threads or processes wake each other more than they work.",
+        "Threads or processes spend more time waking each other than working.",
 }
 
 impl fmt::Display for FindingId {

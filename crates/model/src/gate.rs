@@ -20,7 +20,7 @@ pub struct GateRecord {
     pub started_at: String,
     /// The environment of the measurement.
     pub environment: Environment,
-    /// The job in which it was made, with `--on`.
+    /// The job in which this record was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
     /// The side to compare with.
@@ -43,7 +43,7 @@ pub struct GateRecord {
     pub settings_changed: Vec<String>,
     /// Waivers that are no longer valid, and other notes for the reader.
     pub notes: Vec<String>,
-    /// False if measuring was interrupted or failed: then the rest is what was known until then.
+    /// False if measuring was interrupted or failed: then the other fields hold what was known until then.
     pub complete: bool,
     /// The duration of measuring in seconds.
     pub seconds: f64,
@@ -63,13 +63,14 @@ pub struct GateSide {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum GateVerdict {
-    /// Worse by more than margin and noise floor, in both screening and confirmation; or over a budget.
+    /// Worse by more than the margin and the noise floor, in both screening and confirmation; or over a
+    /// budget.
     #[serde(rename = "worse")]
     Worse,
     /// Not worse by more than the margin.
     #[serde(rename = "not worse")]
     NotWorse,
-    /// Neither of these could be shown.
+    /// Neither could be shown.
     #[serde(rename = "cannot tell")]
     CannotTell,
 }
@@ -105,11 +106,12 @@ pub enum GateRule {
         max_geomean: f64,
         /// The number of runs on each side.
         best_of: u32,
-        /// Benchmarks that can't fail the suite alone.
+        /// Benchmarks that can't make the suite fail on their own.
         protected: Vec<String>,
         /// The geometric mean of the ratios.
         geomean: Option<f64>,
-        /// How often the rule failed suites of base against itself that were drawn from this measurement.
+        /// How often the rule failed suites that were drawn from this measurement and compare base with
+        /// itself.
         false_failures: Option<FalseFailureShare>,
     },
     /// Earlier measurements, by the rule of `compare`.
@@ -152,9 +154,10 @@ pub struct GateBenchmark {
     pub ratio: Option<Estimate>,
     /// The verdict.
     pub verdict: GateVerdict,
-    /// The number of rounds, of two runs of base and one of head; for two commands, two of each.
+    /// The number of rounds. A round has two runs of base and one of head; for two commands, two runs of
+    /// each.
     pub rounds: usize,
-    /// The number of those that were confirmation rounds.
+    /// The number of rounds that belong to the confirmation.
     pub confirmation_rounds: usize,
     /// The smallest change that counts, as a share.
     #[cfg_attr(test, schemars(range(min = 0.0)))]
@@ -172,12 +175,12 @@ pub struct GateBenchmark {
     pub clocks: Vec<GateClock>,
     /// The maximum value, as the settings at base state it.
     pub budget: Option<String>,
-    /// The waiver that permits it.
+    /// The waiver that permits the change.
     pub waived: Option<Waiver>,
     /// The reasons, in sentences, and what would settle the question.
     pub why: Vec<String>,
-    /// For a benchmark that is worse: what head does more than base, in lines, largest first; or why that is
-    /// unknown.
+    /// For a benchmark that is worse: what head does in addition to base, as lines of text, largest first; or
+    /// why that is unknown.
     #[serde(default)]
     pub difference: Vec<String>,
 }
@@ -222,7 +225,7 @@ pub struct Waiver {
     pub until: String,
     /// The reason.
     pub reason: String,
-    /// The largest permitted change, as a share; absent if any change is.
+    /// The largest permitted change, as a share; absent if any change is permitted.
     #[serde(default)]
     pub at_most: Option<f64>,
 }

@@ -166,7 +166,8 @@ pub struct StoredComparison {
     pub verdict: Verdict,
     /// Whether the sides were measured in different environments.
     pub across_environments: bool,
-    /// A command that measures both together, and so decides without the drift; absent if it can't be known.
+    /// A command that measures both sides together, and so decides without the drift; absent if it is
+    /// unknown.
     pub together: Option<String>,
 }
 
@@ -191,13 +192,13 @@ pub struct StoredValue {
     pub runs: u32,
     /// The number of separate measurements.
     pub measurements: usize,
-    /// For a load test: the share of requests without a good response, if reported.
+    /// For a load test: the share of requests without a good response, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     pub failed_share: Option<f64>,
 }
 
-/// From this share of failed requests on, a load test mostly measures how fast errors are.
+/// The share of failed requests from which a load test mostly measures how fast errors are.
 const MOSTLY_FAILED: f64 = 0.5;
 
 impl StoredValue {
@@ -272,7 +273,7 @@ pub struct StoreRecord {
     pub form: i64,
     /// The number of records.
     pub records: i64,
-    /// The number of those whose runs were pruned.
+    /// The number of records whose runs were pruned.
     pub pruned: i64,
     /// The time of the oldest record, RFC 3339, UTC; absent in an empty store.
     pub oldest: Option<String>,

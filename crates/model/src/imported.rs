@@ -228,8 +228,8 @@ pub fn direction_of_unit(unit: &str) -> Option<Direction> {
 }
 
 /// Returns the factor that converts values of a unit to seconds, bytes or operations per second, and the
-/// resulting unit; any other unit stays. Tools use different units for the same quantity, and a series has
-/// only one.
+/// resulting unit; other units aren't converted. Tools use different units for the same quantity, and a
+/// series has only one.
 pub fn base_unit(unit: &str) -> (f64, &str) {
     match unit {
         "s" | "sec" | "sec/op" | "s/op" | "seconds" => (1.0, "seconds"),

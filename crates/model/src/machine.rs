@@ -13,13 +13,12 @@ pub enum Estimator {
     /// The smallest value: for unshared resources (core, L1, L2, system calls), where every disturbance only
     /// adds time.
     Minimum,
-    /// The tenth percentile: for shared resources, where the smallest value is a lucky chunk.
+    /// The tenth percentile: for shared resources, where the smallest value is an exception.
     P10,
     /// The median: for shared resources with disturbances in both directions.
     Median,
     /// The mean: for sustained rates, such as bandwidth. Memory refreshes, TLB misses and other programs slow
-    /// down some pieces in each program that scans its memory; the median piece of 15 us hides a tenth of the
-    /// time.
+    /// down some pieces of every scan of memory; the median piece of 15 us hides a tenth of the time.
     Mean,
     /// The most frequent value: for steps.
     Mode,
@@ -44,7 +43,7 @@ pub enum ProbeVerdict {
 
 /// One measurement of the machine, with everything needed to judge it.
 ///
-/// Invariant: `value` is present exactly if `verdict` is [`ProbeVerdict::Ok`].
+/// Invariant: `value` is present if and only if `verdict` is [`ProbeVerdict::Ok`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProbeResult {
@@ -75,7 +74,7 @@ pub struct ProbeResult {
     pub share: Option<f64>,
     /// The steal time in this period, over all CPUs; resolution 10 ms.
     pub steal_ns: Nanoseconds,
-    /// How often the scheduler preempted it.
+    /// How often the scheduler preempted the probe.
     pub involuntary_switches: u64,
     /// Whether the figure is reliable.
     pub verdict: ProbeVerdict,
@@ -83,7 +82,8 @@ pub struct ProbeResult {
     pub method: String,
     /// Why there is no figure, or a note about it.
     pub note: Option<String>,
-    /// The value that the kernel or the processor reports, in `unit`: shown in addition, never instead.
+    /// The value that the kernel or the processor reports, in `unit`. It is shown in addition to the figure,
+    /// never instead of it.
     pub reported: Option<f64>,
     /// The figure in cycles of the core's clock, counted with each chunk: it stays the same if the clock
     /// frequency changes. Only for times of the core itself.
@@ -139,7 +139,7 @@ pub struct Gaps {
     pub count: usize,
     /// The part of the time spent in gaps, 0 to 1.
     pub lost: Ratio,
-    /// The same for the first and the second half of the time.
+    /// The part lost in the first and in the second half of the time.
     #[serde(default)]
     pub lost_by_half: [Ratio; 2],
     /// The longest gap in ns.
@@ -235,8 +235,8 @@ pub enum Fitness {
 pub struct NoiseFloor {
     /// The gaps of a core that only spins.
     pub gaps: Gaps,
-    /// The smallest relative difference that `bench` would report, from runs of one program against itself
-    /// (0.01 = 1 %); absent if there were no such runs, or if none would be reported.
+    /// The smallest relative difference (0.01 = 1 %) that `bench` would report here, from runs of one program
+    /// against itself; absent if there were no such runs, or if `bench` would report no difference.
     pub smallest_difference: Option<f64>,
     /// The basis of `smallest_difference`; absent if no such runs were made or finished.
     #[serde(default, rename = "self_comparison", alias = "told_by")]
@@ -247,7 +247,7 @@ pub struct NoiseFloor {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SelfComparison {
-    /// The number of rounds of two runs.
+    /// The number of rounds, each of two runs.
     pub rounds: usize,
     /// The clock by which `bench` would judge here: `undisturbed` or `wall`.
     #[serde(deserialize_with = "version1::text")]
@@ -263,7 +263,7 @@ pub struct SelfComparison {
 pub struct CheckReport {
     /// The checks, in a fixed order.
     pub items: Vec<CheckItem>,
-    /// What a spinning core loses.
+    /// The noise floor: what a spinning core loses.
     pub noise: NoiseFloor,
     /// The overall result.
     pub fitness: Fitness,
@@ -311,13 +311,13 @@ mod tests {
     }
 }
 
-/// What the system reports about the machine; a stored profile is valid only if all of it is the same.
+/// What the system reports about the machine; a stored profile is valid only if all of these are the same.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MachineIdentity {
     /// Name of the machine.
     pub host: Option<String>,
-    /// Changes with each boot (`/proc/sys/kernel/random/boot_id`).
+    /// The id of the current boot (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,

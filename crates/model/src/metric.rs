@@ -89,8 +89,8 @@ pub struct AskedMetric {
 }
 
 impl AskedMetric {
-    /// Creates it with the margin that applies: its own, otherwise none if it is counted, otherwise that of
-    /// the others.
+    /// Creates it with the metric's own margin if given; otherwise a count has no margin, and other metrics
+    /// have the margin `others`.
     pub fn new(metric: Metric, own: Option<f64>, others: f64) -> AskedMetric {
         let usual = if metric.is_exact() { 0.0 } else { others };
         AskedMetric {
@@ -181,8 +181,8 @@ impl Metric {
         Direction::LowerIsBetter
     }
 
-    /// Reports whether it is a count, so that runs of the same work have the same value: if they do, a
-    /// difference needs no test.
+    /// Reports whether the metric is a count, so that runs of the same work have the same value: if they do,
+    /// a difference needs no test.
     pub fn is_exact(self) -> bool {
         matches!(
             self,

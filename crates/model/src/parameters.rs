@@ -37,8 +37,8 @@ pub fn listed(parameters: &[(String, String)]) -> impl Iterator<Item = (&str, &s
 pub const PLACE: &str = "place";
 
 /// Distinguishes series that would otherwise be equal: the same command twice in one session (a comparison
-/// with itself) makes two series. A series is a name, its parameters, and a metric; from the second equal one
-/// on, its place becomes a parameter.
+/// with itself) makes two series. A series is a name, its parameters, and a metric. From the second of
+/// several equal ones on, the place becomes an additional parameter.
 pub fn distinguish<'p>(
     all: impl IntoIterator<Item = (&'p str, &'p mut Vec<(String, String)>, &'p str)>,
 ) {

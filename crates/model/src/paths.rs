@@ -23,11 +23,11 @@ pub struct CodePaths {
     pub of: CodePath,
     /// The total in nanoseconds of an untraced run, along the critical path.
     pub ns: u64,
-    /// Its steps, callers first, at most 1,000: steps below 0.1 % are included in their caller's time.
+    /// The steps, callers first, at most 1,000. Steps below 0.1 % are included in their caller's time.
     pub steps: Vec<PathStep>,
 }
 
-/// A function below its callers, or at the end of a path, what it called or waited for.
+/// A function below its callers or, at the end of a path, what the last function called or waited for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PathStep {
@@ -58,12 +58,12 @@ pub struct PathStep {
 pub struct PathsDifference {
     /// The kind of time.
     pub of: CodePath,
-    /// The total of A in nanoseconds of an untraced run: the mean of its observed runs.
+    /// The total of A in nanoseconds of an untraced run: the mean over its observed runs.
     pub a_ns: u64,
     /// The total of B.
     pub b_ns: u64,
-    /// Steps of A or B, callers first, at most 1,000. Functions of both become one step if their names and
-    /// file names are equal, or if there are no others with that name.
+    /// Steps of A or B, callers first, at most 1,000. Functions of A and B become one step if their names and
+    /// file names are equal, or if no other functions have that name.
     pub steps: Vec<StepDifference>,
 }
 

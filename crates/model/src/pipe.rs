@@ -78,7 +78,7 @@ pub struct PipeStretch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StageRun {
-    /// Just before its process was created; in an observed round, just before it executed its
+    /// The time just before its process was created; in an observed round, just before it executed its
     /// program.
     pub start_ns: u64,
     /// When the first read from the previous stage that returned bytes ended.
@@ -120,7 +120,7 @@ pub struct StageRun {
 }
 
 impl StageRun {
-    /// Creates a stage from the accounts alone; everything that only observing shows is `None`. CPU time and
+    /// Creates a stage from the accounts alone; everything that requires observation is `None`. CPU time and
     /// memory are 0 and byte counts absent: the caller fills in those that are known.
     pub fn unobserved(start_ns: u64, end_ns: u64, exit: Exit) -> StageRun {
         StageRun {
@@ -154,8 +154,8 @@ impl StageRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PipeRound {
-    /// From just before the first stage's process is created to the last exit; in an observed round, from
-    /// when the stages, which are started beforehand, are released.
+    /// The time from just before the first stage's process is created to the last exit. In an observed round,
+    /// the stages are started beforehand, and the time begins when they are released.
     pub wall_ns: u64,
     /// The stages, in pipeline order.
     pub stages: Vec<StageRun>,
@@ -249,7 +249,7 @@ pub struct StageSummary {
     pub exit: Exit,
     /// The number of exits other than success and SIGPIPE, over all timed rounds.
     pub failures: usize,
-    /// The number of ends by SIGPIPE: it wrote after its reader had closed the pipe.
+    /// How often SIGPIPE ended the stage: it wrote after its reader had closed the pipe.
     pub sigpipes: usize,
 }
 
@@ -280,10 +280,10 @@ pub struct PipeModel {
     /// `phases` (from an observed round in which first and last bytes are known) or `alone` (from the stages
     /// run alone).
     pub method: String,
-    /// The model's result for the unchanged pipeline, in seconds: compared with the measured wall time, it
+    /// The model's result for the unchanged pipeline, in seconds. Its distance from the measured wall time
     /// shows how good the model is.
     pub as_is_seconds: f64,
-    /// One for each stage: never less than another stage takes alone.
+    /// One for each stage. The modelled time is never less than another stage takes alone.
     #[serde(rename = "if_stage_took_no_time", alias = "if_free")]
     pub if_free: Vec<WhatIf>,
 }
@@ -300,8 +300,8 @@ impl PipeModel {
         }
     }
 
-    /// Returns the stages whose removal would save most, in order: several if their gains differ by less than
-    /// the model's error, except those with less than half of the largest gain.
+    /// Returns the stages whose removal would save most, in order. There are several if their gains differ by
+    /// less than the model's error, but none with less than half of the largest gain.
     pub fn best(&self, measured: f64) -> Vec<usize> {
         let walls = self.if_free.iter().map(|free| free.wall_seconds);
         let least = walls.fold(f64::INFINITY, f64::min);
@@ -367,10 +367,10 @@ pub struct PipeRecord {
     pub stages: Vec<PipeStage>,
     /// The timed rounds: never traced.
     pub rounds: Vec<PipeRound>,
-    /// The observed rounds: their shares and counts explain the pipeline, their times don't count.
+    /// The observed rounds. Their shares and counts explain the pipeline; their times don't count.
     #[serde(rename = "observed_rounds", alias = "explained")]
     pub explained: Vec<PipeRound>,
-    /// How those were made; absent if there are none.
+    /// How the observed rounds were made; absent if there are none.
     #[serde(rename = "observation", alias = "explaining")]
     pub explaining: Option<PipeExplaining>,
     /// The inputs of the stages from the second on; empty under `--no-stage`.
@@ -379,8 +379,8 @@ pub struct PipeRecord {
     pub alone: Vec<AloneRuns>,
     /// A summary of the rounds.
     pub summary: PipeSummary,
-    /// The index of the stage whose removal would save most; of several with about the same gain
-    /// ([`PipeModel::best`]), the one with the most own time. Absent if unknown.
+    /// The index of the stage whose removal would save most. Of several with about the same gain
+    /// ([`PipeModel::best`]), it is the one with the most own time. Absent if unknown.
     pub bottleneck: Option<usize>,
     /// The modelled gain.
     pub model: Option<PipeModel>,
@@ -395,7 +395,8 @@ pub struct PipeRecord {
 }
 
 impl PipeRecord {
-    /// If the model's error for the unchanged pipeline is larger than this, it says nothing about another.
+    /// If the model's error for the unchanged pipeline is larger than this, the model says nothing about a
+    /// changed one.
     const MODEL_OFF: f64 = 0.25;
 
     /// Returns the observed round that is shown.

@@ -1,4 +1,4 @@
-//! Quantities with their unit, and their text format: numbers are converted to text only here.
+//! Quantities with units, and their text format: numbers are converted to text only here.
 
 mod amounts;
 mod bytes;

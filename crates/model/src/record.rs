@@ -102,7 +102,7 @@ pub struct Conditions {
     pub environment_size_randomised: bool,
 }
 
-/// The cost of running nothing: an empty static program, run in the same way in the same rounds.
+/// The cost of running nothing: an empty static program, run in the same way and in the same rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Floor {
@@ -158,7 +158,7 @@ pub struct BenchmarkResult {
     pub summaries: Vec<Summary>,
 }
 
-/// The conclusions from the runs.
+/// The conclusions drawn from the runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Outcome {
@@ -174,24 +174,25 @@ pub struct Outcome {
     /// If no metric was requested: the same pairs in metrics other than time that differ clearly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_differ: Vec<Comparison>,
-    /// If the commands are one command with several delays: how much of these appeared in the total time.
+    /// If the benchmarks are one command with several delays: how much of the delays appeared in the total
+    /// time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slope: Option<crate::Slope>,
     /// The empty program.
     pub floor: Option<Floor>,
-    /// Warnings about how far the numbers can be trusted: they change what to believe, or what to do.
+    /// Warnings about how far the numbers can be trusted, which change what to believe or what to do.
     pub warnings: Vec<Warning>,
-    /// Additional observations, which change neither.
+    /// Additional observations, which change neither what to believe nor what to do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Warning>,
-    /// The warm-up runs, which don't count; in the last warm-up round, standard output goes to a pipe where
-    /// it goes to `/dev/null` in all others.
+    /// The warm-up runs, which don't count. In the last warm-up round, standard output goes to a pipe if it
+    /// goes to `/dev/null` in all other rounds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmups: Vec<Run>,
 }
 
-/// The complete record of a session. In the JSON file, the runs come before the outcome, so that the file is
-/// valid after every run.
+/// The complete record of a session. In the JSON file, the runs precede the outcome, so the file can be valid
+/// after every run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchRecord {
@@ -207,14 +208,14 @@ pub struct BenchRecord {
     pub started_at: String,
     /// The environment of the measurement.
     pub environment: Environment,
-    /// The job in which it was made, with `--on`.
+    /// The job in which this record was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
     /// The conditions of all benchmarks.
     pub conditions: Conditions,
     /// The benchmarks, in the order in which they were given.
     pub benchmarks: Vec<Benchmark>,
-    /// Every run, in the order in which they were made.
+    /// All runs, in the order in which they were executed.
     pub runs: Vec<Run>,
     /// False while measuring is in progress, or if it was cut short.
     pub complete: bool,

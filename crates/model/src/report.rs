@@ -1,5 +1,5 @@
-//! The contents of `fathom report` and `fathom ui`: benchmarks over their revisions, and records of verbs
-//! with their own answers.
+//! The contents of `fathom report` and `fathom ui`: benchmarks over their revisions, and the records of verbs
+//! that have answers of their own.
 
 use crate::{
     ChangePoint, Drift, Estimate, GateRecord, HistoryEnvironment, ServeRecord, Verdict,
@@ -103,7 +103,7 @@ pub struct ReportPoint {
     pub high: f64,
 }
 
-/// A comparison of two points of a series, including the drift between separate measurements.
+/// A comparison of two points of a series that allows for the drift between separate measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReportComparison {
     /// The index of the earlier point.
@@ -137,7 +137,7 @@ pub struct ReportSamples {
 }
 
 impl ReportBenchmark {
-    /// Returns the metric that represents it; `None` if it has none.
+    /// Returns the metric that represents the benchmark; `None` if it has no metric.
     pub fn main(&self) -> Option<&ReportSeries> {
         self.series.first()
     }

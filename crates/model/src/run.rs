@@ -67,13 +67,14 @@ pub struct Run {
     pub system_ns: u64,
     /// The time that the main thread was ready to run but had no CPU.
     pub run_queue_wait_ns: Option<u64>,
-    /// The time between the program's exit and the moment at which Fathom's own launcher got a CPU to see it.
+    /// The time between the program's exit and the moment at which Fathom's launcher got a CPU to notice it.
     #[serde(rename = "launcher_wait_ns", alias = "harness_wait_ns")]
     pub harness_wait_ns: Option<u64>,
     /// `wall_ns` minus both waits. Present only if it is exact: one thread, no children.
     #[serde(rename = "cpu_wait_free_ns", alias = "undisturbed_ns")]
     pub undisturbed_ns: Option<u64>,
-    /// The peak resident memory of the process or of one of the children it waited for.
+    /// The peak resident memory of the process or of one of the children that it waited for, whichever is
+    /// larger.
     pub peak_memory_bytes: u64,
     /// Page faults served without the storage device.
     pub minor_faults: u64,
@@ -103,7 +104,7 @@ pub struct Run {
 
 impl Run {
     /// Returns how long it was kept from a CPU: the main thread's wait and, if only that thread ran, also the
-    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 if the kernel doesn't say.
+    /// wait of Fathom's launcher, which is in `wall_ns` too. 0 if the kernel doesn't report it.
     pub fn waited_for_cpu_ns(&self) -> u64 {
         let late = match self.undisturbed_ns {
             Some(_) => self.harness_wait_ns.unwrap_or(0),
@@ -112,7 +113,8 @@ impl Run {
         self.run_queue_wait_ns.unwrap_or(0).saturating_add(late)
     }
 
-    /// Returns the part of that in which others had the CPU, excluding the own group's limit.
+    /// Returns the part of [`Run::waited_for_cpu_ns`] in which others had the CPU. Waits due to the CPU limit
+    /// of Fathom's control group are excluded.
     pub fn waited_for_others_ns(&self) -> u64 {
         let throttled = self.throttled_ns.unwrap_or(0);
         self.waited_for_cpu_ns().saturating_sub(throttled)
@@ -171,7 +173,7 @@ impl CpuWaits {
         }
     }
 
-    /// Reports whether it is worth mentioning.
+    /// Reports whether the waits are worth mentioning.
     pub fn disturbed(&self) -> bool {
         let usual = self.runs.saturating_mul(Self::USUAL_NS);
         self.waited_ns.saturating_sub(usual) as f64 > Self::FROM * self.wall_ns as f64

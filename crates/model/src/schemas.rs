@@ -20,7 +20,10 @@ fn all() -> Vec<Schema> {
         Schema::of_output::<CatalogueRecord>("catalogue", "List of fathom run --list"),
         Schema::of_output::<ChangesRecord>("changes", "Record of fathom changes"),
         Schema::of_output::<CompareRecord>("compare", "Record of fathom compare"),
-        Schema::of_output::<DifferenceRecord>("difference", "Answer of fathom why to two commands"),
+        Schema::of_output::<DifferenceRecord>(
+            "difference",
+            "Answer of fathom why for two commands",
+        ),
         Schema::of_output::<GateRecord>("gate", "Record of fathom gate"),
         Schema::of_output::<HistoryRecord>("history", "Record of fathom history"),
         Schema::of_output::<ImportedRecord>("imported", "Record of fathom import"),

@@ -1,12 +1,12 @@
 //! Decides by name which values are secrets, and removes them from texts.
 //!
-//! A secret is the value of a name that contains one of these words, in any case: `key`, `token`, `auth`,
-//! `session` and those of `WORDS`; or in which a word ends with one of `ENDS` (`PGPASSWORD`, `clientSecret`).
-//! Words end at a character that is not a letter or digit, at capitals after lowercase letters, and before
-//! the last of several capitals if a lowercase letter follows it: `apiKey`, `X-Api-Key` and `SSHKey` contain
-//! the word `key`; `MONKEY`, `AUTHOR` and `TOKENIZERS` contain none. The password of an address,
-//! `scheme://user:password@host`, is also a secret. Percent-encoded text is a secret if the decoded text is
-//! one.
+//! A value is a secret if its name contains one of these words, in any case: `key`, `token`, `auth`,
+//! `session` and those of `WORDS`; or if a word of its name ends with one of `ENDS` (`PGPASSWORD`,
+//! `clientSecret`). Words end at a character that is not a letter or digit, at capitals after lowercase
+//! letters, and before the last of several capitals if a lowercase letter follows it: `apiKey`, `X-Api-Key`
+//! and `SSHKey` contain the word `key`; `MONKEY`, `AUTHOR` and `TOKENIZERS` contain no such word. The
+//! password of an address, `scheme://user:password@host`, is also a secret. Percent-encoded text is a secret
+//! if the decoded text is one.
 
 /// Words that make the value of a name a secret.
 const WORDS: [&str; 21] = [
@@ -33,7 +33,7 @@ const WORDS: [&str; 21] = [
     "signature",
 ];
 
-/// Word endings that do so: they occur in no other word.
+/// Word endings that also make a value a secret: they occur in no other word.
 const ENDS: [&str; 11] = [
     "accesskey",
     "apikey",
@@ -86,7 +86,8 @@ fn words(name: &str) -> Vec<String> {
 /// Returns the replacement for a secret, from its name and value.
 pub type Mark<'m> = &'m dyn Fn(&str, &str) -> String;
 
-/// Removes the secrets from the value of a name: all of it if the name says so, otherwise as in [`text`].
+/// Removes the secrets from the value of a name: the whole value if its name makes it a secret, otherwise as
+/// in [`text`].
 pub fn value(name: &str, value: &str, mark: Mark<'_>) -> String {
     match is_secret(name) && !value.is_empty() {
         true => mark(name, value),
@@ -125,7 +126,7 @@ fn encoded(text: &str, mark: Mark<'_>) -> String {
     out
 }
 
-/// Reports whether percent-decoding reveals a secret other than those visible already.
+/// Reports whether percent-decoding reveals a secret that isn't visible already.
 fn hides_secret(text: &str) -> bool {
     if !text.contains('%') {
         return false;
@@ -146,8 +147,8 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
         let host = &address[..address.find(['/', '?', '#']).unwrap_or(address.len())];
         let who = match host.rfind('@') {
             Some(end) => &host[..end],
-            // A password that should have been escaped: up to the last @ that isn't part of the path, or up
-            // to the next @ of the line if it contains a quote, a bracket or a space.
+            // The password should have been escaped. It ends at the last @ that isn't part of the path, or at
+            // the next @ of the line if it contains a quote, a bracket or a space.
             None => match host.split_once(':') {
                 Some((_, port)) if is_port(port) || host.starts_with('[') => "",
                 Some(_) => match address.rfind('@') {
@@ -168,7 +169,8 @@ fn passwords(text: &str, mark: Mark<'_>) -> String {
     out + rest
 }
 
-/// Returns the position of the next @ on the line before another address begins; 0 if there is none.
+/// Returns the position of the next @ on the line that comes before another address begins; 0 if there is
+/// none.
 fn end_in_line(text: &str) -> usize {
     let line = &text[..text.find('\n').unwrap_or(text.len())];
     let own = &line[..line.find("://").unwrap_or(line.len())];
@@ -202,7 +204,7 @@ fn parameters(text: &str, mark: Mark<'_>) -> String {
     out + rest
 }
 
-/// Decodes repeatedly, until nothing is encoded any more.
+/// Decodes repeatedly, until nothing is encoded anymore.
 fn unescaped_whole(name: &str) -> String {
     let mut name = name.to_owned();
     loop {

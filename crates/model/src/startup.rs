@@ -103,19 +103,19 @@ pub struct StartupRun {
     pub cache: Cache,
     /// When the first byte was seen on standard output; absent if the run wrote nothing.
     pub first_output_ns: Option<u64>,
-    /// What saw it.
+    /// What saw the first byte.
     pub first_output_by: Option<StampedBy>,
-    /// For `watch`: how much earlier the byte may have been written, the time since the pipe was last seen
-    /// empty.
+    /// For `watch`: how much earlier the byte may have been written. This is the time since the pipe was last
+    /// seen empty.
     pub first_output_uncertainty_ns: Option<u64>,
-    /// When its exit was observed, minus the time that the launcher had no CPU to observe it. For a run that
-    /// the time limit ended: when Fathom had killed it.
+    /// When the exit was observed, minus the time in which the launcher had no CPU to observe it. If the time
+    /// limit ended the run: when Fathom had killed it.
     pub exit_ns: u64,
     /// Whether the launcher's wait could be measured and was subtracted.
     pub exit_corrected: bool,
     /// The number of bytes it wrote to standard output.
     pub output_bytes: u64,
-    /// The time that the main thread was ready to run but had no CPU; absent if the kernel doesn't say.
+    /// The time that the main thread was ready to run but had no CPU; absent if the kernel doesn't report it.
     #[serde(default)]
     pub run_queue_wait_ns: Option<u64>,
     /// As in [`crate::Run::throttled_ns`].
@@ -130,7 +130,7 @@ pub struct StartupRun {
     pub minor_faults: u64,
     /// Page faults that had to read from the storage device.
     pub major_faults: u64,
-    /// The CPU on which it last ran, if the kernel says.
+    /// The CPU on which it last ran, if the kernel reports it.
     #[serde(default)]
     pub cpu: Option<usize>,
     /// The number of cycles that an addition took alongside others on the run's CPU right after it: higher if
@@ -150,7 +150,8 @@ pub struct StartupRun {
 }
 
 impl StartupRun {
-    /// As in [`crate::Run::waited_for_others_ns`], for the main thread; `None` if the kernel doesn't say.
+    /// As in [`crate::Run::waited_for_others_ns`], for the main thread; `None` if the kernel doesn't report
+    /// it.
     pub fn waited_for_others_ns(&self) -> Option<u64> {
         let throttled = self.throttled_ns.unwrap_or(0);
         Some(self.run_queue_wait_ns?.saturating_sub(throttled))
@@ -193,13 +194,13 @@ pub struct StartupSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ByCore {
-    /// The number of runs that had it to themselves.
+    /// The number of runs that had their core to themselves.
     pub alone_runs: usize,
-    /// Their median, seconds; absent if there are too few.
+    /// The median of these runs in seconds; absent if there are too few.
     pub alone_p50: Option<Estimate>,
-    /// The number of the other runs.
+    /// The number of runs that shared their core.
     pub shared_runs: usize,
-    /// Their median, seconds; absent if there are too few.
+    /// The median of these runs in seconds; absent if there are too few.
     pub shared_p50: Option<Estimate>,
 }
 
@@ -213,7 +214,7 @@ pub struct StartupComparison {
     pub subject: usize,
     /// Warm or cold.
     pub cache: Cache,
-    /// The interval: up to the exit if one of the two wrote nothing.
+    /// The compared interval: up to the exit if one of the two programs wrote nothing.
     pub metric: StartupMetric,
     /// The number of rounds in which both have a value.
     pub rounds: usize,
@@ -248,7 +249,7 @@ pub enum StartupPhase {
     LoaderToMain,
     /// The call that writes first.
     FirstWrite,
-    /// From the end of that call to the exit.
+    /// From the end of the first write to the exit.
     Exit,
     /// From the first `execve` to the exit: the time in which a thread of the program was ready to run and
     /// none was on a CPU. It is in none of the other phases. Absent if the tier can't determine it.
@@ -414,7 +415,7 @@ pub struct StartupRecord {
     pub conditions: StartupConditions,
     /// The programs, in the order in which they were given.
     pub programs: Vec<StartupProgram>,
-    /// Every run, in the order in which they were made.
+    /// All runs, in the order in which they were executed.
     pub runs: Vec<StartupRun>,
     /// False while measuring is in progress, or if it was cut short.
     pub complete: bool,

@@ -11,7 +11,8 @@ const RENAMED: [(&str, &str); 5] = [
     ("model_off", "model_inaccurate"),
 ];
 
-/// Parts of an account, which metrics of `run` have after `account_` and `share_`.
+/// Parts of an account that were renamed. The names of metrics of `run` contain them after `account_` and
+/// `share_`.
 const PARTS: [(&str, &str); 7] = [
     ("disk", "waiting_for_disk"),
     ("network", "waiting_for_network"),

@@ -64,7 +64,7 @@ pub struct VersionStep {
     pub to: String,
     /// The ratio later / earlier, by rounds.
     pub ratio: Estimate,
-    /// The verdict; all steps together keep the error rate.
+    /// The verdict; the error rate holds for all steps together.
     pub verdict: Verdict,
     /// The number of rounds in which both have a value.
     pub rounds: usize,
@@ -86,7 +86,7 @@ pub struct VersionsRecord {
     pub started_at: String,
     /// The environment of the measurement.
     pub environment: Environment,
-    /// The job in which it was made, with `--on`.
+    /// The job in which this record was made, with `--on`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<crate::JobRun>,
     /// The command as given.
@@ -97,7 +97,7 @@ pub struct VersionsRecord {
     pub repository: Option<String>,
     /// How the versions were chosen.
     pub chosen_by: ChosenBy,
-    /// The step between the chosen revisions, if they were chosen that way.
+    /// The step between the chosen revisions; absent unless every n-th revision was chosen.
     pub every: Option<u32>,
     /// The compared metric.
     pub metric: Metric,
@@ -109,6 +109,6 @@ pub struct VersionsRecord {
     pub steps: Vec<VersionStep>,
     /// Notes on the result.
     pub notes: Vec<String>,
-    /// Every run: the measured versions are its benchmarks.
+    /// The record with every run; its benchmarks are the measured versions.
     pub measured: Option<BenchRecord>,
 }

@@ -40,7 +40,7 @@ impl CodePlace {
     }
 }
 
-/// A part of the wall time with its object and its location in the code. All rows of one kind together are at
+/// A part of the wall time with its object and its location in the code. The rows of one kind add up to at
 /// most that part of the account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -75,7 +75,7 @@ pub struct WhereRow {
     /// The purpose of the runtime's thread, or of the runtime's work on a program thread; null for the
     /// program's own work.
     pub role: Option<ThreadRole>,
-    /// Environment variables, options and calls that change the amount of that work.
+    /// Environment variables, options and calls that change the amount of the runtime's work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_by: Vec<String>,
 }

@@ -26,8 +26,8 @@ const MOST_TICKS: usize = 7;
 const FAR_APART: f64 = 20.0;
 
 impl Axis {
-    /// An axis from the smallest to the largest of `values`, in powers of two: for sizes and numbers of
-    /// threads, which are tried in such steps.
+    /// Creates an axis from the smallest to the largest of `values`, in powers of two: for sizes and numbers
+    /// of threads, which are tried in such steps.
     pub(crate) fn powers(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         Axis {
@@ -40,8 +40,8 @@ impl Axis {
         }
     }
 
-    /// An axis from slightly below the smallest to slightly above the largest of positive `values`, in powers
-    /// of ten: for figures that differ by much.
+    /// Creates an axis from slightly below the smallest to slightly above the largest of positive `values`,
+    /// in powers of ten: for figures that differ by much.
     pub(crate) fn decades(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values.filter(|value| *value > 0.0));
         let low = if low.is_finite() { low } else { 1.0 };
@@ -55,8 +55,8 @@ impl Axis {
         }
     }
 
-    /// An axis from slightly below the smallest to slightly above the largest value: for samples. In powers
-    /// of ten if they are far apart.
+    /// Creates an axis from slightly below the smallest to slightly above the largest value: for samples. It
+    /// is in powers of ten if they are far apart.
     pub(crate) fn around(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         let low = if low.is_finite() { low } else { 0.0 };
@@ -82,7 +82,7 @@ impl Axis {
         }
     }
 
-    /// An axis from zero to a round number above the largest value.
+    /// Creates an axis from zero to a round number above the largest value.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (_, high) = range(values);
         let step = step(high);
@@ -96,7 +96,7 @@ impl Axis {
         }
     }
 
-    /// An axis from zero to the end of the data, which need not be round: for timelines.
+    /// Creates an axis from zero to the end of the data, which need not be round: for timelines.
     pub(crate) fn of_time(end: f64, from: f64, to: f64) -> Axis {
         Axis {
             low: 0.0,
@@ -108,7 +108,8 @@ impl Axis {
         }
     }
 
-    /// An axis from the smallest to the largest value, evenly spaced: for counts, which have no fractions.
+    /// Creates an axis from the smallest to the largest value, evenly spaced: for counts, which have no
+    /// fractions.
     pub(crate) fn even(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Axis {
         let (low, high) = range(values);
         let low = if low.is_finite() { low } else { 0.0 };
@@ -132,7 +133,7 @@ impl Axis {
         self.from + part.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Reports whether distances on it are ratios.
+    /// Reports whether the axis is logarithmic: equal distances are equal ratios.
     pub(crate) fn is_logarithmic(&self) -> bool {
         self.logarithmic
     }
@@ -213,7 +214,7 @@ impl Axis {
         }
     }
 
-    /// Returns the ticks of bytes, round in the unit of the largest.
+    /// Returns the ticks of an axis of bytes, round in the unit of the largest.
     fn bytes(&self) -> Ticks {
         let unit = ByteUnit::fitting(self.high);
         let scaled = Axis {
@@ -227,7 +228,8 @@ impl Axis {
             .collect()
     }
 
-    /// Returns the ticks of seconds: in one unit, or each in its own if they are far apart.
+    /// Returns the ticks of an axis of seconds: in one unit, or each tick in its own unit if they are far
+    /// apart.
     pub(crate) fn times(&self) -> Ticks {
         let ticks = self.ticks();
         let largest = ticks.iter().copied().fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Where series changed their level: in 80 columns, and as JSON.
+//! The points at which series changed their level: as text in 80 columns, and as JSON.
 
 use fathom_model::quantity::counted;
 use fathom_model::{
@@ -9,10 +9,10 @@ use crate::history::NOTHING_SAVED;
 use crate::quantity::{Scale, apart, signed, signed_with_interval};
 use crate::text::{columns, escape, shorten, wrap};
 
-/// The maximum number of lines for series with changes, so that everything fits on one screen; the rest is
-/// counted.
+/// The maximum number of lines for series with changes, chosen so that the output fits on one screen. The
+/// remaining series are only counted.
 const LINES: usize = 18;
-/// The number of change points shown for a series, the newest.
+/// The number of newest change points shown for a series.
 const POINTS: usize = 4;
 /// The width of a line in columns.
 const WIDTH: usize = 80;
@@ -62,7 +62,7 @@ pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> Stri
     if spikes > 0 && !options.all {
         let spikes = counted(spikes as u64, "point lies", "points lie");
         out.push_str(&format!(
-            "\n{spikes} far from both sides (spikes) that changed nothing: --all\n"
+            "\n{spikes} far from both neighbours (spikes), but the level did not change; --all shows them\n"
         ));
     }
     out
@@ -90,7 +90,7 @@ fn answer(record: &ChangesRecord) -> String {
     }
 }
 
-/// Returns its lines, none wider than [`WIDTH`].
+/// Returns the lines for one series, none wider than [`WIDTH`].
 fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
     let points = counted(series.points as u64, "point", "points");
     let name = shorten(&escape(&series.name), NAME);
@@ -109,7 +109,7 @@ fn one(series: &SeriesChanges, options: ChangesOptions) -> Vec<String> {
         out.extend(line(series, point));
         if let Some(from) = point.moved_from {
             let from = label(series, from);
-            out.push(format!("      moved: it was at {from} before"));
+            out.push(format!("      moved: previously at {from}"));
         }
     }
     for point in &found.withdrawn {
@@ -135,7 +135,7 @@ fn indented(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Formats `  +8.1 % (+7.2 to +9.0)  step at 120      12.3 ms -> 13.3 ms  slower`
+/// Formats a change point: `  +8.1 % (+7.2 to +9.0)  step at 120      12.3 ms -> 13.3 ms  slower`.
 fn line(series: &SeriesChanges, point: &ChangePoint) -> Vec<String> {
     let size = match &point.ratio {
         Some(ratio) => signed_with_interval(ratio),
@@ -176,7 +176,8 @@ fn early(series: &SeriesChanges, warning: &EarlyWarning) -> String {
         (None, ChangeDirection::Down) => "downwards".to_owned(),
     };
     format!(
-        "early warning: the newest {} points (from {}) may have left their level, {size}; too few to be sure: measure more",
+        "early warning: the newest {} points (from {} on) may be at a new level, {size}; they are too few to be \
+         sure: measure more",
         warning.points,
         label(series, warning.index)
     )
@@ -200,12 +201,12 @@ fn label(series: &SeriesChanges, position: usize) -> String {
     }
 }
 
-/// Returns the revision of a point from a store.
+/// Returns the first word of a label: for a point from a store, its revision.
 fn first_word(label: &str) -> &str {
     label.split(' ').next().unwrap_or(label)
 }
 
-/// Formats `12.31 ms -> 13.32 ms`
+/// Formats the levels before and after: `12.31 ms -> 13.32 ms`.
 fn levels(series: &SeriesChanges, point: &ChangePoint) -> String {
     let values = [point.before, point.after];
     let unit = escape(series.unit.as_deref().unwrap_or_default());

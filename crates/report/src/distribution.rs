@@ -2,9 +2,9 @@
 
 pub(crate) use fathom_stats::{histogram, quantile, slow_fence};
 
-/// Returns the values of an ascending sample between which the quantile `p` of its source is, with 95 %
-/// confidence: the order statistics 1.96 standard deviations of the binomial around it. `None` if the sample
-/// is too small to have values on both sides.
+/// Returns the two values of an ascending sample that enclose the quantile `p` of its distribution with 95 %
+/// confidence: the order statistics 1.96 standard deviations of the binomial below and above it. `None` if
+/// the sample is too small to have both.
 pub(crate) fn quantile_range(sorted: &[f64], p: f64) -> Option<(f64, f64)> {
     let n = sorted.len() as f64;
     let half = 1.96 * (n * p * (1.0 - p)).sqrt();

@@ -61,7 +61,7 @@ pub(crate) enum Block<'a> {
     /// A question, a one-word answer, and an explanation.
     Item(String, String, String),
     Table(Table),
-    /// Names, of which a page shows the first on demand.
+    /// A list of names. A page shows the first ones on demand.
     List(&'static str, Vec<String>),
     /// A long table, which a page shows on demand.
     Folded(&'static str, Table),

@@ -22,7 +22,7 @@ pub use terminal::gate_terminal;
 pub(crate) fn gate_answer(record: &GateRecord) -> String {
     if record.null_arm.failed {
         return "No verdict: a program differed from itself by more than the margin. The cause is the machine or the \
-             benchmark; try again when nothing else runs"
+             benchmark; try again when nothing else is running"
             .to_owned();
     }
     let count = |verdict| {
@@ -64,7 +64,7 @@ pub(crate) fn gate_answer(record: &GateRecord) -> String {
     format!("{text}{partial}")
 }
 
-/// `+8.1 % (+7.2 to +9.0)`
+/// Formats the change of a row: `+8.1 % (+7.2 to +9.0)`.
 fn ratio(row: &GateBenchmark) -> String {
     let Some(ratio) = &row.ratio else {
         return String::new();
@@ -163,7 +163,8 @@ fn floor_source(record: &GateRecord) -> Option<String> {
 /// Returns notes on the verdict.
 fn notes(record: &GateRecord) -> Vec<String> {
     let settings = record.settings_changed.iter();
-    let settings = settings.map(|what| format!("head changes the gate's {what}; base's applies"));
+    let settings =
+        settings.map(|what| format!("head changes the gate's {what}; base's version applies"));
     let notes = settings.chain(record.notes.iter().cloned());
     notes.chain(false_failures(record)).collect()
 }
@@ -181,24 +182,26 @@ fn false_failures(record: &GateRecord) -> Option<String> {
         return None;
     };
     let rule = format!(
-        "the fastest of {best_of}, at most {:.0} % each and {:.0} % on the geometric mean",
+        "the fastest of {best_of} runs; at most {:.0} % slower each, and {:.0} % in the geometric mean",
         100.0 * max_regression,
         100.0 * max_geomean
     );
     Some(match false_failures {
         Some(share) => format!(
-            "This rule ({rule}) fails identical code on this machine now in {:.0} % of suites: that share of {} \
-             suites failed that were drawn from base against itself.",
+            "This rule ({rule}) currently fails identical code on this machine in {:.0} % of suites: that is the \
+             share that failed among {} suites drawn from base measured against itself.",
             100.0 * share.failed as f64 / share.suites.max(1) as f64,
             share.suites
         ),
         None => {
-            format!("How often this rule ({rule}) fails identical code is not known: too few runs.")
+            format!(
+                "It is not known how often this rule ({rule}) fails identical code: there were too few runs."
+            )
         }
     })
 }
 
-/// Returns the rows that are worth reading: all except those that are not worse.
+/// Returns the rows worth reading: all except those that are not worse.
 fn notable(record: &GateRecord) -> Vec<&GateBenchmark> {
     let mut rows: Vec<&GateBenchmark> = record
         .benchmarks
@@ -234,11 +237,11 @@ fn inside_margin(record: &GateRecord) -> Vec<&GateBenchmark> {
     record.benchmarks.iter().filter(is_inside).collect()
 }
 
-/// `+2.5 % (+2.3 to +2.8), inside the margin of 3 %`
+/// Formats a change within the margin: `+2.5 % (+2.3 to +2.8), within the margin of 3 %`.
 fn inside(row: &GateBenchmark) -> String {
     let margin = format!("{:.1}", 100.0 * row.margin);
     let margin = margin.strip_suffix(".0").unwrap_or(&margin);
-    format!("{}, inside the margin of {margin} %", change(row))
+    format!("{}, within the margin of {margin} %", change(row))
 }
 
 /// Returns benchmarks whose whole interval is beyond the margin, on the better side.

@@ -51,8 +51,8 @@ fn say_shared(page: &mut Page, shared: &[Parameter]) {
     }
 }
 
-/// Returns the ratio of the last point to the one before; `None` for a first point, and if the environment
-/// changed between them.
+/// Returns the ratio of the last point to the previous one. `None` if there is no previous point, or if the
+/// environment changed between them.
 fn last_change(series: &HistorySeries) -> Option<f64> {
     let [.., before, last] = series.points.as_slice() else {
         return None;

@@ -12,7 +12,7 @@ pub fn json(record: &(impl Serialize + ?Sized)) -> String {
     text + "\n"
 }
 
-/// Serializes one record as an object, several as a list.
+/// Serializes a single record as an object, and several records as a list.
 pub fn json_of_all(records: &[impl Serialize]) -> String {
     match records {
         [one] => json(one),

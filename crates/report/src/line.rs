@@ -190,8 +190,8 @@ impl Page {
         format!("{}{mark}", begin.trim_end())
     }
 
-    /// Writes a line. Nothing may wrap by itself and break the layout: a line that is too wide continues on
-    /// the next one, so that no figure is cut. Only a word wider than a line is cut.
+    /// Writes a line. A line that is too wide continues on the next one, because wrapping by the terminal
+    /// would break the layout and cut figures. Only a word wider than a line is cut.
     pub(crate) fn push(&mut self, line: Line) {
         const FURTHER_IN: usize = 4;
         let mut rest = line.pieces;

@@ -44,7 +44,7 @@ pub(crate) fn page(head: &Head, parts: &str) -> String {
 pub(crate) enum Reach {
     /// Nothing: the page is a file.
     Nothing,
-    /// Only from its own server.
+    /// Only resources of the page's own server.
     Own,
 }
 
@@ -85,7 +85,8 @@ pub(crate) fn drawn_by_script(
     document(head, script, &body, Reach::Nothing)
 }
 
-/// Formats a section with its heading, which is Fathom's own or escaped; empty if the content is empty.
+/// Formats a section with its heading, which must be Fathom's own text or escaped. Empty if the content is
+/// empty.
 pub(crate) fn section(heading: &str, content: &str) -> String {
     match content {
         "" => String::new(),

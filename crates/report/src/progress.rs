@@ -78,8 +78,8 @@ fn estimate((value, low, high): (f64, f64, f64), metric: Metric) -> String {
     }
 }
 
-/// For one command, formats the median with its precision; for several, the medians in a row if that stays
-/// readable.
+/// Formats the median with its precision if there is one command. For several commands, formats the medians
+/// in a row if that stays readable.
 fn medians(all: &[Option<(f64, f64, f64)>], metric: Metric) -> Option<String> {
     const MOST: usize = 4;
     match all {
@@ -115,7 +115,7 @@ fn ratio((subject, (value, low, high)): (usize, (f64, f64, f64)), metric: Metric
     format!("{subject} {verb} {text}").replace(JOIN, " ")
 }
 
-/// `0:07`, `12:30`, `1:02:03`.
+/// Formats a duration: `0:07`, `12:30`, `1:02:03`.
 fn minutes(seconds: f64) -> String {
     let all = seconds.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60);

@@ -14,7 +14,7 @@ pub struct Screen {
 }
 
 impl Default for Screen {
-    /// A pipe: 80 columns, no color.
+    /// Returns the screen of a pipe: 80 columns, no color.
     fn default() -> Self {
         Screen {
             width: 80,

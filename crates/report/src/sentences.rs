@@ -20,7 +20,7 @@ pub fn bench_sentences(record: &BenchRecord) -> Vec<String> {
     answers.into_iter().map(in_one).collect()
 }
 
-/// Returns the kind of program, if no finding tells more: `No known cause; 96 % in main`.
+/// Returns a line about where the time goes, for a program without findings: `No known cause; 96 % in main`.
 pub fn explain_sentence(explanation: &Explanation) -> String {
     why::verdict(explanation)
 }
@@ -36,12 +36,12 @@ pub fn proof_sentence(finding: &Finding) -> Option<String> {
     why::proof(finding).map(|(_, said)| said)
 }
 
-/// `B takes 128 ms more than A (2.28x; 95 % interval 126 to 130 ms)`.
+/// Returns the difference as a sentence: `B takes 128 ms more than A (2.28x; 95 % interval 126 to 130 ms)`.
 pub fn difference_sentence(record: &DifferenceRecord) -> String {
     why::difference_answer(record)
 }
 
-/// `HEAD against main: slower, +3.2 %`.
+/// Returns the comparison as a sentence: `HEAD against main: slower, +3.2 %`.
 pub fn compare_sentence(record: &CompareRecord) -> String {
     compare_answer(record, &record.base.asked, &record.head.asked)
 }

@@ -7,10 +7,10 @@ pub(crate) struct Subject<'a> {
     /// Index in the record, from 0.
     pub(crate) index: usize,
     pub(crate) benchmark: &'a Benchmark,
-    /// Its successful runs, in the order in which they were made; if none succeeded, all of them, as in the
+    /// The benchmark's successful runs in their original order. If no run succeeded, all runs, as in the
     /// summaries.
     pub(crate) runs: Vec<&'a Run>,
-    /// Its runs that failed.
+    /// The benchmark's failed runs.
     pub(crate) failed: Vec<&'a Run>,
     /// Number of all runs, including failed ones.
     pub(crate) made: usize,
@@ -56,14 +56,14 @@ impl<'a> Subject<'a> {
         subjects
     }
 
-    /// Returns the summary of one metric, if it had values.
+    /// Returns the summary of one metric, if the benchmark has values for it.
     pub(crate) fn summary(&self, metric: Metric) -> Option<&'a Summary> {
         self.summaries
             .iter()
             .find(|summary| summary.metric == metric)
     }
 
-    /// Returns the median of one metric, if it had values.
+    /// Returns the median of one metric, if the benchmark has values for it.
     pub(crate) fn median(&self, metric: Metric) -> Option<f64> {
         self.summary(metric).map(|summary| summary.median.value)
     }

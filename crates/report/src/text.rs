@@ -11,7 +11,7 @@ pub(crate) use fit::{prefix, shorten_with};
 pub(crate) use html::{bounded, html, name, words};
 pub(crate) use wrap::{JOIN, wrap};
 
-/// `write!` to a `String`, which can't fail.
+/// Like `write!`, for a `String`, where it can't fail.
 macro_rules! put {
     ($out:expr, $($argument:tt)*) => {{
         let _ = std::fmt::Write::write_fmt(&mut $out, format_args!($($argument)*));

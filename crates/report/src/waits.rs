@@ -27,7 +27,7 @@ pub(crate) fn sentence(waits: &CpuWaits, who: &str) -> String {
 pub(crate) fn line(waits: Option<&CpuWaits>) -> Option<String> {
     let waits = waits.filter(|waits| waits.disturbed())?;
     Some(format!(
-        "{}: {}, {} of all their time; wall times include it",
+        "{}: {}, for {} of the total time; wall times include these waits",
         label(waits),
         sentence(waits, ""),
         format_share(waits.share())
@@ -59,7 +59,7 @@ mod tests {
             line(Some(&waits(58, 340_000_000)))
                 .unwrap()
                 .replace(crate::text::JOIN, " "),
-            "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, 34 % of all their time; wall times include it"
+            "busy machine: 58 of 60 runs waited more than 1 % of their time for a CPU, for 34 % of the total time; wall times include these waits"
         );
         assert!(
             line(Some(&waits(2, 20_000_000)))

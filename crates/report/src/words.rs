@@ -9,11 +9,11 @@ const FINDINGS: &str = include_str!("../../../docs/findings.md");
 
 /// A word with its meaning.
 struct Entry<'a> {
-    /// The heading above it.
+    /// The heading above the word.
     group: &'a str,
-    /// The word and its other forms, the word first.
+    /// The word, followed by its other forms.
     names: Vec<String>,
-    /// Its meaning, in Markdown.
+    /// The meaning of the word, in Markdown.
     text: String,
 }
 
@@ -77,8 +77,8 @@ pub fn explain_word(word: &str, width: usize) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n"))
 }
 
-/// Returns the entries of a word; for a printed phrase such as `too few rounds (6 of 8)`, those with the
-/// longest name in it.
+/// Returns the entries of a word. For a printed phrase such as `too few rounds (6 of 8)`, returns the entries
+/// with the longest name that occurs in it.
 fn meant<'e>(all: &'e [Entry<'static>], word: &str) -> Vec<&'e Entry<'static>> {
     let wanted = plain(word);
     let is_it = |entry: &&Entry<'_>| entry.names.iter().any(|name| plain(name) == wanted);

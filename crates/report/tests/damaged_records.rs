@@ -1,4 +1,4 @@
-//! Whole records from damaged JSON: they are read or refused, and a record that is read can be written again.
+//! Reads whole records from damaged JSON: each is either refused, or read and can be written again.
 
 mod experimented;
 mod explained;

@@ -66,7 +66,7 @@ fn no_difference() {
     insta::assert_snapshot!(print(&same()));
 }
 
-/// The ratio of the rounds may be less precise than the difference: 0.6 of 100 ms are 0.6 %.
+/// The ratio of the rounds may be less precise than the difference: 0.6 of 100 ms is 0.6 %.
 #[test]
 fn the_per_cent_and_the_interval_have_the_same_base() {
     let mut record = same();
@@ -118,8 +118,8 @@ fn other_verbs_say_the_first_parts_in_a_line_each() {
     );
 }
 
-/// A recorded run of a program with artificial own code: `of_check` samples in the C library's functions
-/// called by `check`, in addition to those of `load`.
+/// Returns a recorded run of a program with artificial functions. `of_check` is the number of samples in the
+/// C library's functions called by `check`, in addition to those called by `load`.
 fn revision(name: &str, program: &str, of_check: u64) -> Observation {
     let mut observation = explained::observation(name);
     let pid = observation.trace.processes[0].pid;
@@ -168,7 +168,7 @@ fn of_two_revisions_other_verbs_name_the_function_that_takes_more_and_who_calls_
     assert!(named, "{lines:#?}");
 }
 
-/// Every untrusted text tries to affect the terminal, and there is more of everything.
+/// A record in which every untrusted text tries to affect the terminal, and there is more of everything.
 fn hostile() -> DifferenceRecord {
     let evil = "a\u{1b}[31m\n<script>\u{202e}".repeat(9);
     let mut record = differed::spoiled(&evil);

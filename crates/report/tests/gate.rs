@@ -103,7 +103,9 @@ fn record() -> GateRecord {
                 ..row("sort", 1.2, GateVerdict::Worse)
             },
             GateBenchmark {
-                why: vec!["about 900 rounds would decide it: use a longer --time".to_owned()],
+                why: vec![
+                    "it would take about 900 rounds to decide: use a longer --time".to_owned(),
+                ],
                 ..row("noisy", 1.02, GateVerdict::CannotTell)
             },
             GateBenchmark {
@@ -143,7 +145,7 @@ fn record() -> GateRecord {
         }],
         settings_changed: vec!["margin: 3% at base, 30% at head".to_owned()],
         notes: vec![
-            "the waiver of old wall ended on 2026-01-31 and is no longer needed: remove it"
+            "the waiver for old wall expired on 2026-01-31 and is no longer needed: remove it"
                 .to_owned(),
         ],
         complete: true,
@@ -254,7 +256,7 @@ fn nothing_from_outside_acts_anywhere() {
     }
     let commands = gate_github(&record);
     for line in commands.lines() {
-        // One command per line, and only our own.
+        // There is one command per line, and it is always Fathom's own.
         assert!(line.starts_with("::"), "{line}");
         assert_eq!(line.matches("::").count(), 2, "{line}");
     }

@@ -124,7 +124,7 @@ fn exports_and_the_page_are_of_the_metric() {
     for text in [
         "peak memory: 2 has",
         "<h2>Peak memory</h2>",
-        "Peak memory as a multiple of that of 1, with its interval; left of 1x is less.",
+        "Peak memory as a multiple of that of 1, with its interval; values left of 1x are less.",
         " MiB</text>",
     ] {
         assert!(page.contains(text), "{text}");

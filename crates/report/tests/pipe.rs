@@ -19,7 +19,7 @@ fn written(record: &PipeRecord) -> Value {
     serde_json::from_slice(&out).expect("what was written is JSON")
 }
 
-/// A note of each kind, about this program.
+/// Returns a note of each kind about the program `name`.
 fn notes_of(name: &str) -> Vec<PipeNote> {
     let note = |id: &str, stage: Option<usize>| PipeNote {
         id: id.to_string(),
@@ -207,7 +207,7 @@ fn the_first_sentence_says_which_stage_holds_the_pipeline_up() {
             unknown,
             "The pipeline takes 102 ms; it is not known which stage holds it up.",
         ),
-        (nothing, "Nothing is known: no round was finished."),
+        (nothing, "No result: no round was finished."),
         (
             with_model(|model| model.as_is_seconds = 0.2),
             "The pipeline takes 102 ms; probably produce (stage 1) holds it up; the model and the measurement",

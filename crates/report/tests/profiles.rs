@@ -182,7 +182,8 @@ fn perfetto_is_given_the_same_ways() {
     assert_eq!(whole[&format!("load{m};read /data/in;1")], 40);
 }
 
-/// Parses it with Perfetto's own classes if Python has them; the one in `FATHOM_TEST_PYTHON` must.
+/// Parses the trace with Perfetto's own classes, if Python has them. The Python in `FATHOM_TEST_PYTHON` must
+/// have them.
 #[test]
 fn perfettos_own_code_reads_it() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -220,7 +221,7 @@ fn a_hostile_program_breaks_no_form() {
     let json = text(&explanation, ProfileForm::Firefox);
     assert!(serde_json::from_str::<Value>(&json).is_ok());
     assert!(!profile(&explanation, ProfileForm::Perfetto).is_empty());
-    // Some tiers know nothing about the code.
+    // Some tiers record nothing about the code.
     explanation.paths.clear();
     assert_eq!(text(&explanation, ProfileForm::Folded), "");
     assert!(profile(&explanation, ProfileForm::Perfetto).is_empty());

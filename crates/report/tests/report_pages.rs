@@ -65,7 +65,7 @@ fn an_index_of_hundreds_of_benchmarks_has_pages_and_each_stays_below_200_kb() {
     );
     assert!(site[0].1.contains("href=\"records.html\""));
 
-    // If one benchmark is measured again, only its page and those of the overview change.
+    // If one benchmark is measured again, only its page and the pages of the overview change.
     let mut last = report.measurements[19].clone();
     last.id = "ab".repeat(32);
     report.measurements.push(last);

@@ -128,7 +128,7 @@ fn what_is_missing_is_said_and_not_made_up() {
     let text = flat(&shown(&failed, 100, false));
     assert!(text.contains("PARTIAL: a server failed."), "{text}");
     assert!(
-        text.contains("p99<5ms holds at no rate (1 rate was tried)"),
+        text.contains("p99<5ms does not hold at any rate (1 rate was tried)"),
         "{text}"
     );
     assert!(!text.contains("listening"), "{text}");

@@ -137,8 +137,8 @@ fn shares_of_runs_that_were_far_faster_are_never_shown() {
 #[test]
 fn the_first_sentence_answers_and_a_screen_has_the_rest() {
     let text = short(&full());
-    let first = "It is not shown that the budget of 600 µs holds: the p90 of cold ./hello is not known. \
-                 ./hello-c has its first byte of output after 550 µs (p90 700 µs), cold after 550 µs; 2 \
+    let first = "It could not be shown that the budget of 600 µs is met: the p90 of cold ./hello is unknown. \
+                 ./hello-c writes its first byte of output after 550 µs (p90 700 µs), cold after 550 µs; 2 \
                  (./hello) is 2.00x slower.";
     assert!(flat(&text).starts_with(first), "{text}");
     assert!(flat(&shown(&full(), 80)).starts_with(first), "{text}");
@@ -171,7 +171,7 @@ fn one_program_gets_its_phases_and_one_without_output_its_exit() {
     record.budget = None;
     let text = short(&record);
     assert!(
-        text.starts_with("./hello-c has its first byte of output after"),
+        text.starts_with("./hello-c writes its first byte of output after"),
         "{text}"
     );
     assert!(
@@ -209,7 +209,7 @@ fn a_neighbour_on_the_other_hyperthread_is_said_with_what_it_did() {
         (by_core.alone_runs, by_core.shared_runs) = (12, 8);
     }
     let text = shown(&record, 120);
-    let said = "program 2: a neighbour used the sibling hyperthread in 8 of 20 runs";
+    let said = "program 2: other work used the sibling hyperthread in 8 of 20 runs";
     assert!(
         text.contains("hyperthread") && flat(&text).contains(said),
         "{text}"

@@ -200,7 +200,7 @@ fn full_of_warnings(mut record: BenchRecord) -> BenchRecord {
     record
 }
 
-/// The announcement on standard error takes one line of a comparison.
+/// The number of lines that the announcement on standard error takes in a comparison.
 const ANNOUNCED: usize = 1;
 
 #[test]

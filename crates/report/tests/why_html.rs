@@ -98,7 +98,7 @@ fn the_policy_admits_the_script_and_the_style_and_nothing_else() {
         assert_eq!(decoded(source), hash[..], "{name}");
     }
     assert_eq!(page.matches("<script").count(), 2);
-    // The policy would refuse style attributes, and event attributes too.
+    // The policy refuses style attributes and event attributes.
     assert!(!page.contains(" style=\"") && !page.contains(" onclick="));
 }
 
@@ -227,7 +227,7 @@ fn a_long_history_stays_small_and_says_what_was_merged() {
             stretch(4120, at * 2000, at * 2000 + 2000, spent, Some(&detail))
         })
         .collect();
-    // Even if the account contains no time.
+    // The page must also work if the account contains no time.
     explanation.account = fathom_model::TimeAccount::default();
     let page = explain_html(&explanation);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());

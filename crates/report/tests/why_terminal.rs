@@ -187,7 +187,7 @@ fn no_line_is_wider_than_asked() {
 #[test]
 fn an_answer_has_20_lines_and_4_more_for_each_further_finding() {
     let names = explained::names();
-    // Use both cores: in a debug build all of them take a minute on one.
+    // Use both cores: in a debug build, all names take a minute on one core.
     let halves = names.chunks(names.len().div_ceil(2));
     std::thread::scope(|scope| {
         let threads: Vec<_> = halves
@@ -308,8 +308,8 @@ fn places_are_whole_at_every_width() {
     assert!(at(80).contains(headline), "{}", at(80));
 }
 
-/// A collector's work is spread over several rows: the program's part is larger than each of them, but not
-/// than their sum.
+/// A collector's work is spread over several rows. The program's part is larger than each of them, but not
+/// larger than their sum.
 #[test]
 fn garbage_collection_is_added_up_and_says_what_changes_it() {
     let mut explanation = placed();

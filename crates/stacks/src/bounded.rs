@@ -1,7 +1,7 @@
-//! Reading of debug information that always terminates, even for malicious content.
+//! Reads debug information such that reading always terminates, even for malicious content.
 //!
-//! Tables may refer to one another, so that a small file can require any amount of work and memory. Each read
-//! is deducted from a budget; once that is used up, the file appears to end.
+//! Tables may refer to one another, so a small file can require any amount of work and memory. Each read is
+//! deducted from a budget. Once the budget is used up, the file appears to end.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -11,17 +11,17 @@ use gimli::{EndianSlice, Error, Reader, ReaderOffsetId, Result, RunTimeEndian};
 type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 
 /// Reads allowed per lookup: five times what the largest units of real programs need. Each read stores only a
-/// few bytes, so the total stays below 64 MB.
+/// few bytes, so a lookup takes less than 64 MB.
 const LOOKUP: u32 = 5_000_000;
 
 /// Reads allowed per file.
 const FILE: u32 = 400_000_000;
 
-/// The most bytes of one part of a line table, each of which can become a row of 24 bytes. The table of
-/// SQLite, which is a single source file, has one million.
+/// The maximum size of one part of a line table, in bytes. Each byte can become a row of 24 bytes. The table
+/// of SQLite, which is a single source file, has one million.
 const LONGEST_PART: usize = 2 << 20;
 
-/// The remaining cost allowed for reading.
+/// The remaining budget for reads.
 #[derive(Debug)]
 pub(crate) struct Budget {
     lookup: Cell<u32>,

@@ -2,11 +2,11 @@
 
 use gimli::{AttributeValue, Reader, UnitRef, constants as dw};
 
-/// The most entries of a unit that are inspected: the first functions suffice to decide.
+/// The maximum number of entries of a unit that are inspected: the first functions suffice to decide.
 const MOST_ENTRIES: usize = 20_000;
 
-/// Returns whether the unit was compiled without optimization; false if the notes don't tell, since a false
-/// report would be worse than none.
+/// Returns whether the unit was compiled without optimization. Returns false if the notes don't say, since a
+/// missing report is better than a false one.
 pub(crate) fn is_unoptimised<R: Reader>(unit: UnitRef<'_, R>) -> bool {
     let producer = producer(&unit).unwrap_or_default();
     match of_producer(&producer) {
@@ -35,7 +35,7 @@ fn of_producer(producer: &str) -> Option<bool> {
     let level = producer.split_whitespace().rev().find_map(level);
     match level {
         Some(level) => Some(level == "0"),
-        // GNU notes without any options come from an older compiler, or from one that was told not to record
+        // GNU notes without any options come from an older compiler, or from one with an option that omits
         // them.
         None if producer.starts_with("GNU ") => Some(producer.contains(" -")),
         None => None,
@@ -67,12 +67,12 @@ fn keeps_all_in_memory<R: Reader>(unit: &UnitRef<'_, R>) -> Option<bool> {
                             | gimli::Operation::RegisterOffset { .. }
                     )
                 );
-                // In a register from the function's start to its end.
+                // The variable is in a register from the function's start to its end.
                 if matches!(first, Some(gimli::Operation::Register { .. })) {
                     return Some(false);
                 }
             }
-            // In several locations in turn.
+            // The variable is in different locations at different instructions.
             Some(_) => return Some(false),
             None => {}
         }

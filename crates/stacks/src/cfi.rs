@@ -18,13 +18,13 @@ type Bytes<'d> = EndianSlice<'d, LittleEndian>;
 /// A function's entry in a table.
 type Entry<'d> = gimli::FrameDescriptionEntry<Bytes<'d>>;
 
-/// The most functions of a table without an index: the largest browsers have a million.
+/// The maximum number of functions of a table without an index: the largest browsers have a million.
 const MOST_FUNCTIONS: usize = 2 << 20;
 
-/// The most bytes of a function's entry, which are scanned for each address.
+/// The maximum size of a function's entry in bytes; the entry is scanned for each address.
 const LONGEST_ENTRY: usize = 1 << 18;
 
-/// The most steps of an expression: compilers write five.
+/// The maximum number of steps of an expression: compilers write five.
 const MOST_STEPS: u32 = 64;
 
 /// The section that contains a rule.
@@ -35,14 +35,14 @@ enum Source {
     GoTable,
 }
 
-/// How to derive the caller's registers from those of a frame.
+/// How to derive the caller's registers from the registers of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     source: Source,
     frame_address: CfaRule<usize>,
     registers: Vec<(Register, RegisterRule<usize>)>,
     return_address: Register,
-    /// Whether the kernel created the frame: its caller was interrupted rather than calling it.
+    /// Whether the kernel created the frame for a signal: its caller made no call but was interrupted.
     pub is_signal: bool,
     /// Whether the function has no caller.
     pub is_outermost: bool,
@@ -168,8 +168,8 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         Some(table)
     }
 
-    /// Returns the position of the function's entry according to the linker's index; `Some(None)` if the
-    /// index has none for it, `None` if there is no index in the form that linkers write.
+    /// Returns the position of the function's entry according to the linker's index. `Some(None)` if the
+    /// index has no entry for the address, `None` if there is no index in the form that linkers write.
     fn sorted_by_linker(&self, address: u64) -> Option<Option<usize>> {
         let section = self.image.eh_frame_header.as_ref()?;
         let [1, 0x1b, 0x03, 0x3b, _, _, _, _, rest @ ..] = self.image.bytes(section) else {
@@ -216,7 +216,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
     }
 
     fn go_table(&self) -> Option<GoTable<'_>> {
-        // Its frames only have this layout on x86-64.
+        // Go's frames have this layout only on x86-64.
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
@@ -261,8 +261,8 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
             RegisterRule::Constant(value) => Ok(*value),
             _ => Err(Stop::Unknown),
         };
-        // A register without a rule is preserved, or was clobbered by convention: then its wrong value is
-        // never used.
+        // A register without a rule is either preserved or clobbered by convention. The wrong value of a
+        // clobbered register is never used.
         let mut caller = registers.clone();
         caller.set(dwarf::STACK, Some(frame_address));
         for (register, rule) in &rule.registers {
@@ -278,7 +278,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
         let by = rule.registers.iter().find(|it| it.0 == rule.return_address);
         let return_address = match by {
             Some((_, rule)) => value(dwarf::INSTRUCTION, rule)?,
-            // On machines whose calls leave the return address in a register.
+            // Without a rule, the return address is in its register, on machines whose calls leave it there.
             None => get(rule.return_address)?,
         };
         caller.set(dwarf::INSTRUCTION, Some(return_address));
@@ -286,7 +286,7 @@ impl<B: Deref<Target = [u8]>> Tables<B> {
     }
 }
 
-/// Returns the entries of a table by the beginnings of their functions.
+/// Returns the entries of a table, sorted by the beginnings of their functions.
 fn index<'d, S: UnwindSection<Bytes<'d>>>(table: &S, bases: &BaseAddresses) -> Vec<(u64, usize)>
 where
     S::Offset: UnwindOffset<usize>,
@@ -342,7 +342,7 @@ fn row<'d, S: UnwindSection<Bytes<'d>>>(
     let return_address = entry.cie().return_address_register();
     let known = |(register, _): &&(Register, _)| usize::from(register.0) < dwarf::COUNT;
     let undefined = matches!(row.register(return_address), Some(RegisterRule::Undefined));
-    // If calls put the return address on the stack, a rule must tell where.
+    // If calls put the return address on the stack, a rule must say where it is.
     let unsaid = row.register(return_address).is_none() && cfg!(target_arch = "x86_64");
     Some(Rule {
         source,

@@ -9,7 +9,7 @@ use crate::files;
 use crate::go_table::GoTable;
 use crate::image::{Bytes, Segments, is_native};
 
-/// The most bytes of a function that are read.
+/// The maximum number of bytes of a function that are read.
 const LARGEST_FUNCTION: u64 = 64 << 10;
 
 /// A function's code and its position.
@@ -21,7 +21,7 @@ pub struct Code {
     pub code: Vec<u8>,
 }
 
-/// Returns the functions with these names, of a program for this machine that has symbols.
+/// Returns the functions with these names. The program must be for this machine and have symbols.
 pub fn functions_named(path: &Path, names: &[&str]) -> Vec<Code> {
     let bytes = files::open(path).and_then(|file| Bytes::of(&file));
     let bytes = bytes.as_deref().unwrap_or_default();

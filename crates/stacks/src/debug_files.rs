@@ -13,21 +13,22 @@ use crate::image::Bytes;
 /// The folder in which distributions install debug information.
 const INSTALLED: &str = "/usr/lib/debug";
 
-/// The largest embedded symbol table, in bytes after unpacking: Firefox's is a tenth of it.
+/// The maximum size of an embedded symbol table after unpacking, in bytes. Firefox's table has a tenth of
+/// this.
 const LARGEST_EMBEDDED: usize = 24 << 20;
 
-/// Memory limit for unpacking it, KiB: `xz` uses nine megabytes by default.
+/// The memory limit for unpacking a symbol table, in KiB. `xz` uses nine megabytes by default.
 const UNPACKING_KIB: u32 = 24 << 10;
 
-/// The most bytes of a file's debug information that are decompressed: the C library's has nine million. If
-/// there is more, functions are named without lines.
+/// The maximum number of bytes of a file's debug information that are decompressed: the C library has nine
+/// million. If there are more, functions are named without lines.
 pub(crate) const MOST_DECOMPRESSED: u64 = 40 << 20;
 
 /// Opened files, kept as long as they are borrowed.
 pub(crate) type Opened = Arena<Bytes>;
 
-/// Opens the separate debug file, if it is installed: found by the build ID, or next to the file by the name
-/// that the file itself contains.
+/// Opens the separate debug file, if it is installed. It is found by the build ID, or next to the file, under
+/// the name that the file contains.
 pub(crate) fn split_off<'d>(
     parsed: &object::File<'d>,
     path: &Path,

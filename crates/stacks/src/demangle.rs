@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Write};
 
-/// The most bytes of a name that are kept.
+/// The maximum number of bytes of a name that are kept.
 pub(crate) const LONGEST_NAME: usize = 400;
 
 /// Returns a name as written in the source, without parameters and hashes; longer names are cut.
 pub(crate) fn demangled(symbol: &str) -> String {
     let mut short = Short(String::new());
-    // Writing stops when the name is too long, which isn't an error.
+    // Writing stops when the name gets too long, which isn't an error.
     let _ = if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         write!(short, "{name:#}")
     } else if let Some(name) = of_cpp(symbol) {

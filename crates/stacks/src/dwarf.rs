@@ -19,10 +19,10 @@ use crate::demangle::demangled;
 use crate::image::Bytes;
 use crate::tree::Level;
 
-/// The most levels of inlining: compilers stop long before.
+/// The maximum number of levels of inlining: compilers stop long before.
 const MOST_LEVELS: usize = 256;
 
-/// The most files of split debug information that are opened for one program.
+/// The maximum number of files with split debug information that are opened for one program.
 const MOST_SPLIT: u32 = 4_096;
 
 /// The debug information of a file.
@@ -31,7 +31,7 @@ pub(crate) struct Dwarf<'d> {
     package: Option<gimli::DwarfPackage<Bounded<'d>>>,
     sections: Sections<'d>,
     split_files: Cell<u32>,
-    /// By unit: whether it was compiled without optimization.
+    /// For each unit, whether it was compiled without optimization.
     unoptimised: RefCell<HashMap<usize, bool>>,
 }
 
@@ -43,7 +43,7 @@ struct Sections<'d> {
     decompressed: &'d Cell<u64>,
 }
 
-/// The cost of debug information, apart from its files.
+/// The cost of reading debug information: the remaining budget, and the decompressed bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     budget: Budget,
@@ -57,8 +57,8 @@ impl Costs {
 }
 
 impl<'d> Dwarf<'d> {
-    /// Opens a file's debug information; `None` if there is none, or it can't be read. `path` is that of the
-    /// program.
+    /// Opens a file's debug information; `None` if there is none, or it can't be read. `path` is the path of
+    /// the program.
     pub(crate) fn of(
         parsed: &object::File<'d>,
         path: &Path,
@@ -114,8 +114,8 @@ impl<'d> Dwarf<'d> {
         levels
     }
 
-    /// Returns whether the code at an address was compiled without optimization, as far as recorded in the
-    /// program's own file.
+    /// Returns whether the code at an address was compiled without optimization, according to the notes in
+    /// the program's own file.
     pub(crate) fn is_unoptimised(&self, address: u64) -> bool {
         self.sections.budget.renew();
         let LookupResult::Output(Some(unit)) = self.context.find_dwarf_and_unit(address) else {

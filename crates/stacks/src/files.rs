@@ -38,7 +38,8 @@ impl Stamp {
 struct Key {
     name: String,
     inode: u64,
-    /// For generated code, the process that generated it: each process has different code there.
+    /// For generated code, the process that generated it. Different processes have different code at the same
+    /// address.
     maker: Option<u32>,
 }
 
@@ -108,7 +109,7 @@ impl Files {
     }
 
     /// Returns the number of the mapping that the kernel calls `name` in process `pid`. The first call for a
-    /// file records its state, so that a file that is changed later gives no wrong names.
+    /// file records its state: if the file changes later, it gives no names rather than wrong ones.
     pub fn number(&mut self, name: &str, inode: u64, pid: u32) -> u32 {
         let key = Key {
             name: name.to_owned(),
@@ -160,7 +161,8 @@ impl Files {
         self.files.get(number as usize)?.0.maker
     }
 
-    /// Returns whether its bytes can be read: for files, and for the vDSO page, which this process has too.
+    /// Returns whether the bytes of a mapping can be read. This is true for files, and for the vDSO page,
+    /// which this process also has.
     pub(crate) fn is_examined(&self, number: u32) -> bool {
         let name = self.name(number);
         is_file(name) || name == VDSO
@@ -192,7 +194,7 @@ impl Files {
     }
 }
 
-/// Returns whether the kernel's name of a mapping is that of memory into which a program can have written
+/// Returns whether the kernel's name of a mapping is one for memory into which a program can have written
 /// code.
 pub fn is_made_at_run_time(name: &str) -> bool {
     name.is_empty()
@@ -202,8 +204,8 @@ pub fn is_made_at_run_time(name: &str) -> bool {
             .any(|begin| name.starts_with(begin))
 }
 
-/// Returns whether the kernel's name of a mapping is a path: not `//anon`, `[vdso]` and mappings that exist
-/// only in memory.
+/// Returns whether the kernel's name of a mapping is a path, rather than `//anon`, `[vdso]` or the name of a
+/// mapping that exists only in memory.
 pub fn is_file(name: &str) -> bool {
     name.starts_with('/')
         && ![
@@ -218,7 +220,7 @@ pub fn is_file(name: &str) -> bool {
         .any(|other| name.starts_with(other))
 }
 
-/// Opens a regular file; any other object in its place must not block us.
+/// Opens a regular file, without blocking on any other object in its place.
 pub(crate) fn open(path: &Path) -> Option<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -246,11 +248,11 @@ mod tests {
         assert!(files.bytes(number).is_some() && files.bytes(other).is_none());
         std::fs::write(&path, "second, longer").expect("written");
         assert!(files.bytes(number).is_none());
-        // Nor after the files were absorbed.
+        // The changed file isn't read after it was absorbed either.
         let mut all = Files::default();
         let numbers = all.absorb(&files);
         assert!(all.bytes(numbers[number as usize]).is_none());
-        // In its current state it is a different file.
+        // In its current state, it counts as a different file.
         let mut next = Files::default();
         let changed = next.number(name, inode, 1);
         let numbers = all.absorb(&next);

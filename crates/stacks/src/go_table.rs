@@ -18,28 +18,28 @@ const SOURCES: usize = 48;
 const STEPS: usize = 56;
 const DESCRIPTIONS: usize = 64;
 
-/// Offsets in a function's description of: the steps of its frame size, those of its source files and of its
-/// lines, the number of other step tables, and the source files of its unit.
+/// Offsets in a function's description: the steps of its frame size, the steps of its source files, the steps
+/// of its lines, the number of other step tables, and the source files of its unit.
 const FRAME_STEPS: usize = 16;
 const SOURCE_STEPS: usize = 20;
 const LINE_STEPS: usize = 24;
 const TABLES: usize = 28;
 const UNIT: usize = 32;
-/// Offset of its flags, from Go 1.20 on, and its length; other step tables and data follow.
+/// The offset of the flags in a description, from Go 1.20 on, and the length of a description. Other step
+/// tables and data follow it.
 const MARKS: usize = 41;
 const DESCRIPTION: usize = 44;
 
-/// Index of the step table with the numbers of inlined functions, and index of the data with those functions,
-/// with the size of each in bytes.
+/// The index of the step table that contains the numbers of inlined functions, the index of the data that
+/// describes these functions, and the size of each description in bytes.
 const INLINED_TABLE: usize = 2;
 const INLINED_DATA: usize = 3;
 const INLINED_CALL: usize = 16;
 
-/// The most levels of inlining.
+/// The maximum number of levels of inlining.
 const MOST_LEVELS: usize = 256;
 
-/// Offsets in the runtime's description of the program of the beginning of its code, and of the functions'
-/// data.
+/// Offsets in the runtime's description of the program: the beginning of its code, and the functions' data.
 const MODULE_TEXT: u64 = 176;
 const MODULE_DATA: u64 = 320;
 
@@ -52,10 +52,10 @@ const SETS_STACK: u8 = 2;
 const MAGICS: [u32; 2] = [GO_1_18, 0xffff_fff1];
 const GO_1_18: u32 = 0xffff_fff0;
 
-/// Lengths of instructions are multiples of this.
+/// The length of every instruction is a multiple of this, in bytes.
 const INSTRUCTION_UNIT: u64 = if cfg!(target_arch = "x86_64") { 1 } else { 4 };
 
-/// The most bytes of a name that are read.
+/// The maximum number of bytes of a name that are read.
 const LONGEST_NAME: usize = crate::demangle::LONGEST_NAME;
 
 /// A function in the table.
@@ -122,14 +122,14 @@ impl Module {
     pub(crate) fn of(parsed: &object::File<'_>) -> Option<Self> {
         let names = [".gopclntab", ".data.rel.ro.gopclntab"];
         let table = names.iter().find_map(|name| parsed.section_by_name(name))?;
-        // From Go 1.26 on a separate section contains the runtime's description of the program; before that,
+        // From Go 1.26 on, a separate section contains the runtime's description of the program. Before that,
         // symbols give the same information.
         let module = parsed.section_by_name(".go.module");
         let in_module = |at: u64| {
             let module = module.as_ref()?;
             let place = module.address().checked_add(at)?;
             let written = number(module.data().ok()?, at as usize).filter(|it| *it != 0);
-            // For a position-independent program.
+            // In a position-independent program, the number is in a relocation.
             let relocated = || {
                 let mut relocations = parsed.dynamic_relocations()?;
                 let (_, relocation) = relocations.find(|(to, _)| *to == place)?;
@@ -148,7 +148,7 @@ impl Module {
 }
 
 impl<'d> GoTable<'d> {
-    /// Reads the table from the bytes of `.gopclntab`. `text`: the address of the code section, for tables
+    /// Reads the table from the bytes of `.gopclntab`. `text` is the address of the code section, for tables
     /// that don't contain it.
     pub(crate) fn of(data: &'d [u8], text: u64, budget: &'d Budget) -> Option<Self> {
         let pointers_of_8 = data.get(7) == Some(&8);
@@ -166,7 +166,7 @@ impl<'d> GoTable<'d> {
             sources: at(SOURCES)?,
             steps: at(STEPS)?,
             descriptions: at(DESCRIPTIONS)?,
-            // From Go 1.20 on a line number precedes them.
+            // From Go 1.20 on, a line number precedes the flags.
             marks: if word(data, 0)? == GO_1_18 { 37 } else { MARKS },
             inlined: &[],
             budget,
@@ -219,8 +219,8 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// Returns the functions at an address, innermost first, including inlined ones. The last one has no name
-    /// here. Empty if there is no function.
+    /// Returns the functions at an address, innermost first, including inlined ones. The last function is the
+    /// one that contains the others; it has no name here. Empty if there is no function.
     pub(crate) fn levels(&self, address: u64) -> Vec<Level> {
         self.budget.renew();
         let mut levels = Vec::new();
@@ -263,7 +263,8 @@ impl<'d> GoTable<'d> {
         Some((self.text_at(self.sources, name)?, line))
     }
 
-    /// Returns the function inlined at this byte of another function: its name, and where it is called there.
+    /// Returns the function inlined at byte `at` of another function: its name, and where in that function it
+    /// is called.
     fn inlined_at(&self, function: &Described<'d>, at: u64) -> Option<(&'d str, u64)> {
         if self.marks != MARKS {
             return None;
@@ -355,8 +356,8 @@ impl<'d> GoTable<'d> {
         })
     }
 
-    /// Returns where a function begins, relative to the beginning of the code, and where its description is;
-    /// after the last one, where the code ends.
+    /// Returns where a function begins, relative to the beginning of the code, and where its description is.
+    /// The entry after the last function says where the code ends.
     fn entry(&self, index: usize) -> Option<(u32, u32)> {
         let at = self.descriptions.checked_add(index.checked_mul(8)?)?;
         let end = index == self.functions;

@@ -12,7 +12,7 @@ use crate::symbols::{Detail, Names};
 use crate::{Files, Mapping, Reach, Unwinder};
 use fathom_test_memory::survives;
 
-/// The most bytes that may be allocated at once.
+/// The maximum number of bytes that may be allocated at once.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Compiles a small program with everything in it; `None` without a compiler.
@@ -35,7 +35,7 @@ fn program(options: &[&str]) -> Option<Vec<u8>> {
     Some(std::fs::read(folder.path().join("small")).expect("made"))
 }
 
-/// Requests everything from a file.
+/// Reads everything that can be read from a file.
 fn read(bytes: &[u8]) {
     let Ok(parsed) = object::File::parse(bytes) else {
         return;

@@ -1,6 +1,6 @@
 //! Sections and segments of a file with code.
 //!
-//! Files are those of the traced programs: nothing in them is trusted.
+//! The files belong to the traced programs: nothing in them is trusted.
 
 use std::fs::File;
 use std::ops::{Deref, Range};
@@ -54,7 +54,7 @@ impl Bytes {
     }
 }
 
-/// Returns whether its machine code is for this program's own processor and mode.
+/// Returns whether the machine code of a file is for this program's own processor and mode.
 pub(crate) fn is_native(parsed: &object::File<'_>) -> bool {
     let own = match () {
         () if cfg!(target_arch = "x86_64") => Some(Architecture::X86_64),
@@ -139,7 +139,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
         };
         let whole = |section: object::Section<'_, '_>| {
             let range = section.compressed_file_range().ok()?;
-            // A running program can't use compressed tables, so this isn't one.
+            // A running program can't use compressed tables, so a compressed section isn't one.
             (range.format == object::CompressionFormat::None)
                 .then(|| at(range.offset, range.uncompressed_size, section.address()))?
         };
@@ -152,7 +152,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
             let (offset, length) = segments.offset(address)?;
             at(offset, length, address)
         };
-        // Found as the loader does, which works even without a section table.
+        // The table is found as the loader finds it, which works even without a section table.
         let eh_frame_header = header_address(&parsed)
             .and_then(loaded)
             .or_else(|| section(".eh_frame_hdr"));
@@ -184,7 +184,7 @@ impl<B: Deref<Target = [u8]>> Image<B> {
             .and_then(|at| self.bytes.get(..at));
         let before = before.unwrap_or_default();
         let nth = |back: usize| before.len().checked_sub(back).map(|at| before[at]);
-        // call *operand, with one to six bytes after the first.
+        // `call *operand`, with one to six bytes after the first.
         let indirect = |back: usize| {
             nth(back) == Some(0xff) && nth(back - 1).is_some_and(|it| it & 0x38 == 0x10)
         };
@@ -207,8 +207,8 @@ fn header_address(parsed: &object::File<'_>) -> Option<u64> {
     wanted.next().map(|it| it.p_vaddr(endian))
 }
 
-/// Returns where the unwind information is according to its header, in the form that linkers write: as the
-/// distance from that field.
+/// Returns where the unwind information is according to its header. Supports only the form that linkers
+/// write: the distance from the field itself.
 fn eh_frame_address(header: &[u8], address: u64) -> Option<u64> {
     let [1, 0x1b, _, _, distance @ ..] = header.get(..8)? else {
         return None;

@@ -1,8 +1,8 @@
 //! Native call stacks: from copied stacks and registers to named frames.
 //!
-//! Nothing here observes a process: bytes and files in, frames out. [`Files`] numbers the mappings,
-//! [`Unwinder`] turns a sample into a [`Chain`] of [`Place`]s, which are stored in a [`Tree`]; after the last
-//! run [`named`] turns that into a [`StackTree`] of [`Frame`]s.
+//! Nothing here observes a process: bytes and files in, frames out. [`Files`] numbers the mappings.
+//! [`Unwinder`] turns a sample into a [`Chain`] of [`Place`]s, which are stored in a [`Tree`]. After the last
+//! run, [`named`] turns the tree into a [`StackTree`] of [`Frame`]s.
 
 mod bounded;
 mod build_notes;

@@ -12,12 +12,12 @@ pub(crate) struct MadeName {
     function: String,
     source_file: Option<String>,
     line: Option<u32>,
-    /// Whether it belongs to the runtime: its interpreter, a stub.
+    /// Whether the code belongs to the runtime, such as its interpreter or a stub.
     of_runtime: bool,
 }
 
 impl MadeName {
-    /// Parses a name from a map. `of_jvm`: the map was written by a JVM.
+    /// Parses a name from a map. `of_jvm` says that a JVM wrote the map.
     pub(crate) fn of(text: &str, of_jvm: bool) -> Self {
         let text: String = text.chars().take(LONGEST_NAME).collect();
         if let Some(script) = text.split_once(':').and_then(|(kind, rest)| {
@@ -50,7 +50,7 @@ impl MadeName {
         }
     }
 
-    /// Returns `reduce slow.js:6`.
+    /// Formats a short name: `reduce slow.js:6`.
     pub(crate) fn short(&self) -> String {
         let mut text = self.function.clone();
         if let Some(file) = &self.source_file {
@@ -89,7 +89,7 @@ fn of_script(text: &str) -> MadeName {
         .find(|at| begins(*at));
     let (name, file) = match known {
         Some(at) => (&text[..at], &text[at..]),
-        // A file name given by the code that evaluated it.
+        // The text is a file name, given by the code that evaluated the script.
         None if line.is_some() => text.rsplit_once(' ').unwrap_or(("", text)),
         None => (text, ""),
     };
@@ -163,7 +163,7 @@ mod tests {
         assert!(read("Interpreter", true).3 && read("I2C/C2I adapters", true).3);
         assert!(read("StubRoutines (1)", true).3);
         assert!(read("Builtin:InterpreterEntryTrampoline", false).3);
-        // From an unknown runtime.
+        // A name from an unknown runtime is kept as it is.
         assert_eq!(read("lj_f a(b)", false), function("lj_f a(b)", "", 0));
     }
 }

@@ -9,10 +9,10 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most files that are mapped at a time.
+/// The maximum number of files that are mapped at a time.
 const MOST: usize = 4_096;
 
-/// Start and end of each mapping; both 0 if unused.
+/// The start and the end of each mapping; both are 0 if the entry is unused.
 static RANGES: [(AtomicUsize, AtomicUsize); MOST] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; MOST];
 
@@ -27,7 +27,7 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a file; `None` if it can't be mapped: it is empty, or there are too many files.
+    /// Maps a file. `None` if it can't be mapped, because it is empty or too many files are mapped.
     pub(crate) fn of(file: &File) -> Option<Self> {
         BEFORE.get_or_init(handle).as_ref()?;
         // SAFETY: others may write to the file meanwhile, but its bytes are only read as numbers for which
@@ -101,7 +101,7 @@ extern "C" fn taken_away(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut lib
                 return;
             }
         }
-        // Not our mapping: repeating the read invokes the previous handler.
+        // The address isn't in one of our mappings: repeating the read invokes the previous handler.
         if let Some(Some(before)) = BEFORE.get() {
             libc::sigaction(libc::SIGBUS, before, std::ptr::null_mut());
         }

@@ -12,8 +12,8 @@ use crate::{debug_files, files};
 /// The folder in which dpkg stores the file lists of installed packages.
 const LISTS: &str = "/var/lib/dpkg/info";
 
-/// Returns the Debian or Ubuntu package with the symbols of a binary from a package; `None` for other
-/// binaries, and if the symbols are installed.
+/// Returns the Debian or Ubuntu package with the symbols of a binary. `None` if the binary doesn't come from
+/// a package, or if the symbols are installed.
 pub fn package_of_symbols(binary: &str) -> Option<String> {
     let bytes = Bytes::of(&files::open(Path::new(binary))?)?;
     let parsed = object::File::parse(&*bytes).ok()?;
@@ -24,8 +24,8 @@ pub fn package_of_symbols(binary: &str) -> Option<String> {
     package_with(Path::new(LISTS), binary).map(|package| symbols_of(&package))
 }
 
-/// The C library's symbols are in a package with a special name, those of others in one with the suffix of
-/// their archive.
+/// Returns the name of the package with the symbols of `package`. For the C library it is a special name, for
+/// other packages their name with the suffix of their archive.
 fn symbols_of(package: &str) -> String {
     match package {
         "libc6" => "libc6-dbg".to_owned(),
@@ -33,7 +33,7 @@ fn symbols_of(package: &str) -> String {
     }
 }
 
-/// Returns the package whose list contains a path, without its architecture.
+/// Returns the name, without architecture, of the package whose file list contains a path.
 fn package_with(lists: &Path, binary: &str) -> Option<String> {
     // If `/lib` is a link to `/usr/lib`, packages may list either.
     let other = match binary.strip_prefix("/usr") {

@@ -1,9 +1,10 @@
 //! Finds the names of functions generated at run time.
 //!
 //! Runtimes write `/tmp/perf-PID.map` on request: Node while it compiles with `--perf-basic-prof`, Python
-//! with `-X perf`, Java at its end with `-XX:+DumpPerfMapAtExit`, or when `jcmd` requests it. A line consists
-//! of an address and a length in hexadecimal and a name; a later line replaces an earlier one for the same
-//! addresses. Nothing in it is trusted. Format: the kernel's `tools/perf/Documentation/jit-interface.txt`.
+//! with `-X perf`, Java when it exits with `-XX:+DumpPerfMapAtExit`, or when `jcmd` requests it. A line
+//! consists of an address and a length in hexadecimal, and a name. A later line replaces an earlier one for
+//! the same addresses. Nothing in the file is trusted. Format: the kernel's
+//! `tools/perf/Documentation/jit-interface.txt`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
@@ -14,14 +15,15 @@ use std::time::SystemTime;
 
 use crate::made_name::MadeName;
 
-/// The most bytes of a map that are read: a million functions.
+/// The maximum number of bytes of a map that are read, enough for a million functions.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// The longest line in bytes; a longer one is not part of such a map.
+/// The maximum length of a line in bytes; a longer line is not part of such a map.
 const LONGEST_LINE: u64 = 16 << 10;
 
-/// Returns the names of a process's code at these addresses, from the map that it wrote since then; empty if
-/// it wrote none. `inside`: its ID in its own PID namespace, which is needed after it has ended.
+/// Returns the names of a process's code at these addresses, from the map that the process wrote after
+/// `since`; empty if it wrote no map. `inside` is its ID in its own PID namespace, which is needed after it
+/// has ended.
 pub(crate) fn names_at(
     pid: u32,
     inside: Option<u32>,
@@ -34,18 +36,18 @@ pub(crate) fn names_at(
     }
 }
 
-/// Returns the path to which a process writes its map, by its own ID in its namespace, for a reader that sees
-/// the same `/tmp`.
+/// Returns the path to which a process writes its map. `pid` is its ID in its own namespace. The path is
+/// valid for a reader that sees the same `/tmp`.
 pub fn map_of(pid: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/perf-{pid}.map"))
 }
 
-/// Opens the map of a process, if it was written since then and is a regular file of this user or of the
+/// Opens the map of a process, if it was written after `since` and is a regular file of this user or of the
 /// process's user. Files of other users are never read, and links are not followed.
 fn open(pid: u32, inside: Option<u32>, since: SystemTime) -> Option<File> {
     let process = std::fs::metadata(format!("/proc/{pid}")).ok();
     let own_number = process.as_ref().and_then(|_| number_inside(pid));
-    // For a process in a container, the container's `/tmp` counts; it vanishes with the last process.
+    // A process in a container writes to the container's `/tmp`, which vanishes with the last process.
     let path = match own_number {
         Some(number) => PathBuf::from(format!("/proc/{pid}/root/tmp/perf-{number}.map")),
         None => map_of(inside.unwrap_or(pid)),
@@ -63,7 +65,7 @@ fn open(pid: u32, inside: Option<u32>, since: SystemTime) -> Option<File> {
     (data.is_file() && is_owned && is_new).then_some(file)
 }
 
-/// Returns the ID of a process inside its own PID namespace; `None` if it is in this process's namespace.
+/// Returns the ID of a process inside its own PID namespace; `None` if it shares this process's namespace.
 pub fn number_inside(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let numbers = status
@@ -101,7 +103,7 @@ fn named(mut lines: impl BufRead, addresses: &[u64]) -> HashMap<u64, MadeName> {
         .collect()
 }
 
-/// Returns where it begins and ends, and its name.
+/// Parses a line. Returns where the function begins and ends, and its name.
 fn function(line: &str) -> Option<(u64, u64, &str)> {
     let mut words = line.trim_end().splitn(3, ' ');
     let mut hex = || {

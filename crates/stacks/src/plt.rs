@@ -7,15 +7,15 @@ use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
 /// Size of a stub in bytes.
 const STUB: u64 = 16;
 
-/// The most library functions that a program calls: Chromium calls a few thousand.
+/// The maximum number of library functions that a program calls: Chromium calls a few thousand.
 const MOST_STUBS: usize = 1 << 17;
 
 /// The stubs through which a program calls library functions.
 pub(crate) struct Stubs<'d> {
     sections: Vec<(u64, &'d [u8])>,
-    /// Names by the location that stores the function's address.
+    /// The names, by the location that stores the function's address.
     slots: HashMap<u64, &'d str>,
-    /// Names in the order of the table for lazy binding.
+    /// The names, in the order of the table for lazy binding.
     bound: Vec<Option<&'d str>>,
 }
 

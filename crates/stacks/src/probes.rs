@@ -8,15 +8,16 @@ use object::{Architecture, Object, ObjectSection};
 /// Provider, probe, and the function that contains it.
 const KNOWN: [(&str, &str, &str); 1] = [("python", "gc__start", "gc_collect_main")];
 
-/// The most notes that are read.
+/// The maximum number of notes that are read.
 const MOST: usize = 4_096;
-/// Size of a field in a note's header: lengths of name and content, kind; all fields are padded to this.
+/// The size of each field of a note's header: the length of its name, the length of its content, and its
+/// kind. All fields are padded to a multiple of this size.
 const WORD: usize = 4;
-/// Size of a note's addresses: the probe, the section `.stapsdt.base`, and a counter.
+/// The total size of a note's addresses: the probe, the section `.stapsdt.base`, and a counter.
 const PLACES: usize = 24;
 
-/// Returns addresses inside known functions. A compiler moves a rarely used probe aside, followed by a jump
-/// back: then both places belong to the function.
+/// Returns addresses inside known functions. A compiler may move a rarely used probe out of line and add a
+/// jump back after it. In that case both places belong to the function.
 pub(crate) fn functions(parsed: &object::File<'_>) -> Vec<(u64, &'static str)> {
     let notes = parsed.section_by_name(".note.stapsdt");
     let Some(notes) = notes.and_then(|section| section.data().ok()) else {
@@ -30,7 +31,7 @@ pub(crate) fn functions(parsed: &object::File<'_>) -> Vec<(u64, &'static str)> {
     let found = all(notes).filter_map(|(at, of_base, provider, name)| {
         let is_it = |known: &&(&str, &str, &str)| (known.0, known.1) == (provider, name);
         let (.., function) = KNOWN.iter().find(is_it)?;
-        // Relocated by a program that changed the layout after linking.
+        // A program that changed the layout after linking may have moved the probes.
         let moved = base.map_or(0, |base| base.wrapping_sub(of_base));
         Some((at.wrapping_add(moved), *function))
     });

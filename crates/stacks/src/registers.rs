@@ -42,7 +42,8 @@ pub struct Registers {
     values: [Option<u64>; dwarf::COUNT],
 }
 
-// Not derived: arrays with more than 32 elements have no `Default`, and AArch64 has 33 registers.
+// `Default` is not derived: arrays with more than 32 elements don't implement it, and AArch64 has 33
+// registers.
 impl Default for Registers {
     fn default() -> Self {
         Self {
@@ -72,8 +73,8 @@ impl Registers {
         registers
     }
 
-    /// Reads the registers of a sample: `values` has one for each bit of `mask`, lowest first, as written by
-    /// `PERF_SAMPLE_REGS_USER`.
+    /// Reads the registers of a sample. `values` has one value for each bit of `mask`, lowest bit first, as
+    /// written by `PERF_SAMPLE_REGS_USER`.
     pub fn of_perf(mask: u64, values: impl IntoIterator<Item = u64>) -> Self {
         let mut registers = Self::default();
         let numbers = (0..u64::BITS).filter(|bit| mask >> bit & 1 == 1);

@@ -5,30 +5,30 @@ use object::{Object, ObjectSection, ObjectSymbol, ObjectSymbolTable, SymbolKind}
 
 use crate::demangle::{demangled, without_copy};
 
-/// The most names of one function that are compared.
+/// The maximum number of names of one function that are compared.
 const MOST_NAMES: usize = 32;
 
-/// The furthest that the C library's own allocator functions begin before `malloc`, in bytes.
+/// The maximum distance in bytes from the beginning of the C library's own allocator functions to `malloc`.
 const ALLOCATOR_BYTES: u64 = 0x6000;
 
 /// The result for an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The function that contains it.
+    /// The function that contains the address.
     pub function: Option<String>,
-    /// If none contains it, the function that begins before it.
+    /// If no function contains the address, the function that begins before it.
     pub after: Option<String>,
 }
 
-/// The last functions that begin before an address, all at the same one.
+/// The symbols nearest before an address, all of which begin at the same place.
 #[derive(Clone, Debug, Default)]
 struct Nearest {
     from: u64,
-    /// With their sizes in bytes; 0 if unknown.
+    /// The symbols with their sizes in bytes; 0 if unknown.
     symbols: Vec<(SymbolIndex, u64)>,
 }
 
-/// The most functions that a C library exports: glibc has three thousand.
+/// The maximum number of functions that a C library exports: glibc has three thousand.
 const MOST_EXPORTED: usize = 1 << 16;
 
 /// A symbol table with up to a million entries, few of which are needed.
@@ -40,8 +40,8 @@ pub(crate) fn look_up<'d, 'f>(
     table: &Symbols<'d, 'f>,
     addresses: &[u64],
 ) -> Option<Vec<Found>> {
-    // Functions written in assembly have no size: they end with their section, such as `_init` before the
-    // library stubs.
+    // Functions written in assembly have no size. They extend to the end of their section, like `_init`
+    // before the library stubs.
     let up_to_its_end = |symbol: &object::Symbol<'d, 'f>| {
         let section = file.section_by_index(symbol.section_index()?).ok()?;
         let end = section.address().checked_add(section.size())?;
@@ -70,7 +70,7 @@ pub(crate) fn look_up<'d, 'f>(
         }
     }
     let last = last?;
-    // In Go's names a period doesn't start a compiler's suffix.
+    // A period in a Go name doesn't start a compiler's suffix.
     let plain = match file.section_by_name(".gopclntab") {
         Some(_) => |name| name,
         None => without_copy,
@@ -94,7 +94,8 @@ impl Nearest {
         last: u64,
         readable: impl Fn(&'d str) -> String,
     ) -> Found {
-        // Several symbols may begin there: use the plainest name, `free`, not `__libc_free` or `cfree`.
+        // Several symbols may begin there. Use the plainest name: `free`, rather than `__libc_free` or
+        // `cfree`.
         let plainest = |holds: &dyn Fn(u64) -> bool| {
             let symbols = self.symbols.iter().filter(|(_, length)| holds(*length));
             let names = symbols.filter_map(|(index, _)| name(&table.symbol_by_index(*index).ok()?));
@@ -122,16 +123,16 @@ fn functions<'d, 'f>(table: &Symbols<'d, 'f>) -> impl Iterator<Item = object::Sy
     symbols.filter(|it| it.kind() == SymbolKind::Text && it.is_definition())
 }
 
-/// Returns its name without the version that programs are linked to.
+/// Returns a symbol's name without the version that programs are linked to.
 fn name<'d>(symbol: &object::Symbol<'d, '_>) -> Option<&'d str> {
     let name = symbol.name().ok()?;
     Some(name.split('@').next().unwrap_or(name))
 }
 
-/// Names code without a symbol before `malloc` as `malloc`: a stripped glibc has its allocator functions
-/// between the preceding exported one and `malloc` itself.
+/// Gives the name `malloc` to code without a symbol before `malloc`: a stripped glibc has its allocator
+/// functions between the preceding exported function and `malloc` itself.
 pub(crate) fn name_allocator(table: &Symbols<'_, '_>, addresses: &[u64], found: &mut [Found]) {
-    // An old hook that programs may call is among them.
+    // Skip an old hook that programs may call, since it is among the allocator functions.
     let named = |symbol: &object::Symbol<'_, '_>| {
         name(symbol).is_some_and(|name| !name.contains("morecore"))
     };

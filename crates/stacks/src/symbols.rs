@@ -37,8 +37,8 @@ pub fn named(files: &Files, places: impl IntoIterator<Item = Place>) -> HashMap<
     named
 }
 
-/// Returns the functions at these bytes of a file, without lines and inlined functions; unnamed ones are
-/// omitted.
+/// Returns the functions at these bytes of a file, without lines and inlined functions. Functions without a
+/// name are omitted.
 pub fn functions_at(
     files: &Files,
     file: u32,
@@ -91,7 +91,7 @@ fn name_file(
                     function: Some(name.short()),
                     ..Frame::default()
                 },
-                // Its address differs between runs and tells nothing.
+                // The address differs between runs, so it says nothing.
                 (None, _) => Frame {
                     offset: None,
                     ..unnamed(*offset)
@@ -130,7 +130,7 @@ pub(crate) struct Names<'d> {
     found: HashMap<u64, Found>,
     dwarf: Option<Dwarf<'d>>,
     go: Option<GoTable<'d>>,
-    /// For the beginnings of functions without a name.
+    /// The unwind tables, which tell where functions without a name begin.
     tables: Option<Tables<&'d [u8]>>,
     /// Functions identified by probes, by their beginning.
     probed: HashMap<u64, &'static str>,
@@ -155,7 +155,7 @@ impl<'d> Names<'d> {
         addresses.dedup();
         let go = GoTable::of_file(&parsed, costs.budget());
         let is_gos = |address: &u64| go.is_some_and(|go| go.function_at(*address).is_some());
-        // Go's own table contains the same, and is not compressed.
+        // Go's own table contains the same information, and is not compressed.
         let wanted = detail == Detail::Lines && !addresses.iter().all(is_gos);
         let of = |file| wanted.then(|| Dwarf::of(file, path, opened, costs))?;
         let mut dwarf = of(&parsed);
@@ -191,7 +191,7 @@ impl<'d> Names<'d> {
         })
     }
 
-    /// Returns the frames, innermost first; `None` for a byte that isn't loaded.
+    /// Returns the frames at a byte of the file, innermost first; `None` for a byte that isn't loaded.
     pub(crate) fn at(&self, offset: u64) -> Option<Vec<Frame>> {
         let address = self.segments.address(offset)?;
         let found = self.found.get(&address)?;
@@ -254,7 +254,7 @@ fn of_go(table: GoTable<'_>, addresses: &[u64]) -> Vec<Found> {
     found.collect()
 }
 
-/// Looks up exported symbols, and those of an embedded compressed table.
+/// Looks up exported symbols, and the symbols of an embedded compressed table.
 fn exported(
     parsed: &object::File<'_>,
     path: &Path,

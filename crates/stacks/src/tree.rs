@@ -22,10 +22,10 @@ pub struct Frame {
     /// The function's name as written in the source; `None` if no symbol is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Without a function: the offset in the binary, or the address of code that isn't from a file.
+    /// If there is no function, the offset in the binary, or the address of code that isn't from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Without a function: the exported function that begins before the place.
+    /// If there is no function, the exported function that begins before the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// The source file, as recorded by the compiler.
@@ -40,7 +40,7 @@ pub struct Frame {
     /// Whether its code was compiled without optimization, as noted by the compiler.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unoptimised: bool,
-    /// Whether it is the interpreter's own function, called by a function of the interpreted program.
+    /// Whether the frame is the interpreter's own function, called by a function of the interpreted program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interpreter: bool,
 }
@@ -135,7 +135,7 @@ impl<F: Clone + Eq + Hash> Tree<F> {
         numbers.filter_map(|frame| self.frames.get(frame as usize))
     }
 
-    /// The same as indices in [`Tree::frames`].
+    /// Like [`Tree::path`], but returns indices in [`Tree::frames`].
     pub fn frame_numbers_of(&self, node: u32) -> impl Iterator<Item = u32> {
         let parent = |node: &Node| self.nodes.get(node.parent? as usize);
         let nodes = std::iter::successors(self.nodes.get(node as usize), move |node| parent(node));

@@ -10,13 +10,13 @@ use crate::image::{Bytes, Image};
 use crate::registers::{Registers, dwarf};
 use crate::{Files, Reach};
 
-/// The most frames that are followed: a copy of 64 KiB contains fewer.
+/// The maximum number of frames that are followed: a copy of 64 KiB contains fewer.
 const MOST_FRAMES: usize = 4_096;
 
-/// The most rules that are kept: programs stop at a few thousand places.
+/// The maximum number of rules that are kept: programs stop at a few thousand places.
 const MOST_RULES: usize = 1 << 16;
 
-/// The most files whose tables are kept open.
+/// The maximum number of files whose tables are kept open.
 const MOST_FILES: usize = 1_024;
 
 /// An executable part of a process's memory.
@@ -33,7 +33,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns whether it contains an address.
+    /// Returns whether the mapping contains an address.
     pub fn holds(&self, address: u64) -> bool {
         address
             .checked_sub(self.from)
@@ -46,7 +46,7 @@ impl Mapping {
 pub struct Place {
     /// Number of the file in [`Files`].
     pub file: u32,
-    /// Whether it is a return address: the call is before it.
+    /// Whether the address is a return address: the call is before it.
     pub returns: bool,
     /// The file offset; the address if the mapping isn't a file.
     pub offset: u64,
@@ -70,13 +70,13 @@ impl Place {
         }
     }
 
-    /// Returns a byte of the instruction being executed.
+    /// Returns the offset of a byte of the instruction being executed.
     pub fn inside(&self) -> u64 {
         self.offset.saturating_sub(self.returns.into())
     }
 }
 
-/// Follows the frame pointers from the one in the registers, as far as they were copied.
+/// Follows the frame pointers, starting with the one in the registers, as far as the stack was copied.
 fn frames(registers: &Registers, stack: &Stack<'_>) -> impl Iterator<Item = u64> {
     std::iter::successors(registers.frame(), |frame| stack.word(*frame))
 }
@@ -113,9 +113,9 @@ impl std::fmt::Debug for Unwinder {
 type Step = Result<(Registers, bool), Reach>;
 
 impl Unwinder {
-    /// Unwinds the stack of a thread with these registers. `space`: the executable mappings of its process;
-    /// `stack`: a copy of the memory from `stack_address` on, which is the stack pointer or an address below
-    /// it.
+    /// Unwinds the stack of a thread with these registers. `space` contains the executable mappings of its
+    /// process. `stack` is a copy of the memory from `stack_address` on, which is the stack pointer or an
+    /// address below it.
     pub fn unwind(
         &mut self,
         files: &Files,
@@ -163,11 +163,11 @@ impl Unwinder {
         chain
     }
 
-    /// Continues where a copy ended: `callers` are the addresses that the kernel found by frame pointers,
-    /// innermost first, including memory that was not copied. They skip functions without frame pointers. If
-    /// the chain's last function has a frame pointer, it identifies its caller among them; otherwise the
-    /// common part of both must end where the chain ends. `registers`, `stack_address` and `stack` are those
-    /// with which the chain was unwound.
+    /// Continues where a copy ended. `callers` are the addresses that the kernel found by frame pointers,
+    /// innermost first, including memory that was not copied; they skip functions without frame pointers. If
+    /// the chain's last function has a frame pointer, this identifies its caller among `callers`. Otherwise
+    /// the common part of both must end where the chain ends. `registers`, `stack_address` and `stack` are
+    /// the values with which the chain was unwound.
     pub fn splice(
         &mut self,
         files: &Files,
@@ -190,7 +190,7 @@ impl Unwinder {
             .peekable();
         let frames = frames(registers, &stack).take(callers.len());
         match frames.enumerate().find(|(_, it)| Some(*it) == chain.frame) {
-            // The first one is the thread's current place.
+            // The first address is the thread's current place.
             Some((at, _)) => _ = rest.nth(at),
             None => {
                 let mut is_common = false;
@@ -302,8 +302,8 @@ impl Unwinder {
         leaf.ok_or(Reach::Broken)
     }
 
-    /// Returns whether an address can be a return address: it directly follows a call, as far as that can be
-    /// read, or it belongs to a function without a caller, to which Go returns.
+    /// Returns whether an address can be a return address. Either it directly follows a call, as far as that
+    /// can be read, or it belongs to a function without a caller, to which Go returns.
     fn follows_call(&mut self, files: &Files, place: &Place) -> bool {
         if !files.is_examined(place.file) {
             return place.file != crate::NOWHERE;
@@ -352,7 +352,8 @@ struct Stack<'s> {
     bytes: &'s [u8],
 }
 
-/// How far above a copy the rest of its stack may be: threads have 8 MiB, some more.
+/// The maximum distance above a copy at which an address may belong to the same stack, in bytes. Threads have
+/// 8 MiB, some have more.
 const LARGEST_STACK: u64 = 1 << 30;
 
 impl Stack<'_> {

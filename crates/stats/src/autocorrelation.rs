@@ -1,15 +1,15 @@
 //! Measures how much each run resembles the one before it.
 
-/// The fewest values for a verdict.
+/// The minimum number of values for a verdict.
 const FEWEST: usize = 20;
-/// Below this, autocorrelation changes the width of an interval by less than a quarter.
+/// An autocorrelation below this changes the width of an interval by less than a quarter.
 const MATTERS: f64 = 0.25;
 /// The two-sided 1 % point of the standard normal distribution.
 const ONE_PERCENT: f64 = 2.576;
 
-/// Returns the correlation of each value's rank with the next one's, -1 to 1, in order of measurement. Ranks
-/// are used so that a single outlier doesn't decide. Returns 0 for fewer than three values or if all are
-/// equal.
+/// Returns the correlation between the ranks of neighbouring values in order of measurement, from -1 to 1.
+/// Ranks are used so that a single outlier doesn't decide. Returns 0 for fewer than three values or if all
+/// are equal.
 ///
 /// ```
 /// let rising: Vec<f64> = (0..50).map(f64::from).collect();
@@ -32,8 +32,8 @@ pub fn autocorrelation(values: &[f64]) -> f64 {
     lagged / square
 }
 
-/// Returns whether runs resemble their neighbours so much that it matters: at least 20 values, a correlation
-/// above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
+/// Returns whether runs resemble their neighbours so much that it matters. This requires at least 20 values,
+/// and a correlation above 0.25 and beyond the 1 % bound of independent values (2.576 / √n).
 pub fn is_autocorrelated(values: &[f64]) -> bool {
     let bound = ONE_PERCENT / (values.len() as f64).sqrt();
     values.len() >= FEWEST && autocorrelation(values) > bound.max(MATTERS)

@@ -4,13 +4,13 @@ use crate::unpaired::BetweenSessions;
 
 /// Returns the variance between separate measurements of one series, from its history.
 ///
-/// `measured` contains pairs of a value and a key of what was measured, by time; equal keys mean the same
-/// code. If measurements of the same code have at least three degrees of freedom together, the result is
+/// `measured` contains values in order of time, each with a key of what was measured; equal keys mean the
+/// same code. If measurements of the same code have at least three degrees of freedom together, the result is
 /// their pooled variance, which excludes real changes. Otherwise it is half the mean square of the
-/// differences between measurements up to `apart` positions from each other (von Neumann 1941), the largest
-/// over these distances, so that a slow drift counts over the distance between the two sides. Lasting steps
-/// of more than six median differences are attributed to the code and excluded. `None` for fewer than four
-/// measurements. The second value tells whether the result is based on the same code.
+/// differences between measurements at most `apart` positions from each other (von Neumann 1941). Of these
+/// distances, the one with the largest result counts, which covers a slow drift between the two sides.
+/// Lasting steps of more than six median differences are attributed to the code and excluded. `None` for
+/// fewer than four measurements. The second value tells whether the result is based on the same code.
 pub fn between_sessions<K: Eq + std::hash::Hash>(
     measured: &[(f64, Option<K>)],
     apart: usize,
@@ -35,9 +35,10 @@ pub fn between_sessions<K: Eq + std::hash::Hash>(
     Some((BetweenSessions::Measured { variance, freedom }, false))
 }
 
-/// Differences over more positions are mostly those of the code.
+/// The maximum distance in positions: larger differences are mostly caused by changes of the code.
 const FARTHEST: usize = 8;
-/// A difference of more than this multiple of the median one may be a step: 4 standard deviations of noise.
+/// A difference of more than this multiple of the median difference may be a step: this is 4 standard
+/// deviations of noise.
 const STEP: f64 = 6.0;
 
 fn pooled<K: Eq + std::hash::Hash>(logs: &[(f64, &Option<K>)]) -> Option<(f64, f64)> {
@@ -56,10 +57,10 @@ fn pooled<K: Eq + std::hash::Hash>(logs: &[(f64, &Option<K>)]) -> Option<(f64, f
     (freedom > 0.0).then(|| (squares / freedom, freedom))
 }
 
-/// Returns the positions before which the code changed in a step: a large difference whose two neighbours on
-/// each side differ as much. A single measurement far from all others reverts at once, and counts as drift:
-/// counted as two steps, it made 6.7 % of identical code look different when one session in ten is an
-/// outlier.
+/// Returns the positions before which the code changed in a step: a large difference that stays large, in the
+/// same direction, with the second neighbour on either side. A single measurement far from all others reverts
+/// at once, and counts as drift. If it counted as two steps, 6.7 % of identical code would be called
+/// different when one session in ten is an outlier.
 fn steps(levels: &[f64]) -> Vec<usize> {
     let apart = |from: usize, to: usize| levels[to] - levels[from];
     let mut sizes: Vec<f64> = (1..levels.len())
@@ -78,8 +79,8 @@ fn steps(levels: &[f64]) -> Vec<usize> {
     (2..levels.len().saturating_sub(1)).filter(stays).collect()
 }
 
-/// Returns half the mean square of the differences over this distance that cross no step, and its degrees of
-/// freedom.
+/// Returns half the mean square of those differences over this distance that don't cross a step, and its
+/// degrees of freedom.
 fn successive(levels: &[f64], steps: &[usize], distance: usize) -> Option<(f64, f64)> {
     let crosses = |from: usize| {
         steps

@@ -8,20 +8,20 @@ use crate::sequential;
 /// The share of tries in which a difference must be detected to count as detectable.
 const POWER: f64 = 0.8;
 
-/// Number of tries: at a power of 80 %, 200 give the share to within 3 %.
+/// Number of tries: at a power of 80 %, 200 tries give the share to within 3 %.
 const TRIES: usize = 200;
 
-/// The largest difference that is tried: 1.0 is twice the time.
+/// The maximum difference that is tried: 1.0 is twice the time.
 const LARGEST: f64 = 8.0;
 
 /// Returns the smallest relative difference (0.01 is 1 %) between two programs that [`judge`] would call
-/// slower in four of five sessions with as many rounds, if their runs scatter like these.
+/// slower in four of five sessions with the same number of rounds, if their runs scatter like these.
 ///
-/// `reference` and `subject` are values of one program against itself, the i-th of the i-th round, and
-/// equally many. Which value is which is chance, so each try swaps them at random in every round and makes
-/// the subject slower by the difference; the verdict is that of [`judge`], with its rule and its `margin`. A
-/// difference inside the margin is called `same`, not slower: with a margin of 1 %, differences much below 1
-/// % aren't detected even on the quietest machine.
+/// `reference` and `subject` are equally many values of the same program; the i-th values belong to the i-th
+/// round. Which value belongs to which side is chance, so each try swaps them at random in every round and
+/// makes the subject slower by the difference. The verdict is that of [`judge`], with its rule and its
+/// `margin`. A difference inside the margin is called `same`, not slower: with a margin of 1 %, differences
+/// much below 1 % aren't detected even on the quietest machine.
 ///
 /// `None` with fewer than six rounds, or if not even 800 % would be detected.
 ///
@@ -53,7 +53,7 @@ pub fn smallest_difference(
         }
     }
     let mut low = high / 2.0;
-    // To within 2 % of itself, which is closer than anyone needs.
+    // The result is accurate to 2 % of itself, which is better than anyone needs.
     while high / low > 1.02 {
         let middle = (low * high).sqrt();
         match is_detected(middle) {
@@ -115,7 +115,7 @@ impl SplitMix {
 mod tests {
     use super::*;
 
-    /// Rounds whose ratio is uniform within `wide` (0.01 is 1 %) on both sides.
+    /// Returns rounds whose ratio is uniform within `wide` (0.01 is 1 %) on both sides of 1.
     fn rounds(wide: f64) -> (Vec<f64>, Vec<f64>) {
         let ratio = |i: usize| 1.0 + wide * ((i * 37 % 50) as f64 / 24.5 - 1.0);
         (0..50).map(|i| (5e-3, 5e-3 * ratio(i))).unzip()

@@ -1,4 +1,4 @@
-//! Decides which of many p-values stand if one in twenty of all claims may be false.
+//! Decides which of many p-values are significant if one in twenty claims may be false.
 
 use crate::sequential::Allowance;
 
@@ -32,9 +32,9 @@ fn share(rejected: usize, all: usize, alpha: f64) -> Option<f64> {
     (rejected > 0).then(|| alpha * (rejected as f64 / all as f64))
 }
 
-/// Returns each comparison's allowance: for claims by the step-up rule, and for intervals the level that
-/// corresponds to as many claims (Benjamini and Yekutieli 2005: false coverage rate). No p-value is between
-/// the claim's allowance and the limit of the step-up rule.
+/// Returns the allowance of each comparison. For claims it follows from the step-up rule. For intervals it is
+/// the level that corresponds to the number of claims (Benjamini and Yekutieli 2005: false coverage rate). No
+/// p-value is between the claim's allowance and the limit of the step-up rule.
 pub(crate) fn each(p_values: &[f64], allowance: Allowance) -> Allowance {
     let rejected = rejections(p_values, allowance.claim).max(1);
     allowance.times(rejected as f64 / p_values.len().max(1) as f64)
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn steps_up_past_a_p_value_that_fails_alone() {
-        // 0.04 > 0.05 / 2, but both are at most 0.05.
+        // 0.04 exceeds 0.05 / 2, but both are at most 0.05.
         assert_eq!(benjamini_hochberg(&[0.04, 0.05], 0.05), [true, true]);
         assert_eq!(benjamini_hochberg(&[0.04, 0.06], 0.05), [false, false]);
         assert!(benjamini_hochberg(&[], 0.05).is_empty());

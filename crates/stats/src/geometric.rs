@@ -1,7 +1,7 @@
 //! A single number for many benchmarks.
 
 /// Returns the geometric mean, in the unit of the values: the only mean of ratios that does not depend on
-/// which side is the reference. `None` if there are no values or one is not positive and finite.
+/// which side is the reference. `None` if there are no values, or if one of them is not positive and finite.
 ///
 /// ```
 /// assert_eq!(fathom_stats::geometric_mean(&[1.0, 4.0]), Some(2.0));
@@ -11,7 +11,7 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     if values.is_empty() || values.iter().any(|v| !(*v > 0.0 && v.is_finite())) {
         return None;
     }
-    // Logarithms, because a product of many values overflows.
+    // Use logarithms, because a product of many values overflows.
     let logarithms: f64 = values.iter().map(|v| v.ln()).sum();
     Some((logarithms / values.len() as f64).exp())
 }

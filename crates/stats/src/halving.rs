@@ -3,9 +3,9 @@
 //! It answers three questions. *Do the two ends differ?* is a claim like any other. *Is this revision nearer
 //! to the one end or to the other?* is answered once for each halving: by the signed-rank test of the
 //! revision against the [`geometric_middle`] of both ends in the same rounds. A revision that equals one of
-//! the ends is half the whole difference away from the middle, and is mistaken for the other end in at most
-//! half of the cases that the test allows, since it must err in that direction. *Does the remaining revision
-//! differ from its parent?* is a claim again.
+//! the ends is half the whole difference away from the middle. It is mistaken for the other end in at most
+//! half of the cases that the test allows, since only errors in that direction count. *Does the remaining
+//! revision differ from its parent?* is a claim again.
 //!
 //! The parts add up (Bonferroni), so no assumption is needed on how the questions depend on each other.
 
@@ -24,7 +24,8 @@ pub fn geometric_middle(one: f64, other: f64) -> f64 {
     }
 }
 
-/// Returns the most halvings that a search among this many revisions takes, if all of them can be measured.
+/// Returns the maximum number of halvings in a search among `revisions` revisions, if all of them can be
+/// measured.
 ///
 /// ```
 /// use fathom_stats::steps;
@@ -34,20 +35,20 @@ pub fn steps(revisions: usize) -> u32 {
     revisions.max(1).next_power_of_two().ilog2()
 }
 
-/// Error rates for each question of a search, as the `alpha` of a session: claims use a fifth of that, see
-/// [`CLAIM_SHARE`].
+/// The error rate for each question of a search, expressed as the `alpha` of a session. Claims use a fifth of
+/// it, see [`CLAIM_SHARE`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Halving {
-    /// For whether the ends differ.
+    /// The error rate for whether the ends differ.
     pub ends: f64,
-    /// For each halving: to which end a revision is nearer.
+    /// The error rate for each halving: to which end a revision is nearer.
     pub step: f64,
-    /// For whether the remaining revision differs from its parent.
+    /// The error rate for whether the remaining revision differs from its parent.
     pub confirmation: f64,
 }
 
-/// The part of the error rate for all halvings together; the ends and the confirmation have a quarter each.
-/// There are many halvings, so they get the most.
+/// The part of the error rate for all halvings together. The ends and the confirmation have a quarter each;
+/// the halvings have the largest part because there are many of them.
 const FOR_STEPS: f64 = 0.5;
 
 impl Halving {
@@ -59,7 +60,7 @@ impl Halving {
     /// assert!((parts.step - 0.03125).abs() < 1e-12); // 0.00625 for each claim, four of them
     /// ```
     pub fn of(total: f64, steps: u32) -> Halving {
-        // `total` is spent on claims alone, which use this share of a session's alpha.
+        // `total` is spent only on claims, which use this share of a session's alpha.
         let session = |claim: f64| claim / CLAIM_SHARE;
         let rest = (1.0 - FOR_STEPS) / 2.0;
         Halving {
@@ -95,8 +96,9 @@ mod tests {
         (x >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// Returns in how many of `searches` comparisons a revision that equals the first end, 2 % from the other
-    /// at a noise of 10 %, is mistaken for the other; and identified as the first.
+    /// Returns the results of `searches` comparisons with a revision that equals the first end and is 2 %
+    /// from the other, at a noise of 10 %: how many mistake it for the other end, and how many identify it as
+    /// the first.
     fn taken(searches: u64, alpha: f64) -> (u32, u32) {
         let (mut wrong, mut right) = (0, 0);
         for search in 0..searches {

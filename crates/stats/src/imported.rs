@@ -1,4 +1,4 @@
-//! The middle of another tool's samples, or of its summary of unavailable samples.
+//! The middle of another tool's samples, or of its summary if the samples are unavailable.
 
 use fathom_model::imported::Values;
 
@@ -9,11 +9,13 @@ use crate::median_interval;
 pub enum IntervalFrom {
     /// Order statistics of the samples.
     Samples,
-    /// The tool reported it; its assumptions are unknown.
+    /// The tool reported the interval; its assumptions are unknown.
     Tool,
-    /// The quartiles and the number of samples, assumed to be independent and normal between the quartiles.
+    /// The quartiles and the number of samples. The samples are assumed to be independent, and normal between
+    /// the quartiles.
     Quartiles,
-    /// A standard deviation and the number of samples, assumed to be independent with a normal mean.
+    /// A standard deviation and the number of samples. The samples are assumed to be independent with a
+    /// normal mean.
     Deviation,
     /// Nothing: the interval is just the value.
     Nothing,
@@ -22,8 +24,8 @@ pub enum IntervalFrom {
 /// The middle of the measurements, in the unit of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Middle {
-    /// The first of median, the tool's single value and mean for which an interval is known; otherwise the
-    /// first that is available.
+    /// The first of the median, the tool's single value and the mean that has a known interval; if there is
+    /// none, the first that is available.
     pub value: f64,
     /// The lower end of its interval.
     pub low: f64,
@@ -62,7 +64,7 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
         from,
     };
     let around = |value: f64, half: f64, from| middle(value, value - half, value + half, from);
-    // A tool's interval is that of its single value or of its mean, if it reports one of them.
+    // A tool's interval belongs to its single value or its mean, if it reports one of them.
     let of_tool = summary.low.zip(summary.high).and_then(|(low, high)| {
         let inside = |value: &f64| (low..=high).contains(value);
         let figures = [summary.value, summary.mean, median];
@@ -96,7 +98,7 @@ pub fn imported_middle(values: &Values) -> Option<Middle> {
         })
 }
 
-/// Quartiles of fewer samples tell little about the spread.
+/// The minimum number of samples: quartiles of fewer samples tell little about the spread.
 const FEWEST: u64 = 6;
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ mod tests {
             (found.value, found.low, found.high, found.from),
             (2.0, 1.8, 2.2, IntervalFrom::Tool)
         );
-        // An interval of something else that doesn't contain the figure is not used.
+        // An interval that doesn't contain the figure belongs to something else and is not used.
         let alone = of(Summary {
             low: Some(5.0),
             high: Some(6.0),

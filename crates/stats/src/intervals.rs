@@ -8,7 +8,7 @@ use crate::quantile::{quantile, sorted_finite};
 
 /// Returns quantile `q` (0 to 1) with its order-statistic interval at `level`, for any distribution of the
 /// values. If the sample is too small for that level at this quantile, the interval ends at the extreme value
-/// and [`Estimate::level`] is the level that it has. `None` if there are no values.
+/// and [`Estimate::level`] is the level that is reached. `None` if there are no values.
 ///
 /// ```
 /// let values: Vec<f64> = (1..=100).map(f64::from).collect();
@@ -96,7 +96,7 @@ pub fn normal_half_width(level: f64) -> f64 {
 }
 
 /// Returns the mean of `subject` minus that of `reference`, with Welch's interval: Student's for two samples
-/// with different spreads. A single value in either gives level 0. `None` if one has no values.
+/// with different spreads. If either sample has a single value, the level is 0. `None` if one has no values.
 ///
 /// ```
 /// let more = fathom_stats::mean_difference(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).unwrap();

@@ -6,16 +6,17 @@ use crate::discovery;
 use crate::paired::{PairedRatio, Pairs};
 use crate::sequential::Allowance;
 
-/// The fewest rounds for a verdict: with fewer, no outcome reaches 5 %. A claim at 99 % needs eight.
+/// The minimum number of rounds for a verdict: with fewer, no outcome reaches 5 %. A claim at 99 % needs
+/// eight.
 pub const FEWEST_ROUNDS: usize = 6;
 
-/// The fewest rounds after which counts that never differed are considered constant.
+/// The minimum number of rounds for considering counts constant that never differed.
 pub const FEWEST_OF_COUNTS: usize = 3;
 
 /// Larger numbers of rounds are not announced, since the estimate behind them is noise.
 const MOST_ROUNDS: f64 = 1e9;
 
-/// One comparison to be judged: two benchmarks' values of one metric, by round.
+/// One comparison to be judged: the values of two benchmarks for one metric, by round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairData<'a> {
     /// Index of the benchmark to compare with.
@@ -26,26 +27,26 @@ pub struct PairData<'a> {
     pub metric: Metric,
     /// Values of the reference, in the metric's unit; the i-th value belongs to the i-th round.
     pub reference: &'a [f64],
-    /// Values of the subject, in the metric's unit, as many as for the reference.
+    /// Values of the subject, in the metric's unit. There are as many as for the reference.
     pub subject: &'a [f64],
-    /// Differences up to this share count as none (0.01 is 1 %).
+    /// Differences up to this share count as no difference (0.01 is 1 %).
     pub margin: f64,
 }
 
 /// Judges several comparisons so that at most a share of `allowance.claim` of all claimed differences is
 /// false (expected false discovery rate).
 ///
-/// Benjamini-Hochberg decides how many of the m p-values are significant (R); every interval then has the
-/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), which excludes 1 for those.
-/// The verdict is `Same` if the whole interval is within [1 / (1 + margin), 1 + margin], otherwise `Faster`
-/// or `Slower` if the p-value is significant, otherwise `Undecided`. A claim needs more than an interval that
-/// excludes 1: [`Comparison::claim_level`].
+/// Benjamini-Hochberg decides how many of the m p-values are significant (R). Every interval then has the
+/// level 1 - max(R, 1) / m * allowance.interval (Benjamini and Yekutieli 2005), so that the intervals of
+/// significant comparisons exclude 1. The verdict is `Same` if the whole interval is within [1 / (1 +
+/// margin), 1 + margin], otherwise `Faster` or `Slower` if the p-value is significant, otherwise `Undecided`.
+/// A claim needs more than an interval that excludes 1: [`Comparison::claim_level`].
 ///
 /// A count ([`Metric::is_exact`]) that has one value in all runs of a side, in at least [`FEWEST_OF_COUNTS`]
 /// rounds, needs no test: its ratio is exact, with a level of 1, and it doesn't count towards the rate.
 ///
-/// Fewer rounds (with both values positive) than a level requires can't reach it, see [`fewest_rounds`]. A
-/// pair without any usable round has no ratio and is omitted from the result; all others keep their order.
+/// A level requires a minimum number of rounds with both values positive, see [`fewest_rounds`]. A pair
+/// without any usable round has no ratio and is omitted from the result; all others keep their order.
 ///
 /// ```
 /// use fathom_model::{Metric, Verdict};
@@ -101,8 +102,8 @@ enum Known {
     Sampled(Pairs),
 }
 
-/// Returns the ratio of two counts that are constant over all runs of each side; `None` if they aren't, or if
-/// one is 0 and there is no ratio.
+/// Returns the ratio of two counts that are constant over all runs of each side. `None` if they aren't
+/// constant, or if one is 0 and there is no ratio.
 fn counted(data: &PairData) -> Option<f64> {
     let value = |values: &[f64]| {
         let first = *values.first()?;
@@ -146,7 +147,8 @@ fn exactly(data: &PairData, ratio: f64) -> Comparison {
     }
 }
 
-/// Returns the fewest rounds that can reach this level: n rounds that all agree have a p-value of 2^(1-n).
+/// Returns the minimum number of rounds that can reach `level`: n rounds that all agree have a p-value of
+/// 2^(1-n).
 ///
 /// ```
 /// assert_eq!((fathom_stats::fewest_rounds(0.95), fathom_stats::fewest_rounds(0.99)), (6, 8));
@@ -195,9 +197,9 @@ fn verdict(ratio: &Estimate, differs: bool, margin: f64) -> Verdict {
     }
 }
 
-/// Returns how many rounds are missing if the intervals shrink with the square root of their number and the
-/// estimate stays: until that of the claim's level excludes 1 or the printed one fits into the margin,
-/// whichever is sooner.
+/// Returns how many more rounds are needed, assuming that the intervals shrink with the square root of the
+/// number of rounds and the estimate stays. They suffice as soon as the interval at the claim's level
+/// excludes 1, or the printed interval fits into the margin.
 fn more_rounds(
     pairs: &Pairs,
     paired: &PairedRatio,
@@ -213,7 +215,7 @@ fn more_rounds(
     } else {
         claim.high.ln() - centre
     };
-    // The factor by which the interval must shrink. Less than 0 or 0 / 0: never.
+    // The factor by which the interval must shrink. If it is negative or 0 / 0, this never happens.
     let to_claim = towards_one / centre.abs();
     let to_fit = (above / (margin - centre).max(0.0)).max(below / (margin + centre).max(0.0));
     let rounds = paired.rounds as f64;

@@ -2,24 +2,24 @@
 
 use crate::quantile::{quantile, sorted_finite};
 
-/// The fewest values for a verdict.
+/// The minimum number of values for a verdict.
 const FEWEST: usize = 20;
-/// The smallest share of the values that makes a mode; fewer are outliers.
+/// The minimum share of the values that makes a mode; fewer are outliers.
 const SMALLEST_SHARE: f64 = 0.15;
-/// The fewest values that make a mode: if one run in 50 is an outlier, three of 20 are in 0.7 % of samples,
-/// four in 0.06 %.
+/// The minimum number of values that make a mode. If one run in 50 is an outlier, three of 20 runs are
+/// outliers in 0.7 % of samples, and four in 0.06 %.
 const FEWEST_IN_MODE: usize = 4;
 /// The smallest relevant ratio of the two modes: the default margin of a comparison.
 const SMALLEST_RATIO: f64 = 1.01;
-/// Distance of the modes in units of their common spread, for many values; a normal sample cut in two has
-/// 2.7, a uniform one 3.5.
+/// The minimum distance of the modes for many values, in units of their common spread. A normal sample cut in
+/// two has 2.7, a uniform one 3.5.
 const SEPARATION: f64 = 4.0;
-/// An addition for small samples, divided by n: chance groups are tight there. With 4.4 at n = 20, a single
-/// normal mode is mistaken for two in 0.6 % of samples; with 4.0 in 2 %.
+/// An addition for small samples, divided by n: groups that arise by chance are tight there. With 4.4 at n =
+/// 20, a single normal mode is mistaken for two in 0.6 % of samples; with 4.0 in 2 %.
 const SEPARATION_FOR_FEW: f64 = 8.0;
-/// Half the width of the valley, as a share of the distance of the modes, ...
+/// Half the width of the valley between the modes, as a share of their distance.
 const VALLEY: f64 = 0.1;
-/// ... which at most one in this many values may be in; a uniform sample has one in ten there.
+/// At most one in this number of values may be in the valley; a uniform sample has one in ten there.
 const VALLEY_ONE_IN: usize = 20;
 
 /// Two speeds of one program.
@@ -34,9 +34,9 @@ pub struct Modes {
 }
 
 /// Returns the two modes of the values (at least 20, all positive), if there are two that matter: each has at
-/// least 15 % of the values and at least four, they differ by 1 % or more, and by four times their spread or
-/// more, with (almost) nothing between them. Checked for the values and for their logarithms, because a
-/// skewed single mode has a long tail in only one of the two.
+/// least 15 % of the values and at least four, and they differ by at least 1 % and at least four times their
+/// spread, with (almost) nothing between them. This must hold for the values and for their logarithms,
+/// because a skewed single mode has a long tail in only one of the two.
 ///
 /// ```
 /// let values: Vec<f64> = (0..40)
@@ -77,7 +77,7 @@ fn fewest_in_mode(n: usize) -> usize {
     ((SMALLEST_SHARE * n as f64).ceil() as usize).max(FEWEST_IN_MODE)
 }
 
-/// Returns the size of the low group with the smallest sum of squares within the groups.
+/// Returns the size of the low group for the split with the smallest sum of squares within the groups.
 fn best_split(sorted: &[f64]) -> usize {
     let n = sorted.len();
     let fewest = fewest_in_mode(n);
@@ -106,7 +106,7 @@ fn is_separated(sorted: &[f64], split: usize) -> bool {
         |group: &[f64], centre: f64| group.iter().map(|v| (v - centre).abs()).sum::<f64>();
     let deviation =
         (absolute(low, low_centre) + absolute(high, high_centre)) / (sorted.len() - 2) as f64;
-    // sqrt(pi / 2): mean absolute deviation to standard deviation of a normal distribution.
+    // sqrt(pi / 2) converts a mean absolute deviation to the standard deviation of a normal distribution.
     let spread = 1.2533 * deviation;
     let distance = high_centre - low_centre;
     let middle = f64::midpoint(low_centre, high_centre);

@@ -2,13 +2,13 @@
 
 use crate::quantile::quantile;
 
-/// Runs less than this share above the median aren't mentioned, however similar the others are.
+/// Runs less than this share above the median aren't reported, however similar the others are.
 const ABOVE_MEDIAN: f64 = 0.10;
 
 /// Returns the limit above which a value of an ascending sample is called slow, in the values' unit: the
 /// third quartile plus three times the interquartile range (Tukey's outer fence), but at least 10 % above the
-/// median. Values beyond it are reported and explained, never dropped. `None` for fewer than ten values:
-/// among so few the quartiles are too close together by chance.
+/// median. Values beyond it are reported and explained, never dropped. `None` for fewer than ten values: with
+/// so few, the quartiles may be too close together by chance.
 ///
 /// ```
 /// let mut sorted: Vec<f64> = (0..30).map(|i| 1.0 + f64::from(i) / 1000.0).collect();

@@ -23,14 +23,14 @@ pub struct PairedRatio {
 
 /// Returns the ratio subject / reference of values paired by their index (the same round).
 ///
-/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963); the interval is the
+/// The estimate is the median of all means of two log ratios (Hodges and Lehmann 1963). The interval is the
 /// set of ratios that the signed-rank test at `1 - level` does not reject, so that the p-value is at most `1
 /// - level` exactly if the interval excludes 1. Pairs that tie count against a difference: with ties the
-/// error rate is below the nominal one, never above. If there are too few rounds for `level`, the interval is
-/// the whole range of the pairs and [`Estimate::level`] is its level, 1 - 2^(1-n).
+///   error rate is below the nominal one, never above. If there are too few rounds for `level`, the interval
+///   is the whole range of the pairs and [`Estimate::level`] is its level, 1 - 2^(1-n).
 ///
-/// Rounds in which a value is not positive and finite are skipped. `None` if none remains. O(n log n): 0.05
-/// ms for 50 rounds, 8 to 70 ms for 100,000.
+/// Rounds in which a value is not positive and finite are skipped. `None` if no rounds remain. O(n log n):
+/// 0.05 ms for 50 rounds, 8 to 70 ms for 100,000.
 ///
 /// ```
 /// let reference = [1.00, 1.02, 0.99, 1.01, 1.00, 0.98, 1.03, 1.00];
@@ -46,10 +46,10 @@ pub fn paired_ratio(reference: &[f64], subject: &[f64], level: f64) -> Option<Pa
     Some(Pairs::new(reference, subject)?.ratio(1.0 - level).0)
 }
 
-/// Returns by how much the subject's values are larger than the reference's in the same round: the median of
-/// all means of two differences, with the interval of the signed-rank test at `level`, in the samples' own
-/// unit. With too few rounds for `level`, it behaves like [`paired_ratio`]. `None` if there are no rounds in
-/// which both values are finite.
+/// Returns by how much the subject's values exceed the reference's in the same round: the median of all means
+/// of two differences, with the interval of the signed-rank test at `level`, in the samples' own unit. With
+/// too few rounds for `level`, it behaves like [`paired_ratio`]. `None` if there are no rounds in which both
+/// values are finite.
 ///
 /// ```
 /// let reference = [10.0, 12.0, 9.0, 11.0, 10.0, 8.0, 13.0, 10.0];
@@ -111,7 +111,7 @@ impl Pairs {
         if reference.is_empty() {
             return None;
         }
-        // Not ln(s / r): this difference only changes its sign when the two are swapped.
+        // Don't use ln(s / r): a difference only changes its sign when the two are swapped.
         let log_ratios: Vec<f64> = reference
             .iter()
             .zip(&subject)

@@ -18,7 +18,7 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     let below = position.floor() as usize;
     let above = (below + 1).min(last);
     let share = position - below as f64;
-    // Not `a + share * (b - a)`, which may leave [a, b] by a rounding error.
+    // Don't use `a + share * (b - a)`, which may leave [a, b] by a rounding error.
     if share == 0.0 {
         sorted[below]
     } else {
@@ -26,12 +26,12 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
     }
 }
 
-/// A percentile requires at least this many values beyond it: with fewer, a single one changes it.
+/// The minimum number of values beyond a percentile: with fewer, a single one changes it.
 pub const BEYOND_PERCENTILE: u64 = 10;
 
-/// Returns the value that a share `q` (0 to 1) of all values doesn't exceed, from a histogram given as the
-/// largest value and the count of each step, in ascending order. Returns the largest of all for 1; `None` if
-/// fewer than [`BEYOND_PERCENTILE`] are beyond it.
+/// Returns the value that a share `q` (0 to 1) of all values doesn't exceed. The histogram is given as the
+/// largest value and the count of each step, in ascending order. For 1, returns the largest value of all.
+/// `None` if fewer than [`BEYOND_PERCENTILE`] values are beyond the result.
 ///
 /// ```
 /// let steps = [(1, 900), (2, 90), (5, 10)];
@@ -57,7 +57,7 @@ pub fn percentile_of_steps(steps: &[(u64, u64)], q: f64) -> Option<u64> {
     reached.map(|(value, _)| *value)
 }
 
-/// Returns the finite values, sorted. A value that is not finite is an error of the caller.
+/// Returns the finite values, sorted. Passing a value that is not finite is an error of the caller.
 pub(crate) fn sorted_finite(values: &[f64]) -> Vec<f64> {
     debug_assert!(
         values.iter().all(|v| v.is_finite()),

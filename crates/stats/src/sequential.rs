@@ -1,11 +1,12 @@
 //! Decides whether measuring may stop, without making more false claims than promised.
 //!
-//! The order within a round is random. If two programs do not differ, each pair of values could equally well
-//! have come the other way round: the signed-rank test is exact for any drift or slow noise of the machine.
-//! It may therefore be applied at a fixed schedule of rounds, each analysis with a part of the allowance; the
-//! parts add up (Bonferroni), so no assumption is needed on how the analyses depend on each other.
+//! The order within a round is random. If two programs do not differ, each pair of values is equally likely
+//! in either order, so the signed-rank test is exact for any drift or slow noise of the machine. It may
+//! therefore be applied at a fixed schedule of rounds, each analysis with a part of the allowance. The parts
+//! add up (Bonferroni), so no assumption is needed on how the analyses depend on each other.
 //!
-//! - Interim analyses: at the first round count, then each 1.2 times as late.
+//! - Interim analyses: the first after the minimum number of rounds, each further one after 1.2 times as
+//!   many.
 //! - `same` and the printed interval: half of the allowance goes to the interim analyses, `alpha / 2 / (k (k
 //!   + 1))` to the k-th, and at least half to the last analysis.
 //! - `faster` and `slower`: a fifth of the allowance in all ([`CLAIM_SHARE`]). Of that, 20 % go to the first
@@ -13,13 +14,13 @@
 //!   the last analysis.
 //! - The last analysis is done when measuring ends for a reason that does not depend on which program is
 //!   which: the time budget or the largest number of rounds.
-//! - An analysis that falls due within a stretch of short runs is done at its end, in place of those before
-//!   it. The allowance of skipped analyses goes to the last analysis.
+//! - An analysis that is due within a stretch of short runs is done at its end, and replaces the earlier ones
+//!   in it. The allowance of skipped analyses goes to the last analysis.
 //! - A number of runs that was fixed in advance has no interim analyses and the full allowance.
 
-/// The part of the allowance that claims of a difference may use: with an interval of 95 %, claims are made
-/// at 99 %. A check with 40 comparisons of a program with itself, of which at most two may be called
-/// different, would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
+/// The part of the allowance that claims of a difference may use: if intervals have a level of 95 %, claims
+/// have 99 %. Consider a check with 40 comparisons of a program with itself that fails if more than two are
+/// called different. It would fail in 32 % of cases at 5 %, in 5 % at 2 %, and in 0.7 % at 1 %.
 pub const CLAIM_SHARE: f64 = 0.2;
 
 /// The error rates of an analysis, as probabilities.
@@ -33,7 +34,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Returns this share of both.
+    /// Returns `share` of both error rates.
     pub(crate) fn times(self, share: f64) -> Allowance {
         Allowance {
             interval: self.interval * share,
@@ -42,12 +43,12 @@ impl Allowance {
     }
 }
 
-/// The fewest rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
+/// The minimum number of rounds at which the signed-rank test can reject at 5 %: 2 / 2^6 = 0.03.
 const EARLIEST: u32 = 6;
 
 /// Returns how many interim analyses are due once `round_count` rounds are complete. The first is due at
-/// `minimum` (at least 6) rounds, each next at 1.2 times as many, rounded up. A missed analysis may be done
-/// later, in place of the last one due: at a moment that does not depend on which program is which.
+/// `minimum` (at least 6) rounds, each further one at 1.2 times as many, rounded up. A missed analysis may be
+/// done later, in place of the last one due, at a moment that does not depend on which program is which.
 ///
 /// ```
 /// use fathom_stats::sequential::looks_due;
@@ -85,7 +86,8 @@ pub fn early(k: u32, alpha: f64) -> Allowance {
 }
 
 /// Returns the allowance of the last analysis, when measuring ended for a reason that does not depend on
-/// which program is which: the part of `alpha` that the analyses done so far, given by number, have left.
+/// which program is which. It is the part of `alpha` that remains after the earlier analyses, which are given
+/// by their numbers.
 ///
 /// ```
 /// use fathom_stats::sequential::{after_all_looks, last};
@@ -104,8 +106,9 @@ pub fn last(alpha: f64, analyses: &[u32]) -> Allowance {
     }
 }
 
-/// Returns what is left after any number of analyses: half for the interval, 70 % for claims. For verdicts
-/// that ended the session at an interim analysis, which is not a moment fixed in advance.
+/// Returns the allowance that remains after any number of analyses: half for the interval, 70 % for claims.
+/// It is meant for verdicts that ended the session at an interim analysis, which is not a moment fixed in
+/// advance.
 pub fn after_all_looks(alpha: f64) -> Allowance {
     Allowance {
         interval: alpha * 0.5,

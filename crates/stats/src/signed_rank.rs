@@ -4,16 +4,18 @@ use std::sync::OnceLock;
 
 use statrs::function::erf::erfc;
 
-/// Up to this many pairs the exact distribution is computed; beyond, a normal tail is used. At 100 the normal
-/// tail exceeds the exact one by at most 4.5 % for p from 0.01 to 0.05 (checked by a test).
+/// The maximum number of pairs for which the exact distribution is computed; for more, a normal tail is used.
+/// At 100 pairs, the normal tail exceeds the exact one by at most 4.5 % for p from 0.01 to 0.05 (checked by a
+/// test).
 const LARGEST_EXACT: usize = 100;
 
-/// Each is computed once: 0.2 ms for 100 pairs, as much as everything else that a verdict takes.
+/// The exact distributions. Each is computed once: 0.2 ms for 100 pairs, as much as everything else that a
+/// verdict takes.
 static EXACT: [OnceLock<Vec<f64>>; LARGEST_EXACT + 1] =
     [const { OnceLock::new() }; LARGEST_EXACT + 1];
 
-/// The distribution of the sum of the ranks with a plus, if each of the ranks 1 to n gets plus or minus with
-/// probability one half.
+/// The distribution of the sum of the positive ranks, if each of the ranks 1 to n is positive or negative
+/// with probability one half.
 pub(crate) enum SignedRank {
     /// P(T <= t) for t = 0, 1, ... up to the middle of the distribution.
     Exact(&'static [f64]),
@@ -44,7 +46,7 @@ impl SignedRank {
     }
 
     /// Returns the rank k of the Walsh average at which the interval begins: the largest k with `two_sided(k
-    /// - 1) <= alpha`; 0 if there is none because there are too few pairs.
+    /// - 1) <= alpha`; 0 if there are too few pairs for any.
     pub(crate) fn interval_rank(&self, alpha: f64, averages: u64) -> u64 {
         // Invariant: `low` is good or 0, `high` is not good.
         let (mut low, mut high) = (0, averages / 2 + 2);
@@ -60,8 +62,8 @@ impl SignedRank {
     }
 }
 
-/// Returns P(T <= t) up to the middle, by adding one rank at a time. All terms are positive, so that even the
-/// far tail keeps its digits.
+/// Returns P(T <= t) up to the middle, by adding one rank at a time. All terms are positive, so even the far
+/// tail keeps its digits.
 fn cumulated(n: usize) -> Vec<f64> {
     let top = n * (n + 1) / 4;
     let mut probability = vec![0.0; top + 1];

@@ -8,7 +8,7 @@ use crate::quantile::{quantile, sorted_finite};
 /// Returns everything that is reported for one metric of one benchmark, in the metric's unit.
 ///
 /// `level` is the confidence level of the median's interval, 0 to 1. `None` if there are no values. Values
-/// that are not finite are an error of the caller; they are skipped.
+/// that are not finite are skipped; passing them is an error of the caller.
 ///
 /// ```
 /// use fathom_model::Metric;
@@ -38,8 +38,8 @@ pub fn summarize(metric: Metric, values: &[f64], level: f64) -> Option<Summary> 
 /// follows from the binomial distribution, for any distribution of the values.
 ///
 /// The true coverage is at least `level` (0 to 1). If the sample is too small for that, the interval is the
-/// whole range and [`Estimate::level`] is the level of that, 1 - 2^(1-n): 0 for one value, 0.9375 for five.
-/// `None` if there are no values.
+/// whole range and [`Estimate::level`] is the level of this range, 1 - 2^(1-n): 0 for one value, 0.9375 for
+/// five. `None` if there are no values.
 ///
 /// ```
 /// let values = [8.0, 1.0, 3.0, 2.0, 7.0, 4.0, 6.0, 5.0, 9.0, 10.0];
@@ -71,8 +71,8 @@ fn interval_of_sorted(sorted: &[f64], level: f64) -> Option<Estimate> {
     })
 }
 
-/// Returns the largest k for which [k-th smallest, k-th largest] misses the median with a probability of at
-/// most `alpha`; 0 if even the whole range misses more often.
+/// Returns the largest k for which the interval [k-th smallest, k-th largest] misses the median with a
+/// probability of at most `alpha`; 0 if even the whole range misses it more often.
 fn interval_rank(n: usize, alpha: f64) -> usize {
     // Invariant: `low` is good enough or 0, `high` is not good enough.
     let (mut low, mut high) = (0, n / 2 + 1);
@@ -92,8 +92,8 @@ fn binomial_half_cdf(n: usize, k: usize) -> f64 {
     beta_reg((n - k) as f64, (k + 1) as f64, 0.5)
 }
 
-/// Returns the mean and the sample standard deviation (n - 1; 0 for one value). Sums differences from one of
-/// the values, so that a large offset with a small spread loses no digits.
+/// Returns the mean and the sample standard deviation (n - 1; 0 for one value). It sums differences from one
+/// of the values, so a large offset with a small spread loses no digits.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let origin = values[values.len() / 2];

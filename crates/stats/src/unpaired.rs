@@ -7,14 +7,14 @@ use fathom_model::{Estimate, Verdict};
 use crate::discovery::benjamini_hochberg;
 use crate::quantile::sorted_finite;
 
-/// For samples up to this total size the exact rank distribution is computed: binomial coefficients are exact
-/// in a float up to 50 over 25.
+/// The maximum total size of both samples for which the exact rank distribution is computed: binomial
+/// coefficients are exact in a float up to 50 over 25.
 const COUNTED: usize = 50;
 
 /// The data of one separate measurement of a quantity; all values are positive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Its runs; empty if only the estimate was kept.
+    /// The runs of the measurement; empty if only the estimate was kept.
     pub samples: Vec<f64>,
     /// The median of the runs with its interval.
     pub estimate: Estimate,
@@ -23,15 +23,14 @@ pub struct Measured {
 /// How much separate measurements of the same thing differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BetweenSessions {
-    /// Measured: the variance of the logarithm of one measurement, including the scatter of its own runs, and
-    /// its degrees of freedom.
+    /// The variance was measured.
     Measured {
-        /// Variance of the logarithm (no unit).
+        /// The variance of the logarithm of one measurement (no unit), including the scatter of its own runs.
         variance: f64,
-        /// Degrees of freedom.
+        /// The degrees of freedom of the variance.
         freedom: f64,
     },
-    /// Assumed: two measurements of the same thing differ by less than this share in 95 of 100 cases.
+    /// A share was assumed: two measurements of the same thing differ by less than this in 95 of 100 cases.
     Assumed(f64),
 }
 
@@ -61,14 +60,15 @@ pub struct UnpairedRatio {
 ///
 /// For two measurements with samples, the logarithm of the ratio is the median of all differences of their
 /// logarithms (Hodges and Lehmann 1963) and its standard error is derived from the interval of the
-/// Mann-Whitney test (Moses 1965); without samples, both come from the medians and their intervals. With
-/// several measurements on a side, the mean over all pairs is used. That error doesn't include changes from
-/// one measurement to the next, such as memory layout and neighbours, so the variance between measurements is
-/// added as a random effect (DerSimonian and Laird 1986): a measured variance already contains the scatter of
-/// the runs, so the larger of both counts, with Student's t for its few degrees of freedom; an assumed one is
-/// added.
+/// Mann-Whitney test (Moses 1965). Without samples, both come from the medians and their intervals. With
+/// several measurements on a side, the mean over all pairs is used.
 ///
-/// `besides` is a share by which the ratio may be off for another known reason, such as waits for a CPU; it
+/// That error doesn't include changes from one measurement to the next, such as memory layout and neighbours,
+/// so the variance between measurements is added as a random effect (DerSimonian and Laird 1986). A measured
+/// variance already contains the scatter of the runs, so the larger of the two is used, with Student's t for
+/// its few degrees of freedom. An assumed variance is added.
+///
+/// `besides` is a share by which the ratio may be off for another known reason, such as waits for a CPU. It
 /// is added like an assumed drift, regardless of the number of measurements.
 ///
 /// Measurements that are not positive are skipped; `None` if a side has none.
@@ -133,7 +133,7 @@ pub fn unpaired_ratio(
 /// The significance level of a claimed difference, as in [`crate::judge`].
 const CLAIM: f64 = 0.01;
 
-/// Judges several of them together, like [`crate::judge`]: `Same` if the whole interval is within the margin,
+/// Judges several ratios together, like [`crate::judge`]: `Same` if the whole interval is within the margin,
 /// else `Faster` or `Slower` (less or more than the base) if the p-value is at most 1 % by the rule of
 /// Benjamini and Hochberg, else `Undecided`.
 pub fn judge_unpaired(ratios: &[UnpairedRatio], margin: f64) -> Vec<Verdict> {
@@ -154,7 +154,7 @@ pub fn judge_unpaired(ratios: &[UnpairedRatio], margin: f64) -> Vec<Verdict> {
     ratios.iter().zip(claimed).map(judge).collect()
 }
 
-/// Returns the standard deviation of a logarithm that stays below this share in 95 of 100 cases.
+/// Returns the standard deviation of a logarithm that deviates by less than `share` in 95 of 100 cases.
 fn deviation_of(share: f64) -> f64 {
     share.ln_1p() / quantile_of(0.975, f64::INFINITY)
 }
@@ -184,8 +184,8 @@ fn error_of(estimate: &Estimate) -> f64 {
     (high.ln() - low.ln()) / 2.0 / quantile_of(0.5 + level.min(0.999) / 2.0, f64::INFINITY)
 }
 
-/// Returns the median of all differences of two sorted samples, and its standard error from the interval at
-/// 95 %, or from the widest interval possible with few values.
+/// Returns the median of all differences of two sorted samples, and its standard error. The error is derived
+/// from the interval at 95 %, or from the widest possible interval if there are few values.
 fn shift(r: &[f64], s: &[f64]) -> (f64, f64) {
     let all = r.len() as f64 * s.len() as f64;
     let middle = |rank: f64| nth_difference(r, s, rank);
@@ -199,7 +199,8 @@ fn shift(r: &[f64], s: &[f64]) -> (f64, f64) {
     (centre, error)
 }
 
-/// Returns the difference of rank `rank` (from 1) of all s - r, by bisection and without a list of all.
+/// Returns the difference of rank `rank` (from 1) among all s - r. It is found by bisection, without a list
+/// of all differences.
 fn nth_difference(r: &[f64], s: &[f64], rank: f64) -> f64 {
     let at_most = |limit: f64| {
         let (mut count, mut below) = (0usize, 0usize);
@@ -227,8 +228,8 @@ fn nth_difference(r: &[f64], s: &[f64], rank: f64) -> f64 {
     high
 }
 
-/// Returns the rank from either end at which the interval of the differences ends, and its level: 95 % or,
-/// for few values, less.
+/// Returns the rank from either end at which the interval of the differences ends, and its level: 95 %, or
+/// less if there are few values.
 fn interval_rank(m: usize, n: usize) -> (f64, f64) {
     let (a, b) = (m as f64, n as f64);
     if m + n > COUNTED {
@@ -249,8 +250,8 @@ fn interval_rank(m: usize, n: usize) -> (f64, f64) {
     }
 }
 
-/// Returns in how many orders of m and n values the Mann-Whitney statistic is 0, 1, ...: the coefficients of
-/// the Gaussian binomial.
+/// Returns the number of orders of m and n values in which the Mann-Whitney statistic is 0, 1, ...: the
+/// coefficients of the Gaussian binomial.
 fn rank_sums(m: usize, n: usize) -> Vec<f64> {
     let mut ways = vec![0.0; m * n + m + n + 1];
     ways[0] = 1.0;

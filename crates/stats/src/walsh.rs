@@ -1,7 +1,7 @@
-//! Finds the k-th smallest mean of two values (Walsh averages, without forming all n²/2 of them).
+//! Finds the k-th smallest of the means of two values (Walsh averages), without forming all n²/2 of them.
 //!
 //! Everything works on the sums x_i + x_j (i <= j): halving is exact, and sums are rounded monotonically, so
-//! that counting and selecting agree to the last bit.
+//! counting and selecting agree to the last bit.
 
 /// Returns the number of Walsh averages of n values.
 pub(crate) fn number_of_averages(n: usize) -> u64 {
@@ -18,8 +18,8 @@ pub(crate) fn count_sums_below(sorted: &[f64], limit: f64) -> u64 {
     divide(sorted, limit.next_down()).at_most
 }
 
-/// Returns the `rank`-th smallest Walsh average (1 is the smallest) of sorted values: the range is narrowed
-/// until it contains about 4n sums, then one of those is selected. O(n log n).
+/// Returns the `rank`-th smallest Walsh average (1 is the smallest) of sorted values. The range is narrowed
+/// until it contains about 4n sums, then one of these is selected. O(n log n).
 pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
     let n = sorted.len();
     debug_assert!((1..=number_of_averages(n)).contains(&rank));
@@ -38,8 +38,8 @@ pub(crate) fn nth_average(sorted: &[f64], rank: u64) -> f64 {
         if left <= 4 * n as u64 {
             break;
         }
-        // Aim alternately slightly below and slightly above the rank, so that both ends close in; halve every
-        // third time, so that outliers can't stall it. Halving alone took twice as long.
+        // Aim alternately slightly below and slightly above the rank, so that both ends close in. Halve the
+        // range every third time, so that outliers can't stall the search. Halving alone took twice as long.
         let (sought, aside) = ((rank - at_most_low) as f64, 1.5 * n as f64);
         let share = match step % 3 {
             0 => (sought - aside) / left as f64,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-/// Returns values at these levels, with this number of points each and this share of noise.
+/// Returns values around `levels`, each given with its number of points. `noise` is a share.
 fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
     let mut random = SmallRng::seed_from_u64(seed);
     let mut normal = || {
@@ -39,7 +39,7 @@ fn a_series_without_change_has_no_change_point() {
                 .len()
         })
         .sum();
-    // 8,000 points; the promise is at most one error in 4,000.
+    // The series has 8,000 points; the promise is at most one error in 4,000.
     assert!(wrong <= 2, "{wrong}");
 }
 

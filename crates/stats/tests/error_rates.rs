@@ -1,5 +1,5 @@
 //! Tests the promised error rates of each statistic on simulated machines with known truth and fixed seeds. A
-//! limit is the promised rate plus what chance adds in one of 1,000 simulations.
+//! limit is the promised rate plus the excess that chance causes in one of 1,000 simulations.
 
 mod simulate;
 
@@ -83,7 +83,8 @@ fn stopping_early_keeps_the_error_rate() {
 
 #[test]
 fn peeking_would_not_keep_it() {
-    // The reason for the stopping rule: testing p < 0.05 after each of 60 rounds errs three times as often.
+    // This is the reason for the stopping rule: testing p < 0.05 after each of 60 rounds errs three times as
+    // often.
     let mut random = Random::new(12);
     let claims = share(200, || {
         simulate::stop_by_peeking(Noise::Independent, 60, &mut random)

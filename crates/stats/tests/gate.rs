@@ -11,8 +11,8 @@ const QUESTION: GateQuestion = GateQuestion {
     floor: None,
 };
 
-/// Runs with a spread of `noise`; one in ten is much slower unless they are quiet. Benchmark 0 is slower at
-/// head by `factor`.
+/// A machine that simulates runs. Their times scatter by `noise`, and one run in ten is much slower unless
+/// the noise is small. Benchmark 0 is slower at head by `factor`.
 struct Machine {
     random: SmallRng,
     noise: f64,
@@ -48,12 +48,12 @@ impl Machine {
         }
     }
 
-    /// Judges as the caller does, with at most `most` rounds of all benchmarks together.
+    /// Judges as the caller does, with at most `most` rounds for all benchmarks together.
     fn judge(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
         self.decide(Gate::new([QUESTION; BENCHMARKS]), 0, most)
     }
 
-    /// Does the same with each benchmark in its own gate.
+    /// Like [`Machine::judge`], with each benchmark in its own gate.
     fn judge_parts(&mut self, most: usize) -> (Vec<GateFinding>, bool) {
         let (mut all, mut blamed) = (Vec::new(), false);
         for part in 0..BENCHMARKS {

@@ -71,7 +71,7 @@ proptest! {
     fn p_value_and_interval_agree_among_ties((a, b) in counted_rounds(40)) {
         let paired = paired_ratio(&a, &b, 0.95).unwrap();
         prop_assume!(paired.ratio.level > 0.94);
-        // Ties that differ only in the last bit: 3 / 2 and 4.5 / 3 as logarithms.
+        // Some ties differ only in the last bit: 3 / 2 and 4.5 / 3 as logarithms.
         let excluded = paired.ratio.low > 1.0 + 1e-12 || paired.ratio.high < 1.0 - 1e-12;
         prop_assert!(!excluded || paired.p_value <= 0.05);
     }
@@ -136,7 +136,7 @@ proptest! {
         let families: Vec<_> = families
             .into_iter()
             .map(|((a, b), ratio)| {
-                // A tight pair: a tenth of the spread, with a true ratio.
+                // A tight pair has a tenth of the spread, and a true ratio.
                 let b = a.iter().zip(&b).map(|(a, b)| a * ratio * b.powf(0.1)).collect();
                 (a, b)
             })
@@ -193,13 +193,14 @@ fn too_few_rounds_decide_nothing_and_say_how_many_are_missing() {
     let comparison = judge_one(&a, &b, 0.01);
     assert_eq!(comparison.verdict, Verdict::Undecided);
     assert_eq!((comparison.rounds, comparison.ratio.level), (5, 0.9375));
-    // Six are enough for an interval; a claim needs eight.
+    // Six rounds are enough for an interval; a claim needs eight.
     assert_eq!(comparison.more_rounds, Some(MoreRounds(3)));
 }
 
 #[test]
 fn a_family_needs_more_rounds_than_one_comparison() {
-    // Eight rounds reach p = 0.008: enough alone, but not as the only one of ten that differs (0.001).
+    // Eight rounds reach p = 0.008. This is enough for a single comparison, but not if only one of ten
+    // differs (0.001).
     let noise = [1.0, 1.01, 0.99, 1.02, 0.98, 1.0, 0.97, 1.03];
     let slower: Vec<f64> = noise.iter().map(|v| v * 1.5).collect();
     assert_eq!(judge_one(&noise, &slower, 0.01).verdict, Verdict::Slower);

@@ -1,4 +1,4 @@
-//! Tests the same promises on recorded runs of a real machine with shuffled labels.
+//! Tests the same promises on recorded runs of a real machine, with shuffled labels.
 
 mod simulate;
 

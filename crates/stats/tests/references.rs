@@ -1,4 +1,4 @@
-//! Agreement with published results: NIST's certified values, R, and Pragmastat's test vectors.
+//! Tests the agreement with published results: NIST's certified values, R, and Pragmastat's test vectors.
 
 use fathom_model::{Metric, Summary};
 use fathom_stats::{paired_ratio, summarize};
@@ -7,7 +7,8 @@ fn summary(values: &[f64]) -> Summary {
     summarize(Metric::Wall, values, 0.95).unwrap()
 }
 
-/// `digits`: the required number of agreeing digits (NIST calls it the log relative error).
+/// Checks the mean and the deviation of `values`. `digits` is the required number of agreeing digits (NIST
+/// calls it the log relative error).
 fn assert_certified(name: &str, values: &[f64], mean: f64, deviation: f64, digits: i32) {
     let summary = summary(values);
     let agrees = |got: f64, certified: f64| (got / certified - 1.0).abs() < 10f64.powi(-digits);
@@ -21,7 +22,7 @@ fn assert_certified(name: &str, values: &[f64], mean: f64, deviation: f64, digit
 }
 
 /// NIST Statistical Reference Datasets, univariate (www.itl.nist.gov/div898/strd; public domain). NumAcc3 and
-/// 4 already lose digits when their decimals are converted to binary.
+/// NumAcc4 already lose digits when their decimals are converted to binary.
 #[test]
 fn mean_and_deviation_agree_with_nist() {
     let alternating = |first: f64, low: f64, high: f64| -> Vec<f64> {
@@ -67,8 +68,8 @@ fn mean_and_deviation_agree_with_nist() {
     );
 }
 
-/// Hamilton depression scale of nine patients before and after (Hollander and Wolfe 1973, p. 29),
-/// as in R's `example(wilcox.test)`: V = 40, p = 0.01953 one-sided, 0.03906 two-sided. Interval and
+/// Values of the Hamilton depression scale of nine patients before and after (Hollander and Wolfe 1973, p.
+/// 29), as in R's `example(wilcox.test)`: V = 40, p = 0.01953 one-sided, 0.03906 two-sided. Interval and
 /// estimate: `wilcox.test(x, y, paired = TRUE, conf.int = TRUE)`.
 #[test]
 #[allow(clippy::approx_constant, reason = "3.14 is a patient's score")]
@@ -89,7 +90,7 @@ fn paired_test_agrees_with_r() {
 }
 
 /// Pragmastat's bounds of the integers 1 to 10 at 1 % are [2.5, 8.5] (its vector `natural-10`), one Walsh
-/// average narrower than R's [2, 9]: they miss the centre in 1.4 % of cases. Ours keep the 1 %.
+/// average narrower than R's [2, 9]: they miss the centre in 1.4 % of cases. Fathom's bounds keep the 1 %.
 #[test]
 fn the_interval_is_the_one_of_r_and_one_step_wider_than_pragmastats() {
     let reference = [1.0; 10];

@@ -1,5 +1,5 @@
-//! Comparisons of measurements from different times: at most one in twenty may call identical code different,
-//! for any drift between the measurements.
+//! Tests comparisons of measurements from different times: at most one in twenty may call identical code
+//! different, for any drift between the measurements.
 
 mod simulate;
 
@@ -9,14 +9,14 @@ use fathom_stats::{
 };
 use simulate::{Random, share, upper_limit};
 
-/// Differences between measurements of the same code.
+/// How measurements of the same code differ.
 #[derive(Debug, Clone, Copy)]
 enum Drift {
-    /// Each has its own level, for example from memory layout or another host.
+    /// Each measurement has its own level, for example from memory layout or another host.
     Independent,
-    /// The same, but one in ten is far off.
+    /// Like `Independent`, but one measurement in ten is far off.
     Outliers,
-    /// Neighbours are similar, with a correlation of 0.9.
+    /// Neighbouring measurements are similar, with a correlation of 0.9.
     Waves,
     /// A random walk that never returns, such as an ageing disk or a growing cache.
     Walk,
@@ -96,7 +96,7 @@ fn identical_code_is_called_different_in_at_most_one_of_twenty_cases_under_drift
     }
 }
 
-/// If no drift between measurements were assumed, most would be called different.
+/// Without an assumed drift between measurements, most of them would be called different.
 #[test]
 fn without_the_drift_most_identical_code_would_be_called_different() {
     let mut random = Random::new(1);

@@ -19,7 +19,7 @@ use crate::rename::{alias, aliases, rename};
 use crate::{Draft, Error, Input, NewPoint, Revision, SeriesFilter, Store};
 
 const FORM: u32 = 1;
-/// Maximum number of JSON values in a line, excluding those inside texts: 200,000 points of a pruned record
+/// Maximum number of JSON values in a line, excluding those inside texts. 200,000 points of a pruned record
 /// have about 3 million.
 const MOST_VALUES: usize = 5_000_000;
 /// Number of records saved in one transaction.
@@ -41,14 +41,14 @@ struct Entry {
     labels: Vec<String>,
     command: String,
     inputs: Vec<Input>,
-    /// The basis of its order ([`Head::order`]), if that is not only its time.
+    /// The time by which the record is ordered ([`Head::order`]), if that is not its own time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     committed: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turn: Option<i64>,
     /// The record, byte for byte.
     text: Option<String>,
-    /// The rest of a pruned record, instead of the text.
+    /// The remaining parts of a pruned record, instead of its text.
     left: Option<Left>,
 }
 
@@ -70,7 +70,7 @@ pub struct Loaded {
     pub new: usize,
     /// Number of records that the store already had; their labels were added.
     pub known: usize,
-    /// Renames that could not be applied because both names have benchmarks here: old, new.
+    /// Renames that could not be applied because this store has benchmarks with both names: old, new.
     pub not_renamed: Vec<(String, String)>,
 }
 
@@ -152,7 +152,8 @@ impl Store {
                 writer.line(&Line::Renamed { old, new }).map_err(failed)?;
             }
             let mut left = points_of(database, records)?;
-            // In the order in which they were saved, so that equal ones keep it when loaded.
+            // Write records in the order in which they were saved: loading them keeps the order of equal
+            // ones.
             let mut records: Vec<&Head> = records.iter().collect();
             records.sort_by_key(|head| head.number);
             for head in records {
@@ -202,8 +203,8 @@ impl Store {
         })
     }
 
-    /// Loads the records of a bundle. Existing records don't change, so a bundle can be loaded twice. Records
-    /// saved before an error stay: load the bundle again.
+    /// Loads the records of a bundle. Existing records don't change, so a bundle can be loaded twice. After
+    /// an error, the records that were already saved stay, and the bundle can be loaded again.
     ///
     /// # Errors
     /// [`Error::NotABundle`] with `file` as its name; database errors.
@@ -252,7 +253,7 @@ impl Store {
         let more = io::copy(&mut lines.0.take(1), &mut io::sink())
             .map_err(|error| wrong(error.to_string()))?;
         if more > 0 {
-            return Err(wrong("something follows its end".to_owned()));
+            return Err(wrong("it has data after its end".to_owned()));
         }
         self.load_some(&mut drafts, &mut loaded)?;
         Ok(loaded)
@@ -319,15 +320,15 @@ impl<R: Read> Lines<R> {
             if line.len() as u64 > most {
                 let most = most >> 20;
                 return Err(io::Error::other(format!(
-                    "a record of more than {most} MB is in too small a file"
+                    "it contains a record of more than {most} MB, which is too large for such a small file"
                 )));
             }
         }
         if values(&line) > MOST_VALUES {
-            return Err(io::Error::other("a record of it has too many values"));
+            return Err(io::Error::other("one of its records has too many values"));
         }
         match line.is_empty() {
-            true => Err(io::Error::other("it ends too early")),
+            true => Err(io::Error::other("it is truncated")),
             false => Ok(serde_json::from_slice(&line)?),
         }
     }
@@ -380,7 +381,7 @@ fn points_of(
     Ok(found)
 }
 
-/// Converts a record of a bundle to a draft. The error is the reason in words.
+/// Converts a record of a bundle to a draft. The error describes the reason.
 fn draft(entry: Entry) -> Result<Draft, String> {
     let Entry {
         id,

@@ -16,16 +16,16 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("a vector takes all")
 }
 
-/// Returns the maximum size of data with this compressed size. Records shrink to a tenth; zeros, with which a
-/// small file could fill all memory, to a thousandth.
+/// Returns the maximum size of data with this compressed size. Records shrink to a tenth of their size. Zeros
+/// shrink to a thousandth, so a small file of zeros could fill all memory.
 pub(crate) fn largest(packed: u64) -> u64 {
     (64 << 20) + 50 * packed
 }
 
-/// Maximum bytes of the points of one chunk, about 60 bytes each.
+/// The maximum size of the points of one chunk, in bytes; each point takes about 60.
 const LARGEST_CHUNK: u64 = 1 << 20;
 
-/// Decompresses at most `most` bytes. Returns `None` if they are damaged.
+/// Decompresses at most `most` bytes. Returns `None` if the data is damaged.
 fn unpack_some(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = ZlibDecoder::new(packed)
@@ -39,11 +39,12 @@ pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     unpack_some(packed, largest(packed.len() as u64))
 }
 
-/// Marker before the number of points if each has its own place: a number of points is never negative.
+/// A marker before the number of points, for chunks in which each point has its own place. A number of points
+/// is never negative.
 const WITH_PLACES: i64 = -1;
 
-/// Seals points in their order, by column. Floats are split into eight streams, one for each byte: signs,
-/// exponents and leading digits hardly differ, and compress to almost nothing.
+/// Seals points in their order, by column. Floats are split into eight streams, one for each byte. Signs,
+/// exponents and leading digits hardly differ, so they compress to almost nothing.
 pub(crate) fn seal(points: &[Point]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(points.len() * 32);
     let with_places = points.iter().any(|point| point.place != point.time);

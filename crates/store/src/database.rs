@@ -1,7 +1,7 @@
 //! The interface between the store and its database.
 //!
 //! Statements use the common subset of SQLite and PostgreSQL. Their placeholders are `$1`, `$2`, ...; values
-//! are passed only through these, and `$` has no other use.
+//! are passed only through placeholders, and `$` has no other use.
 
 use crate::Error;
 
@@ -20,8 +20,8 @@ pub(crate) enum Cell {
 
 /// A connection, which may move to another thread.
 pub(crate) trait Database: Send {
-    /// Begins a transaction: one writer at a time, which waits for the previous one, or one consistent view
-    /// for reading.
+    /// Begins a transaction. A writer waits until the previous writer has finished; a reader gets one
+    /// consistent view.
     fn begin(&mut self, access: Access) -> Result<(), Error>;
     /// Commits the transaction; its changes are durable.
     fn commit(&mut self) -> Result<(), Error>;
@@ -31,15 +31,15 @@ pub(crate) trait Database: Send {
     fn query(&mut self, statement: &str, values: &[Cell]) -> Result<Vec<Row>, Error>;
     /// Runs statements without values, such as table definitions.
     fn batch(&mut self, statements: &str) -> Result<(), Error>;
-    /// Returns the schema version, 0 if there is none yet. Returns an error if it isn't a store.
+    /// Returns the schema version, 0 if there is none yet. Returns an error if the database isn't a store.
     fn form(&mut self) -> Result<i64, Error>;
     /// Sets the schema version.
     fn set_form(&mut self, form: i64) -> Result<(), Error>;
-    /// Returns the keywords of the data definition that differ between databases.
+    /// Returns the keywords of data definitions that differ between databases.
     fn words(&self) -> &'static Words;
     /// Returns the total size in bytes.
     fn bytes(&mut self) -> Result<u64, Error>;
-    /// Returns the space of deleted data to the system if that is cheap.
+    /// Returns the space of deleted data to the system if doing so is cheap.
     fn shrink(&mut self) -> Result<(), Error>;
     /// Returns the name of the store, without its password.
     fn name(&self) -> &str;
@@ -51,7 +51,7 @@ pub(crate) enum Access {
     Write,
 }
 
-/// Keywords of the data definition.
+/// Keywords of data definitions that differ between databases.
 pub(crate) struct Words {
     /// A primary key that counts up and never reuses a number.
     pub key: &'static str,
@@ -149,7 +149,7 @@ impl From<Option<&str>> for Cell {
     }
 }
 
-/// Maximum number of values in one statement: both databases allow more, but each statement is prepared
+/// Maximum number of values in one statement. Both databases allow more, but each statement is prepared
 /// again.
 const VALUES: usize = 960;
 
@@ -164,7 +164,7 @@ fn places(rows: usize, columns: usize) -> String {
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
 }
 
-/// Inserts rows of equal length, many per statement: `head` VALUES rows `tail`.
+/// Inserts rows of equal length, many per statement: `head`, VALUES with the rows, `tail`.
 pub(crate) fn insert(
     database: &mut dyn Database,
     head: &str,
@@ -179,7 +179,7 @@ pub(crate) fn insert(
     Ok(())
 }
 
-/// Selects rows in which a column is one of `keys`: `head` IN (keys) `tail`.
+/// Selects rows in which a column is one of `keys`: `head`, IN with the keys, `tail`.
 pub(crate) fn select_in(
     database: &mut dyn Database,
     head: &str,
@@ -194,9 +194,9 @@ pub(crate) fn select_in(
     Ok(rows)
 }
 
-/// Does the same for record numbers. Many numbers that are close together are selected as a range: a
-/// statement of 960 values takes 3 ms to prepare, and extra rows in between cost little. The answer includes
-/// these rows, too.
+/// Like [`select_in`], for record numbers. Numbers that are close together are selected as a range if there
+/// are many: a statement of 960 values takes 3 ms to prepare, and the extra rows in between cost little. The
+/// answer includes these rows.
 pub(crate) fn select_numbers(
     database: &mut dyn Database,
     head: &str,
@@ -215,7 +215,7 @@ pub(crate) fn select_numbers(
     select_in(database, head, &keys, tail)
 }
 
-/// Runs `body` in a transaction, all or nothing.
+/// Runs `body` in a transaction, which takes effect as a whole or not at all.
 pub(crate) fn in_transaction<T>(
     database: &mut dyn Database,
     access: Access,

@@ -1,13 +1,13 @@
-//! Times in milliseconds since 1970, UTC, and their text format.
+//! Times in milliseconds since 1970 (UTC), and their text format.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 
-/// Parses `2026-11-25`, `2026-11-25T20:00:34Z`, with a fraction, or with an offset (`+01:00`) to
-/// milliseconds. Without an offset it is UTC; a date alone is its beginning.
+/// Parses `2026-11-25`, or `2026-11-25T20:00:34Z`, also with a fraction or an offset (`+01:00`), to
+/// milliseconds. Without an offset, the time is UTC. A date alone means its beginning.
 pub fn parse(text: &str) -> Option<i64> {
-    // ISO 8601 also allows dates without hyphens, but here those are revisions.
+    // ISO 8601 also allows dates without hyphens, but here such a text is a revision.
     if text.as_bytes().get(4) != Some(&b'-') {
         return None;
     }
@@ -22,7 +22,8 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(time.as_millisecond())
 }
 
-/// Formats a time as RFC 3339 with whole seconds. A time outside the calendar becomes the nearest one inside.
+/// Formats a time as RFC 3339 with whole seconds. A time outside the calendar becomes the nearest time inside
+/// it.
 pub fn text(milliseconds: i64) -> String {
     let nearest = match milliseconds {
         ..0 => Timestamp::MIN,
@@ -76,7 +77,7 @@ mod tests {
             "2026-11-21T",
             "2026-11-21T25:00",
             "abc-de-fg",
-            // A revision.
+            // This is a revision, not a date.
             "20261121",
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");

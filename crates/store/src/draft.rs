@@ -22,7 +22,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads the file once.
+    /// Reads the file once to compute its hash.
     ///
     /// # Errors
     /// If it can't be read.
@@ -51,9 +51,9 @@ impl Input {
 pub struct Draft {
     /// The JSON, stored byte for byte.
     pub text: String,
-    /// `bench`, `startup`, ...
+    /// The verb that made the record: `bench`, `startup`, ...
     pub kind: String,
-    /// Start, milliseconds since 1970, UTC.
+    /// Start of the measurement, milliseconds since 1970, UTC.
     pub time: i64,
     /// The environment.
     pub segment: Segment,
@@ -63,14 +63,14 @@ pub struct Draft {
     pub fathom_version: String,
     /// Points for series.
     pub points: Vec<NewPoint>,
-    /// The source; absent outside a repository.
+    /// The source; `None` outside a repository.
     pub revision: Option<Revision>,
-    /// Time of its commit, if known: [`crate::git::places`].
+    /// Time of the source's commit, if known: [`crate::git::places`].
     pub committed: Option<i64>,
-    /// Whether it was just measured. If so, it comes after everything saved before it, even if the clock was
-    /// set back.
+    /// Whether the record was just measured. If so, it comes after everything saved before it, even if the
+    /// clock was set back.
     pub is_new: bool,
-    /// Its turn among records if that is not its time. Only in bundles.
+    /// The time by which the record is ordered among others, if that is not its own time. Only in bundles.
     pub(crate) turn: Option<i64>,
     /// Labels, such as a version.
     pub labels: Vec<String>,
@@ -78,7 +78,7 @@ pub struct Draft {
     pub command: String,
     /// Files read by the commands.
     pub inputs: Vec<Input>,
-    /// Set for a record without its text. Only in bundles.
+    /// Set for a record without its text. Only used in bundles.
     pub(crate) pruned: Option<Pruned>,
 }
 
@@ -128,7 +128,7 @@ impl Draft {
             segment: Segment::of(&record["environment"]),
             seed: record["conditions"]["seed"].as_u64(),
             fathom_version: word("fathom_version")?,
-            // Only an import has one, if its file does.
+            // Only an import has a revision, if its file does.
             revision: serde_json::from_value(record["revision"].clone()).ok(),
             committed: None,
             is_new: false,
@@ -142,8 +142,8 @@ impl Draft {
         })
     }
 
-    /// Creates a draft from a record that was just measured: reads the input files that it names to hash
-    /// them. A missing file has no hash.
+    /// Creates a draft from a record that was just measured. Reads the input files that the record names to
+    /// hash them. A missing file has no hash.
     ///
     /// # Errors
     /// The errors of [`Draft::of`].
@@ -184,7 +184,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Returns the record's id: the same text has the same id in every store, so no record is saved twice.
+    /// Returns the record's id. The same text has the same id in every store, so no record is saved twice.
     pub fn id(&self) -> String {
         match &self.pruned {
             Some(pruned) => pruned.id.clone(),
@@ -193,11 +193,11 @@ impl Draft {
     }
 }
 
-/// Maximum bytes of all benchmark names stored as the command line.
+/// Maximum length of the command line that is made of the benchmark names, in bytes.
 const LONGEST_COMMAND: usize = 4096;
 
-/// Returns the benchmark names, each once. Very many are shortened to the first ones and a hash of all, so
-/// records of the same benchmarks have the same command line.
+/// Returns the benchmark names, each once. If there are very many, returns the first ones and a hash of all,
+/// so records of the same benchmarks have the same command line.
 fn command(points: &[NewPoint]) -> String {
     let mut seen = HashSet::new();
     let names = points.iter().map(|point| point.benchmark.as_str());

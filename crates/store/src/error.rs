@@ -11,13 +11,13 @@ pub enum Error {
     NotAStore {
         /// The store.
         store: String,
-        /// What it is instead.
+        /// What the file or database is instead.
         why: String,
     },
     /// The store doesn't exist and may not be created.
     #[error(
-        "{store} does not exist yet: the first measurement in a project (`fathom init`) creates it, or one with \
-         --save"
+        "{store} does not exist yet: the first measurement in a project (see `fathom init`), or any measurement \
+         with --save, creates it"
     )]
     Missing {
         /// The store.
@@ -30,7 +30,7 @@ pub enum Error {
     Newer {
         /// The store.
         store: String,
-        /// Its schema version.
+        /// The store's schema version.
         found: i64,
         /// The newest schema version that this version supports.
         known: i64,
@@ -46,7 +46,8 @@ pub enum Error {
     },
     /// The disk is full.
     #[error(
-        "{store} can't grow: its disk is full, or a limit on the size of files (`ulimit -f`) is reached; free some space, or run `fathom store prune`"
+        "{store} can't grow: its disk is full, or the file size limit (`ulimit -f`) has been reached; free some \
+         space, or run `fathom store prune`"
     )]
     Full {
         /// The store.
@@ -54,17 +55,19 @@ pub enum Error {
     },
     /// Another process has locked the store.
     #[error(
-        "{store} is in use: another process has been writing it for {seconds} s; try again when it has ended"
+        "{store} is in use: another process has been writing to it for {seconds} s; try again when that process has \
+         finished"
     )]
     Locked {
         /// The store.
         store: String,
-        /// Time waited.
+        /// The time waited, in seconds.
         seconds: f64,
     },
     /// The store is damaged.
     #[error(
-        "{store} is damaged ({what}): copy it aside, then restore a backup, or load a bundle into a new store with `fathom store load`"
+        "{store} is damaged ({what}): make a copy of it, then restore a backup, or load a bundle into a new store \
+         with `fathom store load`"
     )]
     Damaged {
         /// The store.
@@ -100,7 +103,7 @@ pub enum Error {
         /// What is missing, and what to do.
         why: String,
     },
-    /// Invalid address.
+    /// The address is invalid.
     #[error(
         "{address}: {why}; a store is a path, or postgres://USER@HOST:PORT/DATABASE (with ?sslmode=, ?sslrootcert=, ?schema=)"
     )]
@@ -110,15 +113,16 @@ pub enum Error {
         /// The problem.
         why: String,
     },
-    /// No folder for the store.
+    /// There is no folder for the store.
     #[error(
-        "there is no place for a store: neither XDG_DATA_HOME nor HOME is set; choose one with --store PATH"
+        "the store has no default location, because neither XDG_DATA_HOME nor HOME is set; choose one with --store \
+         PATH"
     )]
     NoPlace,
-    /// A label that nothing could be found by.
+    /// The label can't be used, since nothing could be found by it.
     #[error("--label {label:?}: {why}; write a name, such as --label v1.2")]
     Label {
-        /// As written by the user.
+        /// The text that the user wrote.
         label: String,
         /// The problem.
         why: String,
@@ -128,7 +132,7 @@ pub enum Error {
     NotARecord(String),
     /// The file is not a bundle, or it is incomplete.
     #[error(
-        "{file} is not a complete bundle of Fathom: {why}; create it again with `fathom store bundle`"
+        "{file} is not a complete Fathom bundle: {why}; create it again with `fathom store bundle`"
     )]
     NotABundle {
         /// The file.
@@ -136,23 +140,23 @@ pub enum Error {
         /// The problem.
         why: String,
     },
-    /// No match for this name.
+    /// Nothing in the store matches this name.
     #[error("{store} has no {what}; `fathom history` lists what it has")]
     NotFound {
         /// The store.
         store: String,
-        /// The requested object.
+        /// The object that was requested.
         what: String,
     },
-    /// Ambiguous short id.
+    /// A short id is ambiguous.
     #[error("{asked} could be {}; write more of it", .candidates.join(" or "))]
     Ambiguous {
-        /// As written by the user.
+        /// The text that the user wrote.
         asked: String,
         /// The candidates.
         candidates: Vec<String>,
     },
-    /// Two benchmarks that can't be merged.
+    /// Two benchmarks can't be merged.
     #[error("{old:?} can't be renamed to {new:?}: {why}")]
     Rename {
         /// The old name.
@@ -162,21 +166,21 @@ pub enum Error {
         /// The reason.
         why: String,
     },
-    /// Error from git.
+    /// An error from git.
     #[error(transparent)]
     Git(#[from] crate::git::GitError),
-    /// The whole record was pruned.
+    /// The runs of the record were pruned, so it isn't available as a whole.
     #[error(
-        "the runs of record {id} were pruned; its points are kept, `fathom history` shows them"
+        "the runs of record {id} were pruned; its points are kept, and `fathom history` shows them"
     )]
     Pruned {
         /// The record.
         id: String,
     },
-    /// Error with a file or folder.
+    /// An error with a file or folder.
     #[error("{}: {source}", .path.display())]
     File {
-        /// Its path.
+        /// The path of the file or folder.
         path: PathBuf,
         /// The system's message.
         source: std::io::Error,

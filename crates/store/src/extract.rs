@@ -1,7 +1,7 @@
-//! Extracts the figures of a record that go into series, with one function for each kind.
+//! Extracts the figures of a record that go into series, with one function for each kind of record.
 //!
-//! A series is identified by the benchmark's name, its parameters and the metric. Metrics of different kinds
-//! that differ in meaning therefore have different names: `exit` of `startup` is not `wall` of `bench`.
+//! A series is identified by the benchmark's name, its parameters and the metric. If the metrics of two kinds
+//! differ in meaning, they also differ in name: `exit` of `startup` is not `wall` of `bench`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::NewPoint;
 
-/// The metric of the benchmark `machine` from a check of the machine, as a share.
+/// The metric of the benchmark `machine`, from a check of the machine, as a share.
 pub const NOISE_FLOOR: &str = "noise_floor";
 
 /// The metric of a gate's comparison of a program with itself, as a ratio.
@@ -23,7 +23,7 @@ pub const NULL_ARM: &str = "null_arm";
 /// File name of a project's suite.
 const SUITE: &str = "fathom.toml";
 
-/// Returns the points of a record; none for a kind without figures to track, or for a record that was
+/// Returns the points of a record. Empty for a kind without figures to track, and for a record that was
 /// interrupted before it had any.
 pub fn extract(record: &Value) -> Vec<NewPoint> {
     let mut points = match record["kind"].as_str() {
@@ -99,7 +99,7 @@ fn startup(record: &Value) -> Vec<NewPoint> {
             NewPoint {
                 benchmark: word(&record["programs"][index(&summary["program"])]["name"]),
                 parameters: vec![("cache".to_owned(), word(&summary["cache"]))],
-                meaning: format!("median time from the call of execve to the {until}"),
+                meaning: format!("median time from the execve call to the {until}"),
                 metric,
                 ..blank()
             },
@@ -120,7 +120,7 @@ fn serve(record: &Value) -> Vec<NewPoint> {
         let cold = &server["cold"];
         let ready = of_server(
             "first_answer",
-            "median time from the launch of a server to its first whole answer",
+            "median time from launching a server to its first complete answer",
         );
         let ready = point(&cold["ready_median_ms"], &cold["launches"], ready);
         points.extend(ready.map(|point| scaled(point, 1e-3)));
@@ -130,7 +130,7 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                 "connections".to_owned(),
                 count(&load["connections"]).to_string(),
             );
-            // The rate is derived from the results and varies each time, so it isn't a parameter.
+            // The rate is derived from the results and differs each time, so it isn't a parameter.
             let kind = (
                 "loop".to_owned(),
                 if open.is_some() { "open" } else { "closed" }.to_owned(),
@@ -146,7 +146,10 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                 let throughput = NewPoint {
                     unit: "requests/s".to_owned(),
                     direction: Some(direction(Direction::HigherIsBetter)),
-                    ..of_load("requests_per_second", "median over rounds of a closed loop")
+                    ..of_load(
+                        "requests_per_second",
+                        "median over the rounds of a closed loop",
+                    )
                 };
                 points.extend(point(
                     &load["requests_per_second_interval"],
@@ -180,7 +183,7 @@ fn serve(record: &Value) -> Vec<NewPoint> {
                 };
                 over_rounds(&key, 1e-3, of_load(&name, &meaning));
             }
-            let cpu = "CPU time of the server for each request, median over rounds";
+            let cpu = "server CPU time per request, median over rounds";
             over_rounds(
                 "server_cpu_us_per_request",
                 1e-6,
@@ -240,8 +243,8 @@ fn pipe(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// Only reliable figures have a value. Their interval is unknown, so the spread of the passes is used
-/// instead.
+/// Returns the figures of the machine. Only reliable figures have a value. Their interval is unknown, so the
+/// spread of the passes is used instead.
 fn machine(record: &Value) -> Vec<NewPoint> {
     let one = |result: &Value| {
         let value = result["value"].as_f64()?;
@@ -263,7 +266,7 @@ fn machine(record: &Value) -> Vec<NewPoint> {
     list(&record["results"]).iter().filter_map(one).collect()
 }
 
-/// Returns the noise floor: `compare` assumes at least this drift without better information.
+/// Returns the noise floor. Without better information, `compare` assumes at least this drift.
 fn machine_check(record: &Value) -> Vec<NewPoint> {
     let noise = &record["noise"];
     let smallest = noise["smallest_difference"].as_f64();
@@ -271,7 +274,8 @@ fn machine_check(record: &Value) -> Vec<NewPoint> {
         benchmark: "machine".to_owned(),
         metric: NOISE_FLOOR.to_owned(),
         unit: "share".to_owned(),
-        meaning: "smallest difference of a program from itself that would be reported".to_owned(),
+        meaning: "smallest difference between a program and itself that would be reported"
+            .to_owned(),
         value,
         low: value,
         high: value,
@@ -315,7 +319,7 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
                 metric: word(&row["metric"]),
                 direction: direction_of_unit(&unit).map(direction),
                 unit,
-                meaning: format!("median of the measure {measure:?} of an experiment"),
+                meaning: format!("median of an experiment's measure {measure:?}"),
                 ..blank()
             },
         )
@@ -323,8 +327,8 @@ fn experiment(record: &Value) -> Vec<NewPoint> {
     list(&record["results"]).iter().filter_map(one).collect()
 }
 
-/// Returns whether it is a benchmark of a project's suite. If so, it has the name that `gate`, `versions` and
-/// `bench` use: that of its subject, which only one `bench` measures.
+/// Returns whether the row is a benchmark of a project's suite. If so, it has the name that `gate`,
+/// `versions` and `bench` use, which is the name of its subject. Only one `bench` of the suite measures it.
 fn is_of_suite(record: &Value, row: &Value) -> bool {
     let file = Path::new(record["file"].as_str().unwrap_or_default());
     let is_bench = |id: &Value| {
@@ -349,11 +353,12 @@ fn long_name(record: &Value, row: &Value) -> String {
     parts.join(" / ")
 }
 
-/// Returns the cost of a program at head, and of the same program against itself, which shows the noise.
+/// Returns the cost of each program at head, and the comparison of the program with itself, which shows the
+/// noise.
 fn gate(record: &Value) -> Vec<NewPoint> {
     let mut points = Vec::new();
     let null_arm = &record["null_arm"];
-    // The other rules have no rounds, or stop arbitrarily.
+    // Other rules have no rounds, or stop arbitrarily.
     if record["rule"]["name"] != "paired" {
         return points;
     }
@@ -363,7 +368,7 @@ fn gate(record: &Value) -> Vec<NewPoint> {
         let row = rows.iter().find(|row| row["name"] == *name);
         Value::from(row.map(|row| 2 * u64::from(count(&row["rounds"]))))
     };
-    // If a program differed from itself, its times are the machine's fault.
+    // If a program differed from itself, the machine affected its times.
     for row in rows.iter().filter(|_| null_arm["failed"] == false) {
         // Older records only have the clock on which the verdict is based.
         let clocks = match list(&row["clocks"]) {
@@ -408,8 +413,8 @@ fn gate(record: &Value) -> Vec<NewPoint> {
     points
 }
 
-/// Returns the points of another tool's measurements. Times are in seconds and sizes in bytes for all tools,
-/// since a series has one unit. The basis of an interval is part of the meaning.
+/// Returns the points of another tool's measurements. A series has one unit, so times are in seconds and
+/// sizes in bytes for all tools. The basis of an interval is part of the metric's meaning.
 pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
     let one = |one: &Benchmark| {
         let middle = imported_middle(&one.values)?;
@@ -417,9 +422,12 @@ pub fn imported_points(record: &ImportedRecord) -> Vec<NewPoint> {
         let what = match middle.from {
             IntervalFrom::Samples => "median of samples",
             IntervalFrom::Tool => "summary with the tool's own interval",
-            IntervalFrom::Quartiles => "summary; the interval of its median is from the quartiles",
+            IntervalFrom::Quartiles => {
+                "summary; the interval for its median is computed from the quartiles"
+            }
             IntervalFrom::Deviation => {
-                "summary; the interval of its mean is from the standard deviation, assuming independent samples"
+                "summary; the interval for its mean is computed from the standard deviation, assuming independent \
+                 samples"
             }
             IntervalFrom::Nothing => "summary without an interval",
         };
@@ -450,7 +458,7 @@ fn named(row: &Value) -> (String, Vec<(String, String)>) {
     }
 }
 
-/// Returns a point of a metric of runs, without numbers and name.
+/// Returns a point of a metric of runs, without its numbers and its name.
 fn of(metric: Metric) -> NewPoint {
     NewPoint {
         metric: metric.name().to_owned(),
@@ -531,8 +539,10 @@ fn meaning(metric: Metric) -> &'static str {
         Metric::System => "median CPU time of a run in the kernel",
         Metric::RunQueueWait => "median time that a run was ready but had no CPU",
         Metric::PeakMemory => "median of the largest resident memory of a run",
-        Metric::MinorFaults => "median number of page faults without access to the storage device",
-        Metric::MajorFaults => "median number of page faults with access to the storage device",
+        Metric::MinorFaults => {
+            "median number of page faults that did not read from the storage device"
+        }
+        Metric::MajorFaults => "median number of page faults that read from the storage device",
         Metric::VoluntarySwitches => "median number of times that a run gave up the CPU to wait",
         Metric::InvoluntarySwitches => "median number of times that a run was preempted",
         Metric::ReadBytes => "median of the bytes that a run read",

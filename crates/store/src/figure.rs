@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Revision {
     /// Full id of the commit.
     pub id: String,
-    /// Branch; absent on a detached head.
+    /// The branch; `None` on a detached head.
     pub branch: Option<String>,
     /// Whether tracked files differed from the commit.
     pub dirty: bool,
@@ -18,7 +18,7 @@ pub struct Revision {
 pub struct NewPoint {
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Its parameters: names and values.
+    /// The benchmark's parameters: names and values.
     pub parameters: Vec<(String, String)>,
     /// Name of the metric.
     pub metric: String,
@@ -41,7 +41,7 @@ pub struct NewPoint {
 /// A figure of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Start of the measurement, milliseconds since 1970, UTC; if the clock was set back, that of the
+    /// Start of the measurement, milliseconds since 1970, UTC. If the clock was set back, the start of the
     /// previous measurement.
     pub time: i64,
     /// The record's [`Head::place`](crate::Head).
@@ -61,7 +61,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Returns its position in its series, which is that of its record among records
+    /// Returns the position of the point in its series, which is the position of its record among records
     /// ([`Head::order`](crate::Head::order)).
     pub fn order(&self) -> (i64, i64, i64) {
         (self.place, self.time, self.record)

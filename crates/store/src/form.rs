@@ -3,15 +3,16 @@
 use crate::Error;
 use crate::database::{Access, Database, Words, in_transaction};
 
-/// One entry for each schema version: the statements that migrate from the previous version. Entries never
-/// change: `tests/fixtures` has a store of each.
+/// One entry for each schema version: the statements that migrate a store from the previous version. Entries
+/// never change: `tests/fixtures` has a store of each version.
 const STEPS: [fn(&Words) -> String; 2] = [first, second];
 
 /// The newest schema version.
 pub(crate) const KNOWN: i64 = STEPS.len() as i64;
 
-/// Record bodies are separate, so lists don't read them. A series has its newest points as rows (`tail`) and
-/// the others in sealed chunks: 19 bytes per point instead of 65, and a hundredth of the reads.
+/// The texts of records are in a separate table, so lists don't read them. The newest points of a series are
+/// rows (`tail`), the others are in sealed chunks: 19 bytes per point instead of 65, and a hundredth of the
+/// reads.
 fn first(words: &Words) -> String {
     let Words {
         key,
@@ -44,8 +45,9 @@ fn first(words: &Words) -> String {
     )
 }
 
-/// Adds the position of a record among others ([`crate::Head::order`]). If absent, its time decides: this
-/// applies to records of version 1, and to those written by an older Fathom that still has the store open.
+/// Adds the position of a record among others ([`crate::Head::order`]). If it is null, the record's time is
+/// used. This applies to records of version 1, and to records written by an older Fathom that still has the
+/// store open.
 fn second(_: &Words) -> String {
     "ALTER TABLE record ADD COLUMN place BIGINT;
      ALTER TABLE record ADD COLUMN turn BIGINT;
@@ -55,7 +57,7 @@ fn second(_: &Words) -> String {
         .to_owned()
 }
 
-/// Returns the schema version if this Fathom supports it.
+/// Returns the schema version, or an error if it is newer than this Fathom supports.
 pub(crate) fn still_known(database: &mut dyn Database) -> Result<i64, Error> {
     match database.form()? {
         found if found > KNOWN => Err(Error::Newer {

@@ -1,5 +1,5 @@
-//! Information from git about the measured source. `git` itself provides it, and runs no program named in the
-//! repository's own configuration.
+//! Information from git about the measured source. It is obtained by running `git`, without running any
+//! program named in the repository's own configuration.
 
 mod filters;
 
@@ -17,18 +17,18 @@ pub enum GitError {
         "git is not installed: records are saved without a revision; install it (`apt install git`) to compare revisions"
     )]
     NoGit,
-    /// Not in a repository.
+    /// The folder is not in a repository.
     #[error("{} is in no git repository: records are saved without a revision; use labels (--label NAME)", .0.display())]
     NoRepository(PathBuf),
     /// Git refuses the repository.
     #[error("the repository of {} belongs to another user, and git refuses it; if you trust it: git config --global --add safe.directory '*'", .0.display())]
     OfAnother(PathBuf),
-    /// The history is incomplete.
+    /// The history is incomplete, as in a shallow clone.
     #[error(
         "the clone is shallow and doesn't reach back to {0}; fetch the rest: git fetch --unshallow --tags"
     )]
     Shallow(String),
-    /// Unknown revision.
+    /// The revision is unknown.
     #[error("the repository has no revision {0:?}; git log --oneline lists them")]
     NoRevision(String),
     /// Any other error.
@@ -36,7 +36,7 @@ pub enum GitError {
     Failed {
         /// The command.
         asked: String,
-        /// Its error message.
+        /// Git's error message.
         said: String,
     },
 }
@@ -44,15 +44,15 @@ pub enum GitError {
 /// State of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    /// Its top folder.
+    /// The repository's top folder.
     pub root: PathBuf,
-    /// The commit; absent before the first one.
+    /// The commit; `None` before the first one.
     pub revision: Option<String>,
-    /// The branch; absent on a detached head.
+    /// The branch; `None` on a detached head.
     pub branch: Option<String>,
     /// Whether tracked files differ from the commit.
     pub dirty: bool,
-    /// Whether it is a shallow clone.
+    /// Whether the repository is a shallow clone.
     pub shallow: bool,
 }
 
@@ -72,16 +72,18 @@ impl State {
         let mut notes = Vec::new();
         if self.revision.is_none() {
             notes.push(
-                "the repository has no commit yet: records are saved without a revision".to_owned(),
+                "the repository has no commits yet: records are saved without a revision"
+                    .to_owned(),
             );
         } else if self.branch.is_none() {
             notes.push(
-                "the head is detached: records have a revision, but no branch; git switch BRANCH"
+                "HEAD is detached: records have a revision but no branch; to be on a branch: git switch BRANCH"
                     .to_owned(),
             );
         }
         if self.shallow {
-            notes.push("the clone is shallow: older revisions can't be ordered; git fetch --unshallow --tags".to_owned());
+            notes.push("the clone is shallow: older revisions can't be ordered; fetch the rest: git fetch --unshallow \
+                 --tags".to_owned());
         }
         notes
     }
@@ -129,7 +131,7 @@ pub fn resolve(folder: &Path, revision: &str) -> Result<String, GitError> {
     }
 }
 
-/// Returns the revisions from `from` to `to`, inclusive, oldest first. For merges it follows the first
+/// Returns the revisions from `from` to `to`, inclusive, oldest first. At merges, it follows the first
 /// parent.
 ///
 /// # Errors
@@ -176,12 +178,12 @@ pub fn since(folder: &Path, revision: &str) -> Result<HashSet<String>, GitError>
         .collect())
 }
 
-/// Number of commits read to correct the time of one. A clock that was wrong for more commits isn't detected.
-/// They take 10 ms.
+/// The number of commits that are read to correct the time of one, which takes 10 ms. If the clock was wrong
+/// for more commits, this isn't detected.
 const LOOKED_AT: usize = 1000;
 
-/// Returns the times of these commits, in milliseconds since 1970, if the repository has them. A commit is
-/// later than its (first) parent, even if the clocks of their authors disagree or both are in one second.
+/// Returns the times of those commits that the repository has, in milliseconds since 1970. A commit is always
+/// later than its (first) parent, even if the clocks of their authors disagree or both have the same second.
 ///
 /// # Errors
 /// [`GitError`].
@@ -235,7 +237,7 @@ fn place(folder: &Path) -> Result<(PathBuf, bool), GitError> {
     Ok((PathBuf::from(root), shallow == "true"))
 }
 
-/// Variables that point git to a repository other than that of the folder, as in a hook.
+/// Variables that point git to another repository than the one of the folder, as in a hook.
 pub const ELSEWHERE: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -269,7 +271,7 @@ pub fn ask(folder: &Path, args: &[&str], input: Stdio) -> Result<String, GitErro
     answer(command(folder).args(args).stdin(input), folder, args[0])
 }
 
-/// Does the same in a git directory: a `.git`, or that of a submodule.
+/// Like [`ask`], for a git directory: a `.git`, or the one of a submodule.
 ///
 /// # Errors
 /// [`GitError`].
@@ -278,22 +280,23 @@ pub fn ask_directory(directory: &Path, args: &[&str]) -> Result<String, GitError
     answer(command.arg("--git-dir=.").args(args), directory, args[0])
 }
 
-/// All git commands start here. A repository's configuration is untrusted, since the folder may come from an
-/// archive.
+/// Creates a git command; all of them start here. A repository's configuration is untrusted, since the folder
+/// may come from an archive.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     for name in ELSEWHERE {
         command.env_remove(name);
     }
     command
-        // A bare repository inside the folder of another is never the intended one.
+        // A bare repository inside another repository is never the intended one.
         .args(["-c", "safe.bareRepository=explicit"])
         // Hooks and the file watcher are programs of the repository. Without optional locks, a `git add` in
-        // another terminal never fails because of Fathom.
+        // another terminal can't fail because of Fathom.
         .args(["-c", "core.hooksPath=/dev/null"])
         .args(["-c", "core.fsmonitor=false"])
         .arg("--no-optional-locks")
-        // Missing objects of a partial clone would be fetched by programs that it names, so fetching is off.
+        // Missing objects of a partial clone would be fetched by programs that the repository names, so
+        // fetching is off.
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_TERMINAL_PROMPT", "0")

@@ -1,4 +1,4 @@
-//! Keeps measurements that can't be saved, in a separate file.
+//! Writes measurements that can't be saved to a separate file.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use crate::bundle::write_draft;
 use crate::{Draft, Error, Location, Options, Saved, Store};
 
-/// A record that could not be saved. Its `Display` tells the reason, the location, and how to load it later.
+/// A record that could not be saved. Its `Display` contains the reason, the location, and how to load the
+/// record later.
 #[derive(Debug)]
 pub struct Kept {
     /// The reason.
@@ -28,12 +29,12 @@ impl fmt::Display for Kept {
                 let file = file.display();
                 write!(
                     f,
-                    "the record is in {file}; when the store works again: fathom store load {file}"
+                    "the record is in {file}; when the store works again, run: fathom store load {file}"
                 )
             }
             Err(error) => write!(
                 f,
-                "and it could not be written to a file either: {error}; give --json FILE"
+                "and the record could not be written to a file either: {error}; choose a file with --json FILE"
             ),
         }
     }
@@ -42,7 +43,7 @@ impl fmt::Display for Kept {
 /// Saves a record. If any step fails, writes it to the first writable folder of `folders`.
 ///
 /// # Errors
-/// [`Kept`].
+/// [`Kept`], if the record was not saved to the store.
 pub fn save_or_keep(
     location: &Location,
     options: Options,
@@ -62,7 +63,7 @@ pub fn save_or_keep(
     })
 }
 
-/// Creates a new file, private to its owner. Never follows a link or overwrites another user's file.
+/// Writes a new file that is private to its owner. Never follows a link or overwrites another user's file.
 fn write_beside(draft: &Draft, folder: &Path) -> io::Result<PathBuf> {
     let mut number = 1;
     let (path, file) = loop {

@@ -1,4 +1,4 @@
-//! Stores whole records, and the series of their figures, in SQLite (one file) or in PostgreSQL (a team's
+//! Stores whole records and the series of their figures, in SQLite (one file) or in PostgreSQL (a team's
 //! server).
 //!
 //! Start at [`Store`]. [`location::which`] selects the store, [`Draft::of`] prepares a record's JSON for

@@ -6,11 +6,11 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// Maximum number of values of a record without its runs; each takes about 100 bytes. A suite of 10,000
+/// Maximum number of values in a record without its runs; each takes about 100 bytes. A suite of 10,000
 /// benchmarks has 4 million.
 const MOST: usize = 6_000_000;
 
-/// Parses a record, and skips members of the outermost object with a name in `apart`.
+/// Parses a record without those members of the outermost object whose names are in `apart`.
 pub(crate) fn parse(text: &str, apart: &[&str]) -> serde_json::Result<Value> {
     let left = Cell::new(MOST);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str, apart: &[&str]) -> serde_json::Result<Value> {
     reader.end().map(|()| value)
 }
 
-/// A value, counted against the remaining number.
+/// A value that is counted against the remaining number.
 #[derive(Clone, Copy)]
 struct Bounded<'a> {
     left: &'a Cell<usize>,

@@ -1,4 +1,4 @@
-//! Selects the store: pure, except for the inspection of folders.
+//! Selects the store. Pure, except that it inspects folders.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::postgresql::address;
 
-/// A file that marks a `.fathom/` as created by `run` for its builds and inputs only, not for a project.
+/// A file in a `.fathom/` that `run` created for its builds and inputs. It says that the folder doesn't mark
+/// a project.
 pub const WORK_ONLY: &str = "work-only";
 
-/// File name of the store in a project's folder and in the user's.
+/// File name of the store, in a project's folder and in the user's folder.
 const FILE: &str = "store.sqlite";
 
 /// Location of a store, which may not exist yet. Its `Display` and `Debug` never show a password.
@@ -22,7 +23,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Parses an address or a path from the user.
+    /// Parses an address or a path given by the user.
     ///
     /// # Errors
     /// [`Error::Address`] if it is an address of anything else.
@@ -53,8 +54,8 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Selects the store: `--store`, then `FATHOM_STORE`, then the project's, then the user's own. `project` is
-/// the result of [`project`]; `variable` reads the environment.
+/// Selects the store: from `--store`, then `FATHOM_STORE`, then the project's store, then the user's own.
+/// `project` is the result of [`project`]; `variable` reads the environment.
 ///
 /// # Errors
 /// [`Error::Address`], [`Error::NoPlace`].
@@ -83,19 +84,19 @@ pub fn which(
     Ok(Location::File(folder.join(FILE)))
 }
 
-/// Properties of a folder on the way up.
+/// Properties of one of the folders from the current one upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Folder {
-    /// Whether it and its `.fathom/`, if any, belong to this user.
+    /// Whether the folder and its `.fathom/`, if there is one, belong to this user.
     pub own: bool,
-    /// Whether it has a `.git`.
+    /// Whether the folder has a `.git`.
     pub git_root: bool,
-    /// Whether it has a `.fathom/`.
+    /// Whether the folder has a `.fathom/`.
     pub project: bool,
 }
 
-/// Returns the nearest `.fathom/`, from `here` up to the root of the repository or to another user's folder:
-/// another user's store in /tmp must not be mistaken for the project's.
+/// Returns the nearest `.fathom/`, from `here` upwards. Stops at the root of the repository and at another
+/// user's folder: another user's store in /tmp must not be mistaken for the project's.
 pub fn project(here: &Path, look: impl Fn(&Path) -> Option<Folder>) -> Option<PathBuf> {
     for folder in here.ancestors() {
         match look(folder)? {

@@ -1,25 +1,24 @@
-//! Whole records take most of the space: 30 benchmarks with 30 runs each take about 60 kB, their points 40
-//! bytes each. Pruning removes the runs; the metadata of the record and its points stay.
+//! Pruning removes the runs of records; their metadata and points stay. Whole records take most of the space:
+//! a record with 30 benchmarks of 30 runs each takes about 60 kB, and each of its points 40 bytes.
 
 use crate::database::{Cell, Row, select_in};
 use crate::records::{Head, NEWEST_FIRST, heads};
 use crate::{Error, Store, date};
 
-/// Selects the records to prune: those that meet all conditions. Start with the default, which keeps records
-/// with a label.
+/// Selects the records to prune: those that meet all conditions. The default keeps records with a label.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Prune {
-    /// Measured before this time, milliseconds since 1970.
+    /// Prune only records measured before this time, in milliseconds since 1970.
     pub before: Option<i64>,
-    /// Not among this number of newest records of the same command line.
+    /// For each command line, keep this many of the newest records.
     pub keep: Option<u32>,
     /// Also prune records with a label.
     pub labelled: bool,
 }
 
 impl Store {
-    /// Returns the records to prune, oldest first, without changes. Returns none if neither age nor number is
-    /// given.
+    /// Returns the records that would be pruned, oldest first. Returns no records if neither an age nor a
+    /// number is given.
     ///
     /// # Errors
     /// Database errors.

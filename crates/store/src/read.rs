@@ -13,11 +13,11 @@ use crate::{Error, Point, Store};
 /// One metric of a benchmark.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its number in this store.
+    /// The number of the series in this store.
     pub number: i64,
     /// Name of the benchmark.
     pub benchmark: String,
-    /// Its parameters: names and values.
+    /// The benchmark's parameters: names and values.
     pub parameters: Vec<(String, String)>,
     /// Name of the metric.
     pub metric: String,
@@ -27,7 +27,7 @@ pub struct Series {
     pub direction: Option<String>,
     /// Description of the metric.
     pub meaning: String,
-    /// The requested number of newest points, oldest first.
+    /// The newest points, oldest first; their number is the one that was requested.
     pub last: Vec<Point>,
 }
 
@@ -43,16 +43,16 @@ pub struct HistoryPoint {
 /// Selects series.
 #[derive(Debug, Clone, Default)]
 pub struct SeriesFilter {
-    /// Names of benchmarks, new or old; `*` matches any characters. All if empty.
+    /// Names of benchmarks, old or new; `*` matches any characters. If empty, all benchmarks.
     pub benchmarks: Vec<String>,
-    /// Name of the metric; all if absent.
+    /// Name of the metric; `None` for all.
     pub metric: Option<String>,
 }
 
-/// Start of the selected points.
+/// Which points are selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Since {
-    /// Everything.
+    /// All points.
     Start,
     /// Points measured at this time or later, milliseconds since 1970 ([`crate::date::parse`]).
     Time(i64),
@@ -61,7 +61,7 @@ pub enum Since {
 }
 
 impl Store {
-    /// Returns series by name, each with its `last` newest points.
+    /// Returns series, sorted by name, each with its `last` newest points.
     ///
     /// # Errors
     /// Database errors.
@@ -91,7 +91,7 @@ impl Store {
         self.reading(|database| newest(database, series, last))
     }
 
-    /// Returns the [`Point::place`] of the newest point of each series with points.
+    /// Returns the [`Point::place`] of the newest point of each series that has points.
     ///
     /// # Errors
     /// Database errors.
@@ -205,7 +205,7 @@ pub(crate) fn list(
 }
 
 /// Returns whether a name matches a pattern in which `*` matches any characters. A name that equals the
-/// pattern always matches, even with stars in it.
+/// pattern always matches, even if it contains stars.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
@@ -240,16 +240,16 @@ fn point(row: &mut Row) -> Point {
     }
 }
 
-/// Returns the unsealed points, unordered.
+/// Returns the unsealed points, in no particular order.
 pub(crate) fn tail_of(database: &mut dyn Database, series: i64) -> Result<Vec<Point>, Error> {
     let statement = format!("SELECT {TAIL} FROM tail WHERE series = $1");
     let rows = database.query(&statement, &[series.into()])?;
     Ok(rows.into_iter().map(|mut row| point(&mut row)).collect())
 }
 
-/// Returns the newest points of each series. Uses one statement for all tails, one for the places of all
-/// chunks, then one for each round in which a series needs its next chunk, which is usually one. A statement
-/// per series took 10 ms each over a network.
+/// Returns the newest points of each series. It uses one statement for all tails and one for the places of
+/// all chunks. After that, it reads the next chunk of every series that needs more points, one statement at a
+/// time for all of them; usually one is enough. A statement for each series took 10 ms over a network.
 fn newest(
     database: &mut dyn Database,
     series: &[i64],
@@ -266,7 +266,7 @@ fn newest(
     for mut row in select_in(database, &tails, &keys, &end)? {
         found.entry(row.int()).or_default().push(point(&mut row));
     }
-    // Unopened chunks of each series, the newest last.
+    // The chunks of each series that were not opened yet, the newest last.
     let mut closed: HashMap<i64, Vec<(i64, i64)>> = HashMap::new();
     let places = "SELECT series, COALESCE(place, last) AS newest, id FROM chunk WHERE series";
     for mut row in select_in(database, places, &keys, "ORDER BY newest")? {

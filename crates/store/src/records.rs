@@ -11,19 +11,20 @@ use crate::{Error, Input, Revision, Store};
 /// Metadata of a record, available without opening it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// Its number in this store; records saved later have higher numbers.
+    /// The number of the record in this store; records saved later have higher numbers.
     pub number: i64,
-    /// Its id, which is the same in every store. The first twelve digits are enough for display.
+    /// The id of the record, which is the same in every store. The first twelve digits are enough for
+    /// display.
     pub id: String,
-    /// `bench`, `startup`, ...
+    /// The verb that made the record: `bench`, `startup`, ...
     pub kind: String,
     /// Start of the measurement, milliseconds since 1970, UTC.
     pub time: i64,
-    /// Time of its commit, if known ([`crate::git::places`]), otherwise its turn.
+    /// Time of the commit, if known ([`crate::git::places`]), otherwise the record's `turn`.
     pub place: i64,
-    /// Its time, or that of the previous record if the clock was set back.
+    /// The time of the record, or the time of the previous record if the clock was set back.
     pub turn: i64,
-    /// Number of its segment.
+    /// Number of the record's segment.
     pub environment: i64,
     /// The measured source, if it was in a repository.
     pub revision: Option<Revision>,
@@ -35,15 +36,16 @@ pub struct Head {
     pub seed: Option<u64>,
     /// Version of Fathom that made the measurement.
     pub fathom_version: String,
-    /// Time when its runs were pruned, if they were.
+    /// The time at which the record's runs were pruned, if they were.
     pub pruned: Option<i64>,
-    /// Its labels.
+    /// The record's labels.
     pub labels: Vec<String>,
 }
 
 impl Head {
-    /// Returns its position among all records, the same in every store: by the time of its commit if known,
-    /// then by the time of the measurement, then in the order of saving.
+    /// Returns the position of the record among all records, which is the same in every store. Records are
+    /// ordered by the time of the commit if it is known, then by the time of the measurement, then in the
+    /// order of saving.
     pub fn order(&self) -> (i64, i64, i64) {
         (self.place, self.turn, self.number)
     }
@@ -57,9 +59,9 @@ impl Head {
 /// Selects records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// All.
+    /// All records.
     All,
-    /// The last saved record is 1, the one before it is 2: `@-1`, `@-2`.
+    /// The n-th last record saved, from 1: `@-1`, `@-2`.
     Last(u64),
     /// Prefix of an id.
     Id(String),
@@ -67,7 +69,7 @@ pub enum Selector {
     Revision(String),
     /// A label.
     Label(String),
-    /// Any label; only this number of newest records.
+    /// The newest records with any label, at most this number.
     Labelled(u32),
 }
 
@@ -75,12 +77,12 @@ const COLUMNS: &str =
     "SELECT id, hash, kind, time, environment, revision, branch, dirty, command, inputs, seed,
     fathom_version, pruned, COALESCE(place, turn, time), COALESCE(turn, time) FROM record";
 
-/// SQL to sort by newest record first.
+/// SQL that sorts records, newest first.
 pub(crate) const NEWEST_FIRST: &str =
     "COALESCE(place, turn, time) DESC, COALESCE(turn, time) DESC, id DESC";
 
 impl Store {
-    /// Returns matching records in reverse order ([`Head::order`]); none if nothing matches.
+    /// Returns matching records in reverse order ([`Head::order`]); empty if none match.
     ///
     /// # Errors
     /// Database errors.
@@ -88,8 +90,8 @@ impl Store {
         self.reading(|database| select(database, which))
     }
 
-    /// Finds the records for `asked`: `@-1`, a label, or a prefix of an id or of a revision, in this order. A
-    /// label and a revision may have several.
+    /// Finds the records for `asked`: `@-1`, a label, or a prefix of an id or of a revision, tried in this
+    /// order. A label and a revision may match several records.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Ambiguous`], database errors.
@@ -180,7 +182,7 @@ fn candidates(found: &[Head], which: &Selector) -> Vec<String> {
 }
 
 fn select(database: &mut dyn Database, which: &Selector) -> Result<Vec<Head>, Error> {
-    // Selects the prefix as a range, which uses an index and has no pattern characters.
+    // Selects the prefix as a range: this uses an index and needs no pattern characters.
     let range = |digits: &str| vec![digits.into(), Cell::Text(format!("{digits}g"))];
     let newest_labelled =
         format!("WHERE id IN (SELECT record FROM label) ORDER BY {NEWEST_FIRST} LIMIT $1");

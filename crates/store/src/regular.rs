@@ -11,7 +11,7 @@ use std::path::Path;
 /// # Errors
 /// The system's error, or the type of a path that isn't a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Doesn't wait for a writer; has no effect on a regular file.
+    // This flag avoids waiting for a writer, and has no effect on a regular file.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)

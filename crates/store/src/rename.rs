@@ -7,12 +7,12 @@ use crate::read::{Since, points};
 use crate::{Error, Store};
 
 impl Store {
-    /// Renames a benchmark. Its points continue under the new name, and points saved later under the old name
-    /// (by an old branch's suite) join them. If a benchmark with the new name exists, the two are merged.
-    /// Returns the number of series.
+    /// Renames a benchmark. Its points continue under the new name. Points saved later under the old name (by
+    /// an old branch's suite) join them. If a benchmark with the new name exists, the two are merged. Returns
+    /// the number of series.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Rename`] if a record has both, since they are two benchmarks then.
+    /// [`Error::NotFound`]; [`Error::Rename`] if a record has both names, since they are then two benchmarks.
     pub fn rename(&mut self, old: &str, new: &str) -> Result<usize, Error> {
         self.writing(|database| rename(database, old, new))
     }
@@ -26,7 +26,7 @@ impl Store {
     }
 }
 
-/// Returns old names with their current names; no current name is also an old one.
+/// Returns old names with their current names. A current name is never also an old one.
 pub(crate) fn aliases(database: &mut dyn Database) -> Result<HashMap<String, String>, Error> {
     let rows = database.query("SELECT old, new FROM alias", &[])?;
     Ok(rows

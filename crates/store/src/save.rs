@@ -1,4 +1,4 @@
-//! Saves a record, its labels and its points, all or nothing.
+//! Saves a record, its labels and its points, all of them or nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,11 +9,11 @@ use crate::records::label;
 use crate::rename::aliases;
 use crate::{Draft, Error, NewPoint, Point, Segment, Store, date};
 
-/// A series is checked after about every 64th new point, at random, so that 450 series are not sealed in the
-/// same save. At least 448 points, usually 512, are then sealed together.
+/// A series is checked after about every 64th new point. The choice is random, so that 450 series are not
+/// sealed in the same save. At least 448 points, usually 512, are then sealed together.
 const LOOK_EVERY: u64 = 64;
 const SEALED: usize = 448;
-/// Maximum number of points in a chunk: to read a few of them, all are decoded.
+/// Maximum number of points in a chunk: reading a few of them requires decoding all.
 const LARGEST: usize = 1024;
 
 /// Result of saving.
@@ -21,7 +21,7 @@ const LARGEST: usize = 1024;
 pub struct Saved {
     /// The record's id.
     pub id: String,
-    /// False if the store already had it; then only its labels were added.
+    /// False if the store already had the record. In this case, only its labels were added.
     pub new: bool,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
@@ -31,10 +31,10 @@ pub struct Saved {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Warning {
     /// The clock is earlier than the time of a record already saved in the same environment. A record that
-    /// only started earlier is not a problem: measurements may overlap.
+    /// merely started earlier is not a problem, since measurements may overlap.
     #[error(
-        "the clock was set back: it shows {}, but a record saved before this one is from {}. This record is kept \
-         and sorted after that one; set the clock (`timedatectl`) before you measure again",
+        "the clock was set back: it shows {}, but a record saved earlier is dated {}. This record is kept and \
+         sorted after that one; set the clock (`timedatectl`) before you measure again",
         date::text(*.now), date::text(*.before)
     )]
     ClockJumpedBack {
@@ -49,13 +49,14 @@ impl Store {
     /// Saves a record. It is durable when this returns.
     ///
     /// # Errors
-    /// Database errors; nothing is saved then. [`crate::save_or_keep`] writes it to a file instead.
+    /// Database errors; in this case nothing is saved. [`crate::save_or_keep`] writes the record to a file
+    /// instead.
     pub fn save(&mut self, draft: &Draft) -> Result<Saved, Error> {
         let mut saved = self.save_all(std::slice::from_ref(draft))?;
         Ok(saved.remove(0))
     }
 
-    /// Saves records in one transaction, all or none.
+    /// Saves records in one transaction, all of them or none.
     ///
     /// # Errors
     /// Database errors.
@@ -86,7 +87,7 @@ impl Store {
                     let series = keys.of(database, &draft.points)?;
                     for (point, key) in draft.points.iter().zip(series) {
                         let points = new.entry(key).or_default();
-                        // If two benchmarks of a record were renamed to the same name, the first one is kept.
+                        // If two benchmarks of a record were renamed to the same name, keep the first one.
                         if points.last().is_none_or(|last| last.record != record) {
                             points.push(with_figure(at, point));
                         }
@@ -102,7 +103,7 @@ impl Store {
     }
 }
 
-/// Returns the number of a segment, and creates it if it has no measurement yet.
+/// Returns the number of a segment. Creates the segment if it has no measurements yet.
 fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Error> {
     let key = [
         Cell::from(segment.key.as_str()),
@@ -115,7 +116,8 @@ fn environment(database: &mut dyn Database, segment: &Segment) -> Result<i64, Er
     Ok(rows.into_iter().next().map_or(0, |mut row| row.int()))
 }
 
-/// Returns the turn after those of its environment, and a warning if the clock disagrees.
+/// Returns the time by which a record is ordered (its turn), and a warning if the clock disagrees. A new
+/// record is never ordered before the existing records of its environment.
 fn turn(
     database: &mut dyn Database,
     draft: &Draft,
@@ -139,7 +141,7 @@ fn turn(
     Ok((turn, set_back))
 }
 
-/// Saves a record unless it exists. Returns its number and its turn.
+/// Saves a record unless it exists. Returns its number, its turn and the result.
 fn record(
     database: &mut dyn Database,
     draft: &Draft,
@@ -225,9 +227,9 @@ fn with_figure(at: Point, point: &NewPoint) -> Point {
     }
 }
 
-/// Writes points by series, to the tails or, if there are enough for chunks (from a large bundle), directly
-/// to sealed chunks: through the tails each would be written, read and deleted again. Returns the series
-/// whose tail must be checked.
+/// Writes points by series. They go to the tails or, if there are enough for chunks (from a large bundle),
+/// directly to sealed chunks, since points in a tail are written, read and deleted again. Returns the series
+/// whose tails must be checked.
 fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<Vec<i64>, Error> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut touched = Vec::new();
@@ -265,7 +267,7 @@ fn write(database: &mut dyn Database, new: BTreeMap<i64, Vec<Point>>) -> Result<
 
 type Name = (String, String, String);
 
-/// Numbers and units of series by name, during one transaction.
+/// The numbers and units of series, by name, for the duration of one transaction.
 struct Keys {
     known: HashMap<Name, (i64, String)>,
     aliases: HashMap<String, String>,
@@ -279,7 +281,7 @@ impl Keys {
         })
     }
 
-    /// Returns the series of a point by the name in its record.
+    /// Returns the series of a point, by the name in its record.
     fn name(&self, point: &NewPoint) -> Name {
         let benchmark = self
             .aliases
@@ -289,8 +291,8 @@ impl Keys {
         (benchmark.clone(), parameters, point.metric.clone())
     }
 
-    /// Returns the name for a point whose unit differs from that of its series: values of two units can't be
-    /// ordered, so it gets a separate series.
+    /// Returns the name for a point whose unit differs from the unit of its series. Values of two units can't
+    /// be ordered, so the point belongs to a separate series.
     fn name_with_unit(&self, point: &NewPoint) -> Name {
         let mut apart = point.clone();
         apart
@@ -299,7 +301,7 @@ impl Keys {
         self.name(&apart)
     }
 
-    /// Returns the series of each point by its name. In a new series, the first point determines the unit.
+    /// Returns the name of each point's series. In a new series, the first point determines the unit.
     fn names(&self, points: &[NewPoint], named: Vec<Name>) -> Vec<Name> {
         let mut new: HashMap<Name, &str> = HashMap::new();
         let mut names = Vec::with_capacity(points.len());
@@ -316,7 +318,7 @@ impl Keys {
         names
     }
 
-    /// Returns the number of the series of each point, and creates new series.
+    /// Returns the number of each point's series. Creates the series that are new.
     fn of(&mut self, database: &mut dyn Database, points: &[NewPoint]) -> Result<Vec<i64>, Error> {
         let named: Vec<Name> = points.iter().map(|point| self.name(point)).collect();
         self.look_up(database, &named)?;

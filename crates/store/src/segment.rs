@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// Facts that open a new segment when they change. Excludes the load, which changes all the time, and the
-/// name of the machine, which differs for each run in a container.
+/// Facts that begin a new segment when they change. They exclude the load, which changes all the time, and
+/// the name of the machine, which differs for each run in a container.
 const DECIDES: [&str; 7] = [
     "kernel",
     "architecture",
@@ -18,14 +18,14 @@ const DECIDES: [&str; 7] = [
 /// An environment with comparable figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// Short and stable: the same facts have the same key on every machine.
+    /// A short key. The same facts have the same key on every machine.
     pub key: String,
     /// The facts, in the format of a record's `environment`.
     pub facts: Value,
 }
 
 impl Segment {
-    /// Creates the segment of a record's `environment`. Memory is rounded to whole GiB, since kernels reserve
+    /// Returns the segment of a record's `environment`. Memory is rounded to whole GiB, since kernels reserve
     /// slightly different amounts.
     pub fn of(environment: &Value) -> Segment {
         let fact = |name: &&str| {
@@ -41,7 +41,7 @@ impl Segment {
     }
 }
 
-/// Returns lower-case hexadecimal digits.
+/// Formats bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -13,12 +13,12 @@ use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
 use crate::regular;
 
-/// Marks the file as a store, to tell it from a database of another program.
+/// Marks the file as a store, to distinguish it from a database of another program.
 const APPLICATION: i64 = 0x4654_484d; // FTHM
 
-/// Applied before the first statement. FULL: saved data also survives a power failure, at one flush per
-/// record. Checkpoints every 4000 pages instead of 1000: a record of 30 benchmarks dirties 450. An untrusted
-/// file must not run code.
+/// Settings that are applied before the first statement. With FULL, saved data survives a power failure, at
+/// one flush per record. Checkpoints happen every 4000 pages instead of 1000, since a record of 30 benchmarks
+/// changes 450. An untrusted file must not run code.
 const SETTINGS: &str = "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
     PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000;";
 
@@ -28,16 +28,16 @@ pub(crate) struct Sqlite {
     wait: Duration,
 }
 
-/// Opens or creates the file. It and its folder are readable only by their owner.
+/// Opens or creates the file. Only their owner can read the file and its folder.
 pub(crate) fn open(path: &Path, wait: Duration) -> Result<Sqlite, Error> {
     let name = path.display().to_string();
     make_file(path)?;
     refuse_other_files(path, &name)?;
-    // Made absolute, since some relative names are not files for SQLite.
+    // Make the path absolute, since SQLite doesn't treat every relative name as a file.
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let bytes = absolute.as_os_str().as_encoded_bytes();
     let (mut store, form) = match connect(bytes, "", &name, wait) {
-        // If even side files can't be created, no other process can be writing.
+        // If not even side files can be created, no other process can be writing.
         Err(Error::ReadOnly { .. } | Error::Unusable { .. }) if !has_log(path) => {
             connect(bytes, "?immutable=1", &name, wait)?
         }
@@ -72,13 +72,14 @@ fn make_file(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes nothing until the file is known to be a store; a text file stays unchanged.
+/// Returns an error for a file that isn't a store. Nothing is written before this is known, so a text file
+/// stays unchanged.
 fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
     let other = |why: &str| Error::NotAStore {
         store: name.to_owned(),
         why: why.to_owned(),
     };
-    // Checked before opening, which may block forever.
+    // Check this before opening the file, which may block forever.
     if let Some(what) = path
         .metadata()
         .ok()
@@ -98,7 +99,7 @@ fn refuse_other_files(path: &Path, name: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns whether there is a write-ahead log with content.
+/// Returns whether the file has a write-ahead log with content.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -108,7 +109,7 @@ fn has_log(path: &Path) -> bool {
 /// Returns a connection and the schema version of its file.
 fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqlite, i64), Error> {
     let failed = |error| explain(error, name, wait);
-    // As a URI with all special bytes escaped.
+    // Pass the path as a URI with all special bytes escaped.
     let escape = |byte: &u8| match byte {
         b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
         _ if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
@@ -134,8 +135,8 @@ fn connect(path: &[u8], query: &str, name: &str, wait: Duration) -> Result<(Sqli
 }
 
 impl Sqlite {
-    /// Initializes an empty file: freed pages can be returned, and readers don't wait for writers. Changing
-    /// the journal mode doesn't use the busy handler, so it is retried.
+    /// Initializes an empty file, so that freed pages can be returned and readers don't wait for writers.
+    /// Changing the journal mode doesn't use the busy handler, so it is retried.
     fn begin_life(&mut self) -> Result<(), Error> {
         let begun = Instant::now();
         loop {
@@ -155,8 +156,8 @@ impl Sqlite {
     }
 
     fn run(&self, statement: &str, values: &[Cell]) -> rusqlite::Result<Vec<Row>> {
-        // SQLite treats `$1` as a name and compares it with all previous names: 30 us for each row of points.
-        // `?1` is a number.
+        // SQLite treats `$1` as a name and compares it with all previous names, which takes 30 us for each
+        // row of points. `?1` is a number.
         let mut prepared = self.connection.prepare(&statement.replace('$', "?"))?;
         let columns = prepared.column_count();
         let mut rows = prepared.query(rusqlite::params_from_iter(values))?;
@@ -209,7 +210,7 @@ impl Database for Sqlite {
                 return self.number("PRAGMA user_version");
             }
             if application != 0 || !is_empty {
-                let why = "it is a database of another program".to_owned();
+                let why = "it is another program's database".to_owned();
                 return Err(Error::NotAStore {
                     store: self.name.clone(),
                     why,
@@ -240,7 +241,7 @@ impl Database for Sqlite {
     }
 
     fn shrink(&mut self) -> Result<(), Error> {
-        // It frees one page per row of the answer, so all rows must be read.
+        // The statement frees one page for each row of its answer, so all rows must be read.
         self.query("PRAGMA incremental_vacuum", &[])?;
         self.query("PRAGMA wal_checkpoint(TRUNCATE)", &[]).map(drop)
     }
@@ -283,7 +284,7 @@ fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
             store,
             why: "it is not an SQLite file, or its header is damaged".to_owned(),
         },
-        // The memory of the log's index is a file, so this also means that the disk is full.
+        // The index of the log is memory backed by a file, so this error also means that the disk is full.
         (ErrorCode::DiskFull, _) | (_, ffi::SQLITE_IOERR_SHMSIZE) => Error::Full { store },
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => Error::Locked {
             store,
@@ -291,8 +292,7 @@ fn explain(error: rusqlite::Error, name: &str, wait: Duration) -> Error {
         },
         (_, ffi::SQLITE_IOERR_WRITE) => Error::Unusable {
             store,
-            why: "a write failed: its disk is failing, or a limit on the size of files (`ulimit -f`) is \
-                  reached"
+            why: "a write failed: its disk is failing, or the file size limit (`ulimit -f`) has been reached"
                 .to_owned(),
         },
         (ErrorCode::DatabaseCorrupt, _) => Error::Damaged { store, what: why },

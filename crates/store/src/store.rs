@@ -6,18 +6,19 @@ use crate::database::{Access, Database, in_transaction};
 use crate::postgresql::{self, address};
 use crate::{Error, Location, form, sqlite, variables};
 
-/// Options to open a store.
+/// Options for opening a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Maximum time that a writer waits for the previous one.
+    /// Maximum time that a writer waits for the previous writer.
     pub wait: Duration,
-    /// Creates the store if it doesn't exist; read-only verbs don't.
+    /// Whether to create the store if it doesn't exist; false for read-only verbs.
     pub create: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        // A save takes about 30 ms, so this is a queue of a thousand, or a process that hangs.
+        // A save takes about 30 ms, so a longer wait means a queue of a thousand saves, or a process that
+        // hangs.
         Options {
             wait: Duration::from_secs(30),
             create: true,
@@ -25,7 +26,7 @@ impl Default for Options {
     }
 }
 
-/// An open store. Many processes may open the same one at once; each change is atomic, and durable when its
+/// An open store. Many processes may open the same store at once. Each change is atomic, and durable when its
 /// function returns.
 pub struct Store {
     pub(crate) database: Box<dyn Database>,
@@ -36,13 +37,13 @@ pub struct Store {
 pub struct Info {
     /// The store, without its password.
     pub store: String,
-    /// Its schema version.
+    /// The store's schema version.
     pub form: i64,
     /// Number of records.
     pub records: i64,
-    /// Number of these whose runs were pruned.
+    /// Number of records whose runs were pruned.
     pub pruned: i64,
-    /// Time of the oldest and the newest record, milliseconds since 1970; absent in an empty store.
+    /// Times of the oldest and the newest record, milliseconds since 1970; `None` in an empty store.
     pub span: Option<(i64, i64)>,
     /// Number of series.
     pub series: i64,
@@ -58,7 +59,7 @@ pub struct Info {
     pub bytes: u64,
     /// Bytes of whole records.
     pub record_bytes: i64,
-    /// Bytes of points: exact for sealed ones, the usual 65 bytes for each other one.
+    /// Bytes of points: exact for sealed points, the usual 65 bytes for each other point.
     pub point_bytes: i64,
 }
 
@@ -71,7 +72,7 @@ impl Store {
         Store::open_with(location, Options::default())
     }
 
-    /// Opens a store with options.
+    /// Opens a store with the given options.
     ///
     /// # Errors
     /// Any [`Error`] of a store.
@@ -92,7 +93,7 @@ impl Store {
         Ok(Store { database })
     }
 
-    /// Returns its path or address, without its password.
+    /// Returns the store's path or address, without its password.
     pub fn name(&self) -> &str {
         self.database.name()
     }
@@ -159,7 +160,7 @@ impl Store {
         Ok(counts.join("-"))
     }
 
-    /// Runs `body` with a consistent view, unaffected by concurrent writes.
+    /// Runs `body` with a consistent view that concurrent writes don't affect.
     pub(crate) fn reading<T>(
         &mut self,
         body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,
@@ -167,7 +168,8 @@ impl Store {
         in_transaction(&mut *self.database, Access::Read, body)
     }
 
-    /// Runs `body` as one writer at a time, all or nothing.
+    /// Runs `body` in a writing transaction, which takes effect as a whole or not at all. Only one writer
+    /// runs at a time.
     pub(crate) fn writing<T>(
         &mut self,
         body: impl FnOnce(&mut dyn Database) -> Result<T, Error>,

@@ -1,14 +1,14 @@
-//! Environment variables that name a store or grant access to it, and the key for hashes of secrets. They are
-//! only for Fathom: measured, built and queried commands don't get them.
+//! Environment variables that name a store, grant access to it, or contain the key for hashes of secrets.
+//! They are only for Fathom: measured, built and queried commands don't get them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 static TAKEN: OnceLock<HashMap<String, String>> = OnceLock::new();
 
-/// Returns whether a variable is one of them: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`, `FATHOM_ATTEMPT` (the
-/// folder of a job), `FATHOM_SERVER` (the `fathom mcp` that runs this verb), or a variable of PostgreSQL's
-/// clients (`PG*`).
+/// Returns whether a variable is withheld from commands: `FATHOM_STORE`, `FATHOM_REDACTION_KEY`,
+/// `FATHOM_ATTEMPT` (the folder of a job), `FATHOM_SERVER` (the `fathom mcp` that runs this verb), or a
+/// variable of PostgreSQL's clients (`PG*`).
 pub fn is_withheld(name: &str) -> bool {
     matches!(
         name,
@@ -30,8 +30,8 @@ pub fn taken() -> impl Iterator<Item = (&'static str, &'static str)> {
     taken.map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
-/// Removes them from the environment of this process, and thus of all its children. [`get`] still returns
-/// them.
+/// Removes these variables from the environment of this process, so its children don't get them. [`get`]
+/// still returns their values.
 ///
 /// # Safety
 /// No other thread may be running, since it could read the environment at the same time.
@@ -48,6 +48,6 @@ pub unsafe fn withhold() {
             taken.insert(name.to_owned(), value);
         }
     }
-    // A second call finds no variables, and must not discard those of the first.
+    // A second call finds no variables, and must not discard the variables of the first call.
     let _ = TAKEN.set(taken);
 }

@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 
 /// Names of the program, the most common first.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-/// Finds defects of a page as shown, as a list of sentences.
+/// Script that returns the visible defects of a page as a list of sentences.
 const CHECKS: &str = include_str!("checks.js");
-/// Time until a page can be used, in milliseconds since the request: it has been drawn, and no script is
-/// running.
+/// Script that returns the time in milliseconds from the request until the page can be used: the page has
+/// been drawn, and no script is running.
 const INTERACTIVE: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
     const drawn = performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime);
     done(Math.max(...drawn, performance.getEntriesByType('navigation')[0].loadEventEnd));
   })))";
-/// Numbers the controls in their order and tracks the focus.
+/// Script that numbers the controls in their order and tracks the focus.
 const MARK: &str = "
     window.order = [...document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]')]
       .filter((node) => node.checkVisibility() && !node.disabled);
@@ -32,7 +32,7 @@ const MARK: &str = "
     document.body.removeAttribute('tabindex');
     window.scrollTo(0, 0);
     window.order.length";
-/// Longer than any operation takes; only reached if the browser has died.
+/// Timeout of every operation. It is longer than any takes, so it only expires if the browser has died.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running browser with one page. Dropping it ends the browser.
@@ -42,14 +42,14 @@ pub struct Chromium {
     messages: Receiver<Value>,
     last: u64,
     session: Option<String>,
-    /// Errors of the page and its requests, neither of which Fathom's pages may cause.
+    /// Errors reported by the page or by its requests. Fathom's pages must not cause any.
     pub complaints: Vec<String>,
     folder: PathBuf,
     /// Prefix of the addresses that the page may request: those of its own server.
     own: Option<String>,
 }
 
-/// Returns the path of an installed browser, or `None`.
+/// Returns the path of an installed browser, or `None` if there isn't one.
 pub fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -88,7 +88,7 @@ impl Chromium {
                 "--disable-background-networking",
                 "--hide-scrollbars",
                 "--no-first-run",
-                // No animation is still running when a test checks positions.
+                // No animation must still be running when a test checks positions.
                 "--force-prefers-reduced-motion",
             ])
             .arg(format!(
@@ -193,10 +193,11 @@ impl Chromium {
         self.go(&format!("file://{}", path.display()), None);
     }
 
-    /// Opens the page of a server and waits until it has loaded. It may only send requests to this server.
+    /// Opens the page of a server and waits until it has loaded. The page may only send requests to this
+    /// server.
     pub fn open_live(&mut self, address: &str) {
         let path = address.match_indices('/').nth(2).map(|(at, _)| at + 1);
-        // Another anchor on the open page would not load a new page.
+        // Changing only the anchor of the open page would not load it again.
         self.go("about:blank", None);
         self.go(address, path.map(|end| address[..end].to_owned()));
     }
@@ -212,7 +213,7 @@ impl Chromium {
         self.run(INTERACTIVE).as_f64().expect("a number") / 1000.0
     }
 
-    /// Returns the defects of the page as shown, in sentences.
+    /// Returns the visible defects of the page as sentences.
     pub fn defects(&mut self) -> Vec<String> {
         let found = self.run(CHECKS);
         let found = found.as_array().expect("a list").iter();
@@ -233,7 +234,7 @@ impl Chromium {
         self.drawn();
     }
 
-    /// Waits until everything is drawn: a page may redraw once its first size is known.
+    /// Waits until everything is drawn: a page may redraw once its size is known.
     fn drawn(&mut self) {
         self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))");
     }
@@ -260,7 +261,7 @@ impl Chromium {
         }
     }
 
-    /// Returns defects of keyboard navigation: each press of Tab must move to the next control, in reading
+    /// Returns the defects of keyboard navigation: each press of Tab must move to the next control in reading
     /// order, and the focus must be visible.
     pub fn defects_of_keys(&mut self) -> Vec<String> {
         self.drawn();
@@ -292,8 +293,8 @@ impl Chromium {
         self.release_pointer(to);
     }
 
-    /// Presses the pointer's button at a position in the window, after it is drawn, so that recent scrolling
-    /// is included.
+    /// Presses the pointer's button at a position in the window, after the window is drawn, so that recent
+    /// scrolling is taken into account.
     pub fn press_pointer(&mut self, at: (f64, f64)) {
         self.drawn();
         self.pointer("mouseMoved", at, false);
@@ -358,7 +359,7 @@ impl Chromium {
         found.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Returns the whole page as PNG.
+    /// Returns an image of the whole page as PNG.
     pub fn picture(&mut self) -> Vec<u8> {
         let parameters = json!({ "captureBeyondViewport": true, "format": "png" });
         let layout = self.call("Page.getLayoutMetrics", json!({}));
@@ -374,7 +375,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It exits when its pipe is closed; killing it makes sure.
+        // The browser exits when its pipe is closed; killing it makes sure of that.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,16 +1,16 @@
 //! Records which tests ran, and which were skipped for lack of a privilege. For tests only.
 //!
-//! A test that returns early passes, although it proved nothing. It therefore reports the reason here,
-//! bypassing the capture of the test harness, and in the file given by `FATHOM_TEST_LOG`, where `.ci/run`
-//! counts it.
+//! A test that returns early passes, although it proved nothing. Such a test therefore reports its reason
+//! here. The reason is printed, bypassing the capture of the test harness, and written to the file given by
+//! `FATHOM_TEST_LOG`, where `.ci/run` counts it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// The variable with the file's path, which must be absolute, because tests run in the folder of their
-/// package.
+/// The environment variable with the path of the log. The path must be absolute, because tests run in the
+/// folder of their package.
 const LOG: &str = "FATHOM_TEST_LOG";
 
 /// Prints and logs that the calling test is skipped, and why.
@@ -33,8 +33,8 @@ pub fn tier(name: &str, available: bool, why_not: impl FnOnce() -> String) -> bo
 /// Copies a program that the test will execute.
 ///
 /// A separate process makes the copy. If the test copied the program itself, it would hold the copy open for
-/// writing, and so would each child that another test forks at the same time, until that child executes its
-/// own program.
+/// writing. A child that another test forks at that moment would then hold it open too, until that child
+/// executes its own program.
 ///
 /// # Panics
 /// If `cp` can't be started or fails.
@@ -52,7 +52,7 @@ fn test() -> String {
     thread.name().unwrap_or("unknown test").to_string()
 }
 
-/// Makes one write in append mode, so that lines of concurrent tests don't mix.
+/// Writes the line with a single append, so that lines of concurrent tests don't mix.
 fn log(line: &str) {
     let Some(path) = std::env::var_os(LOG) else {
         return;

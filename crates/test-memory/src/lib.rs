@@ -1,8 +1,8 @@
-//! Maximum memory of a thread during an operation, counted by the allocator; and checks that mutated input
-//! doesn't make parsers exceed a limit.
+//! Measures the maximum memory that a thread holds during an operation, as counted by the allocator, and
+//! checks that mutated input doesn't make parsers exceed a limit.
 //!
-//! An allocator belongs to a whole program: each test binary that uses this has `#[global_allocator] static
-//! ALLOCATOR: Counting = Counting;`.
+//! A program has only one allocator, so each test binary that uses this crate declares `#[global_allocator]
+//! static ALLOCATOR: Counting = Counting;`.
 
 mod mutations;
 
@@ -21,7 +21,7 @@ thread_local! {
 pub struct Counting;
 
 fn change(bytes: isize) {
-    // A thread that is exiting no longer has its counter, and nothing reads it.
+    // An exiting thread no longer has its counter, and nothing reads it any more.
     let _ = LIVE.try_with(|live| {
         live.set(live.get() + bytes);
         let _ = MOST.try_with(|most| most.set(most.get().max(live.get())));
@@ -49,7 +49,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns the maximum number of bytes that this thread held during `work`, beyond those it held before.
+/// Returns the maximum number of bytes that this thread held during `work`, in addition to those that it held
+/// before.
 pub fn most_in(work: impl FnOnce()) -> isize {
     let before = LIVE.get();
     MOST.set(before);

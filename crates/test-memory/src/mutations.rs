@@ -1,7 +1,7 @@
 //! Checks that parsers of foreign bytes survive malformed input.
 //!
-//! Valid input with a few bytes changed, thousands of times, from a fixed seed: no panic, and no more memory
-//! than a limit.
+//! A few bytes of valid input are changed, thousands of times, from a fixed seed. A parser must neither panic
+//! nor use more memory than a limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ const ROUNDS: u64 = 4_000;
 /// Maximum number of changes per mutation.
 const MOST_CHANGES: u64 = 6;
 
-/// Marsaglia's xorshift: the same numbers in every run.
+/// Marsaglia's xorshift, which generates the same numbers in every run.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
         self.next() % end.max(1)
     }
 
-    /// Returns a number that is difficult for parsers, or any number.
+    /// Returns either a number that is difficult for parsers or an arbitrary one.
     fn number(&mut self) -> u64 {
         let likely = [
             0,

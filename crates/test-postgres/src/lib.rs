@@ -112,7 +112,8 @@ impl Server {
         let port = fathom_measure::server::free_port().unwrap();
         configure(&data, folder.path(), port, tls);
 
-        // The shell ends the server when its standard input ends, which happens however this process dies.
+        // The shell ends the server when its standard input ends, which happens no matter how this process
+        // dies.
         let mut shell = Command::new("sh");
         as_user(&mut shell);
         shell.args([
@@ -134,17 +135,17 @@ impl Server {
         })
     }
 
-    /// Returns the folder of its socket.
+    /// Returns the folder that contains the server's socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Returns the file with the authority that signed the server's certificate.
+    /// Returns the path of the certificate of the authority that signed the server's certificate.
     pub fn authority(&self) -> PathBuf {
         self.folder.path().join("authority.crt")
     }
 
-    /// Returns the address of the store given by `query`, over TCP with the password.
+    /// Returns the address of the store over TCP, with the password and this query string.
     pub fn address(&self, query: &str) -> String {
         let port = self.port;
         format!("postgres://fathom:{PASSWORD}@127.0.0.1:{port}/postgres?{query}")
@@ -158,7 +159,8 @@ impl Drop for Server {
     }
 }
 
-/// Returns the folder of the programs: Debian installs them outside the path, and the newest sorts last.
+/// Returns the folder of PostgreSQL's programs. Debian installs them outside `PATH`; the newest version sorts
+/// last.
 fn bin() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut debian: Vec<PathBuf> =
@@ -175,7 +177,7 @@ fn bin() -> Option<PathBuf> {
 
 /// Returns whether this process runs as root.
 pub fn is_root() -> bool {
-    // SAFETY: geteuid reads a number of this process and can't fail.
+    // SAFETY: geteuid only returns this process's user id and can't fail.
     unsafe { libc::geteuid() == 0 }
 }
 

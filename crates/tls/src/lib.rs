@@ -1,4 +1,4 @@
-//! TLS for clients with rustls: which certificates are trusted. The peer must always prove that it has the
+//! TLS clients with rustls, and the certificates that they trust. The peer must always prove that it has the
 //! key of its certificate, even if any certificate is accepted.
 
 use std::fmt;
@@ -29,7 +29,7 @@ pub fn certificates_of_machine() -> Vec<CertificateDer<'static>> {
     rustls_native_certs::load_native_certs().certs
 }
 
-/// Returns these certificates as authorities, except those that can't be one.
+/// Returns a store of authorities with these certificates, except those that can't be an authority.
 pub fn roots(certificates: impl IntoIterator<Item = CertificateDer<'static>>) -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificates);
@@ -46,7 +46,7 @@ pub fn authorities(
     WebPkiServerVerifier::builder_with_provider(roots.into(), default_provider().into()).build()
 }
 
-/// Returns the start of a configuration, with rustls' default versions and ciphers.
+/// Starts a client configuration with rustls' default versions and ciphers.
 ///
 /// # Errors
 /// If the library's own settings conflict.
@@ -58,9 +58,9 @@ pub fn builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, Error> {
 /// The identity that a server presents.
 #[derive(Debug)]
 pub struct Presented<'a> {
-    /// Its own certificate.
+    /// The server's own certificate.
     pub certificate: &'a CertificateDer<'a>,
-    /// The name with which it was contacted.
+    /// The name under which the client contacted the server.
     pub name: &'a ServerName<'a>,
     between: &'a [CertificateDer<'a>],
     ocsp: &'a [u8],
@@ -68,10 +68,10 @@ pub struct Presented<'a> {
 }
 
 impl Presented<'_> {
-    /// Checks that one of these authorities signed it, for this name.
+    /// Checks that one of these authorities signed the certificate for this name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why it isn't valid.
     pub fn signed_by(&self, authorities: &WebPkiServerVerifier) -> Result<(), Error> {
         authorities
             .verify_server_cert(

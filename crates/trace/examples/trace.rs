@@ -33,7 +33,7 @@ fn arguments() -> Result<Arguments, String> {
         json: false,
         quiet: false,
         detect: false,
-        // As `fathom why` does.
+        // The same options as `fathom why`.
         options: TraceOptions {
             profile: Some(Duration::from_millis(4)),
             call_stacks: Some(Duration::from_micros(100)),
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
         false => account(&trace),
     };
     if !args.quiet {
-        // A reader that has gone away is not a reason to fail.
+        // Don't fail if the reader of stderr has gone away.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
     ExitCode::SUCCESS

@@ -1,7 +1,7 @@
-//! Output that a command wrote because its observer asked for it is not its own work.
+//! Removes output that a command wrote only because its observer requested it.
 //!
-//! Timed runs don't write it. The calls are therefore removed from a trace, and their time counts as time
-//! during which the tracer held the thread back.
+//! Timed runs don't write such output. The calls are therefore removed from a trace, and their time counts as
+//! time during which the tracer held the thread back.
 
 use std::collections::{HashMap, HashSet};
 

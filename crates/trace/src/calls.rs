@@ -27,7 +27,7 @@ pub const ADDRESS: u32 = 1 << 8;
 pub const CLOSE0: u32 = 1 << 9;
 /// Closes the second argument if it was open: the record carries its totals.
 pub const CLOSE1: u32 = 1 << 10;
-/// Recorded only if the second argument asks for a duplicate (`fcntl`).
+/// Recorded only if the second argument requests a duplicate (`fcntl`).
 pub const IF_DUP: u32 = 1 << 11;
 
 /// One of [`TOTALS`].
@@ -36,8 +36,8 @@ pub const TOTALLED: u32 = 1 << 12;
 /// Waits for one of several things, and returns 0 if its timeout expires first.
 pub const POLL: u32 = 1 << 13;
 
-/// The first argument points to an array of `struct pollfd`, whose length is the second. If the length is
-/// one, the call is on its descriptor: the first 4 bytes.
+/// The first argument points to an array of `struct pollfd`, and the second is its length. If the length is
+/// 1, the call is on the descriptor in the first 4 bytes of the array.
 pub const POLLS_ONE: u32 = 1 << 14;
 
 /// Writes the data at the address in the second argument; the result is the number of bytes.
@@ -57,14 +57,15 @@ pub const REPLACES: u32 = 1 << 18;
 /// Set by the kernel's programs: the first call of its kind by this thread on this descriptor.
 pub(crate) const FIRST: u32 = 1 << 30;
 
-/// A call at an offset continues the previous one if it begins less than this many bytes after its end, since
-/// a buffer reads that much ahead anyway.
+/// A call at an offset continues the previous one if it begins less than this number of bytes after the
+/// previous one's end, because a buffer reads that far ahead anyway.
 pub const SHORT_SKIP: u64 = 4096;
 
-/// For each table row, the number of initial writes whose last byte is checked for a line end.
+/// Number of writes per table row whose last byte is checked for a line end; these are the row's first
+/// writes.
 pub const LINE_SAMPLES: u64 = 256;
 
-/// Flags that need work beyond the counters.
+/// Flags of calls that may need a record in addition to the counters.
 pub const RECORD: u32 = RECORD_OK | RECORD_ERROR;
 
 /// Set in the number of a call made through the 32-bit entry of x86 (by 32-bit programs, and by `int 0x80` in
@@ -101,8 +102,8 @@ const WRITES: &[&str] = &[
     "write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg",
 ];
 
-/// Calls that move bytes between two descriptors, or fill a buffer; the first argument is the descriptor,
-/// except for `getrandom`, which has none.
+/// Calls that move bytes between two descriptors, or fill a buffer. The first argument is the descriptor,
+/// except for `getrandom`, which has no descriptor.
 const MOVES: &[&str] = &[
     "sendfile",
     "splice",
@@ -389,7 +390,7 @@ pub const TOTALS: [&str; 7] = [
     "read", "write", "pread64", "pwrite64", "readv", "writev", "lseek",
 ];
 
-/// Number of 8-byte values for each of them: calls, bytes, errors, time and time asleep in ns.
+/// Number of 8-byte values for each of [`TOTALS`]: calls, bytes, errors, time and time asleep in ns.
 pub const TOTALS_OF_CALL: usize = 5;
 
 #[cfg(test)]

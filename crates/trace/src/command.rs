@@ -13,7 +13,7 @@ use crate::stacks::StackPool;
 /// The target of a command's standard descriptor.
 #[derive(Debug, Default)]
 pub enum Io {
-    /// The same target as the tracer's own.
+    /// Inherited from the tracer.
     #[default]
     Inherit,
     /// `/dev/null`.
@@ -25,7 +25,7 @@ pub enum Io {
 /// A command to trace.
 #[derive(Debug, Default)]
 pub struct TraceCommand {
-    /// Program and arguments; a program without `/` is searched in `PATH`.
+    /// Program and arguments; a program without `/` is searched for in `PATH`.
     pub argv: Vec<OsString>,
     /// The whole environment; `None` for the tracer's own.
     pub env: Option<Vec<(OsString, OsString)>>,
@@ -37,7 +37,7 @@ pub struct TraceCommand {
     pub stdout: Io,
     /// Standard error.
     pub stderr: Io,
-    /// Kill the command and its process group after this long.
+    /// Kill the command and its process group after this duration.
     pub timeout: Option<Duration>,
     /// Where the command's runtime writes the names of generated code. The files are read if
     /// [`TraceOptions::stacks`] is set, and removed when the last clone of this is dropped.
@@ -50,7 +50,7 @@ impl TraceCommand {
         Self::new(["/"])
     }
 
-    /// Creates a command with everything else inherited.
+    /// Creates a command that inherits everything else from the tracer.
     pub fn new<S: Into<OsString>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
@@ -64,7 +64,7 @@ impl TraceCommand {
 pub struct Member {
     /// The command to run. The shortest timeout of all members applies to all.
     pub command: TraceCommand,
-    /// Delay of its release after the first member's.
+    /// Delay between the release of the first member and that of this one.
     pub delay: Duration,
 }
 
@@ -89,15 +89,16 @@ pub struct TraceOptions {
     /// The pool that collects stacks of the samples for [`TraceOptions::profile`] and, in the kernel and
     /// ptrace tier, of calls; if absent, no stacks are copied.
     pub stacks: Option<StackPool>,
-    /// Time of calls, of waits and of page faults, counted separately, after which a stack records where in
-    /// the code they were; for calls with a path argument also the path, four times as often (kernel tier).
-    /// Each takes 1 to 3 us. The distance doubles after every 512 stacks or 2,048 paths.
+    /// The time after which a stack is recorded, to show where in the code the program was. Calls, waits and
+    /// page faults each have their own count of time. For calls with a path argument, paths are also
+    /// recorded, four times as often (kernel tier). Each record takes 1 to 3 us. The distance doubles after
+    /// every 512 stacks or 2,048 paths.
     pub call_stacks: Option<Duration>,
     /// A Go program whose goroutines' mutex waits are recorded (kernel tier). Costs 1 to 2 us per wait.
     pub mutexes_of: Option<PathBuf>,
     /// Size of the ring of records in bytes, a power of 2 of at least a page (kernel tier).
     pub ring_bytes: u32,
-    /// Size of the ring of stacks in bytes, with the same constraints.
+    /// Size of the ring of stacks in bytes, with the same constraints as `ring_bytes`.
     pub stack_ring_bytes: u32,
     /// Interval between samples (perf and sampling tier).
     pub sample_period: Duration,
@@ -128,9 +129,9 @@ impl Default for TraceOptions {
             stacks: None,
             call_stacks: None,
             mutexes_of: None,
-            // 10 000 to 50 000 records between two readings 10 ms apart.
+            // Enough for 10,000 to 50,000 records between two readings 10 ms apart.
             ring_bytes: 4 << 20,
-            // 500 stacks of 8 KiB between two readings.
+            // Enough for 500 stacks of 8 KiB between two readings.
             stack_ring_bytes: 4 << 20,
             sample_period: Duration::from_millis(1),
             most_stops: 20_000,

@@ -11,8 +11,8 @@ const NAMED_PIPE: &str = "named pipe ";
 /// Suffix of a socket whose small writes don't wait for an acknowledgement.
 const NODELAY: &str = " (TCP_NODELAY)";
 
-/// Descriptors that other threads or the kernel make readable, by the names of the kernel and of the calls
-/// that create them.
+/// Descriptors that other threads or the kernel make readable, by the kernel's names and by the names of the
+/// calls that create them.
 const EVENTS: [&str; 7] = [
     "epoll",
     "eventfd",
@@ -27,14 +27,14 @@ const EVENTS: [&str; 7] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DescriptorKind {
     /// A path as it was opened, a label of the caller, or an object without a path that doesn't belong to the
-    /// other variants, such as `memfd`. Only created from text, so that a file is never read back as another
-    /// variant.
+    /// other variants, such as `memfd`. This variant is only created from text, so that a file is never read
+    /// back as another variant.
     File(String),
     /// The path of a terminal.
     Terminal(String),
     /// The path of a named pipe.
     NamedPipe(String),
-    /// A pipe, with its number if the caller's label contains it.
+    /// A pipe, with its number if the caller's label contains one.
     Pipe(Option<u64>),
     /// Both ends were created by one process, for itself or its children: not a network connection.
     SocketPair,
@@ -44,7 +44,8 @@ pub enum DescriptorKind {
     Events(&'static str),
     /// `timerfd`.
     Timer,
-    /// It existed before the trace began; with its number, or a copy of such a descriptor without one.
+    /// A descriptor that existed before the trace began, with its number, or without a number if it is a copy
+    /// of such a descriptor.
     Unknown(Option<i32>),
     /// A file whose path could not be read from the program's memory.
     #[default]

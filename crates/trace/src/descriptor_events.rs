@@ -242,7 +242,7 @@ fn settle(names: &mut Names, event: &DescriptorEvent<'_>, fd: i32) {
     }
 }
 
-/// Adds calls of this name to the right direction.
+/// Adds calls of this name to the totals of their direction.
 pub(crate) fn add(moved: &mut Moved, name: &str, flow: Flow) {
     match calls::direction(name) {
         Some(calls::Direction::Read) => moved.read += flow,
@@ -269,7 +269,7 @@ fn address(bytes: &[u8]) -> Option<String> {
             let path = bytes.get(2..)?;
             let (mark, path) = match path.split_first() {
                 Some((0, rest)) => ("@", rest),
-                // Must not look like a host.
+                // A relative path must not look like a host name.
                 Some((first, _)) if *first != b'/' => ("./", path),
                 _ => ("", path),
             };

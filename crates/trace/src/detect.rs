@@ -1,6 +1,6 @@
-//! Which tiers this machine allows this user.
+//! Determines which tiers this user may use on this machine.
 //!
-//! Each is tried on a child that never runs a program, instead of inferring it from versions or settings.
+//! Each tier is tried on a child that never runs a program, rather than inferred from versions or settings.
 
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ pub struct Availability {
 }
 
 /// Tries every tier, best first. Takes about 30 ms, mostly for the in-kernel tier; the caller may cache the
-/// result while privileges and kernel stay the same.
+/// result as long as the privileges and the kernel stay the same.
 pub fn detect() -> Vec<Availability> {
     vec![
         verdict(Tier::Kernel, try_kernel(), kernel_remedy),
@@ -80,11 +80,11 @@ fn errno(error: &TraceError) -> Option<i32> {
 fn kernel_remedy(error: &TraceError) -> &'static str {
     match error {
         TraceError::NotAllowed(_) => {
-            "run as root, or once: sudo setcap cap_bpf,cap_perfmon+ep <this program>; in a \
-             container add the capabilities BPF and PERFMON and allow bpf(2) in its seccomp profile"
+            "run as root, or once: sudo setcap cap_bpf,cap_perfmon+ep <this program>; in a container, add the \
+             capabilities BPF and PERFMON and allow bpf(2) in its seccomp profile"
         }
         TraceError::Kernel(_) | TraceError::Btf(_) => {
-            "use a kernel of Linux 5.18 or later built with CONFIG_DEBUG_INFO_BTF"
+            "use a Linux kernel 5.18 or later, built with CONFIG_DEBUG_INFO_BTF"
         }
         _ => "",
     }
@@ -93,8 +93,8 @@ fn kernel_remedy(error: &TraceError) -> &'static str {
 fn perf_remedy(error: &TraceError) -> &'static str {
     match error {
         TraceError::NotAllowed(_) => {
-            "sudo sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open(2) in \
-             its seccomp profile"
+            "sudo sysctl kernel.perf_event_paranoid=2; in a container, allow perf_event_open(2) in its seccomp \
+             profile"
         }
         _ => child_remedy(error),
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::kernel::btf::BtfError;
 
-/// What went wrong; no process was left running.
+/// What went wrong; no process is left running.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The command has no program.
@@ -37,8 +37,7 @@ pub enum TraceError {
     Kernel(String),
     /// The kernel's process ids differ from those that this process sees.
     #[error(
-        "in-kernel tracing sees the host's process numbers, but this container has its own numbers: run it on the \
-         host"
+        "in-kernel tracing sees the host's process IDs, but this container has its own: run Fathom on the host"
     )]
     Namespace,
     /// The kernel's type information is missing or unusable.
@@ -71,7 +70,7 @@ pub enum AttachError {
     /// No process has this id.
     #[error("there is no process {0}: it has ended, or it never was; `ps -e` lists those that run")]
     Gone(u32),
-    /// It has ended, but has not been reaped.
+    /// The process has ended, but has not been reaped.
     #[error("process {pid} ({name}) has ended already: only its parent hasn't taken note of that")]
     Ended {
         /// Its process id.
@@ -89,7 +88,7 @@ pub enum AttachError {
         /// Its name.
         name: String,
     },
-    /// It is a kernel thread.
+    /// The process is a kernel thread.
     #[error("process {pid} ({name}) is a kernel thread, which has no program to observe")]
     Kernel {
         /// Its process id.
@@ -97,10 +96,10 @@ pub enum AttachError {
         /// Its name.
         name: String,
     },
-    /// It is this process.
+    /// The process is this one.
     #[error("process {0} is this Fathom itself, which has nothing to do but to observe")]
     Itself(u32),
-    /// The user isn't allowed to trace it.
+    /// The user isn't allowed to trace the process.
     #[error("process {pid} ({name}) belongs to {owner}, and you may not trace it: {why}")]
     NotAllowed {
         /// Its process id.
@@ -109,13 +108,13 @@ pub enum AttachError {
         name: String,
         /// The owner of the process.
         owner: String,
-        /// The reason, and what helps.
+        /// The reason, and a remedy.
         why: String,
     },
     /// The tier stops the processes that it observes.
     #[error(
-        "the ptrace tier stops a program at every call, which is too slow for a process at work: use the tier \
-         kernel, perf or sample"
+        "the ptrace tier stops a program at every call, which is too slow for a process that is already at work: \
+         use tier kernel, perf or sample"
     )]
     Stops,
     /// A system call failed.
@@ -131,8 +130,8 @@ pub enum AttachError {
 }
 
 impl AttachError {
-    /// Returns whether more privileges wouldn't help: there is nothing to observe with this id, or in this
-    /// way.
+    /// Returns true if more privileges wouldn't help, because there is nothing to observe with this id, or in
+    /// this way.
     pub fn is_no_such(&self) -> bool {
         !matches!(self, Self::NotAllowed { .. } | Self::System { .. })
     }

@@ -19,7 +19,7 @@ struct One {
     ended: Option<u64>,
 }
 
-/// Held commands that are released at their scheduled time.
+/// Held commands, each of which is released at its scheduled time.
 #[derive(Debug)]
 pub(crate) struct Group {
     members: Vec<One>,
@@ -40,7 +40,7 @@ pub(crate) fn descriptors_of(members: &[Member]) -> Vec<RawFd> {
 }
 
 impl Group {
-    /// Creates all of them and waits until each is held.
+    /// Creates all members and waits until each is held.
     pub(crate) fn hold<'a>(
         commands: impl IntoIterator<Item = (&'a TraceCommand, Duration)>,
         follow: Option<BorrowedFd<'_>>,
@@ -70,7 +70,7 @@ impl Group {
         self.members.iter().map(|m| m.held.pid).collect()
     }
 
-    /// Starts the clock of the delays.
+    /// Starts the clock for the delays.
     pub(crate) fn begin(&mut self, at: u64) {
         self.begin = at;
     }
@@ -133,12 +133,12 @@ impl Group {
         self.members.iter().all(|m| m.ended.is_some())
     }
 
-    /// Kills all of them with their process groups, including those that are still held.
+    /// Kills all members with their process groups, including those that are still held.
     pub(crate) fn kill(&self) {
         self.members.iter().for_each(|m| m.held.kill());
     }
 
-    /// Returns an error if one could not be executed.
+    /// Returns an error if a member could not be executed.
     pub(crate) fn check_started(&mut self) -> Result<(), TraceError> {
         let let_go = self.members.iter_mut().filter(|m| m.released.is_some());
         for member in let_go {
@@ -147,7 +147,7 @@ impl Group {
         Ok(())
     }
 
-    /// Reaps all of them and adds their ends to the trace. Times count from `start`.
+    /// Reaps all members and adds their ends to the trace. Times are relative to `start`.
     pub(crate) fn reap(
         mut self,
         trace: Trace,

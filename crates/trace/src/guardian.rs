@@ -1,9 +1,9 @@
 //! A process that kills the command if the tracer is killed and can't do so itself.
 //!
-//! It only reads a pipe whose other end the tracer alone holds. At the end of input it kills the process
-//! group that it was given. It costs one fork before the run and sleeps during it.
+//! The guardian only reads from a pipe whose other end is held by the tracer alone. At the end of input, it
+//! kills the process group that it was given. It costs one fork before the run and sleeps during the run.
 //!
-//! The tracer is the command's parent, which the command may stop (`kill -STOP $PPID`): then no timeout and
+//! The tracer is the command's parent, and the command may stop it (`kill -STOP $PPID`): then no timeout and
 //! no Ctrl-C would end the run. The guardian therefore checks twice a second whether the tracer is stopped,
 //! and continues it.
 
@@ -28,7 +28,7 @@ impl Guardian {
         // SAFETY: the child calls only async-signal-safe functions.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
-            // SAFETY: in the forked child.
+            // SAFETY: this runs in the forked child.
             0 => unsafe { wait_for_the_end(read.as_raw_fd(), tracer) },
             pid => Ok(Self {
                 pid,
@@ -39,7 +39,7 @@ impl Guardian {
 
     /// Sets the process group to kill.
     pub(crate) fn guard(&mut self, group: u32) {
-        // A guardian that is gone receives no orders; the parent-death signal still works.
+        // If the guardian is gone, it receives no orders; the parent-death signal still works.
         let _ = self.orders.write_all(&(group as i32).to_ne_bytes());
     }
 }
@@ -47,7 +47,7 @@ impl Guardian {
 impl Drop for Guardian {
     fn drop(&mut self) {
         let _ = self.orders.write_all(&0i32.to_ne_bytes());
-        // SAFETY: our own child, which exits as soon as it has read the zero.
+        // SAFETY: waits for our own child, which exits as soon as it has read the zero.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
     }
 }
@@ -55,14 +55,14 @@ impl Drop for Guardian {
 /// Waits for the end of the pipe, then kills the process group.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
-    // SAFETY: async-signal-safe calls on the frame's own memory.
+    // SAFETY: makes only async-signal-safe calls on memory of this frame.
     unsafe {
         // Leave the terminal's group: Ctrl-C must not end the guardian before the tracer.
         libc::setsid();
         libc::dup2(pipe, 0);
-        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
+        // Keep none of the tracer's descriptors open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut group = 0i32;
         let mut was_held = false;
@@ -74,7 +74,7 @@ unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
             };
             if libc::poll(&raw mut polled, 1, LOOK_AGAIN_MS) == 0 {
                 let is_held = is_held(tracer);
-                // By now, a shell has had the time to take the terminal after a Ctrl-Z.
+                // By now, the shell has had time to take the terminal after a Ctrl-Z.
                 if is_held && was_held {
                     libc::kill(tracer, libc::SIGCONT);
                 }
@@ -99,14 +99,14 @@ unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
 /// Interval between two checks of the tracer.
 const LOOK_AGAIN_MS: i32 = 500;
 
-/// Returns whether the process is stopped, but not by a terminal: it has none, or is still in its foreground.
-/// A shell takes back the foreground from a process stopped by Ctrl-Z.
+/// Returns whether the process is stopped, but not by a terminal: it has no terminal, or its group is still
+/// in the foreground. A shell takes back the foreground from a process stopped by Ctrl-Z.
 ///
 /// # Safety
-/// Allocates nothing, so that it may be called in a forked child.
+/// None for the caller to ensure: it allocates nothing, so it may be called in a forked child.
 unsafe fn is_held(process: i32) -> bool {
     let mut path = *b"/proc/0000000000/stat\0";
-    // Leading zeros don't name a process in `/proc`, but additional slashes do.
+    // `/proc` doesn't accept leading zeros in a process id, but it does accept additional slashes.
     let mut rest = process.unsigned_abs();
     for digit in path[6..16].iter_mut().rev() {
         *digit = match rest {
@@ -116,7 +116,7 @@ unsafe fn is_held(process: i32) -> bool {
         rest /= 10;
     }
     let mut stat = [0u8; 512];
-    // SAFETY: async-signal-safe calls on the frame's own memory.
+    // SAFETY: makes only async-signal-safe calls on memory of this frame.
     let read = unsafe {
         let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
         let read = libc::read(file, stat.as_mut_ptr().cast(), stat.len());
@@ -127,7 +127,7 @@ unsafe fn is_held(process: i32) -> bool {
     stops_nobody_ends(stat.get(..read).unwrap_or_default())
 }
 
-/// Does the same for the text of `stat`.
+/// Does the same as [`is_held`] for the text of `stat`.
 fn stops_nobody_ends(stat: &[u8]) -> bool {
     let behind_name = stat.iter().rposition(|byte| *byte == b')');
     let fields = stat.get(behind_name.map_or(stat.len(), |at| at + 2)..);
@@ -152,7 +152,7 @@ mod tests {
         assert!(!stops_nobody_ends(stat("S", 0, -1).as_bytes()));
         assert!(!stops_nobody_ends(b"77"));
         assert!(!stops_nobody_ends(b""));
-        // SAFETY: it allocates nothing, and we are allowed to anyway.
+        // SAFETY: the function allocates nothing, and allocating would be allowed here.
         assert!(!unsafe { is_held(std::process::id() as i32) });
     }
 }

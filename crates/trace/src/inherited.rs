@@ -1,4 +1,4 @@
-//! The targets of the descriptors with which the command starts.
+//! The targets of the descriptors that the command inherits.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::paths::is_fifo;
 
 /// Names the descriptors of a held child that its `execve` will keep, and its working directory.
 ///
-/// `labels` has pairs of a link target and the name to use for it.
+/// `labels` has pairs of a link target and the name to use for such descriptors.
 pub(crate) fn name_descriptors(names: &mut Names, pid: u32, labels: &[(String, String)]) {
     if let Ok(cwd) = fs::read_link(format!("/proc/{pid}/cwd")) {
         names.moved_to(pid, &cwd.to_string_lossy());
@@ -63,7 +63,7 @@ pub(crate) fn name_all(
     listens
 }
 
-/// Returns the link target of a descriptor and its meaning; `None` if it can't be read.
+/// Returns the link target of a descriptor, and what it refers to; `None` if it can't be read.
 pub(crate) fn behind(
     pid: u32,
     fd: i32,
@@ -135,11 +135,11 @@ mod tests {
             let path = folder.path().join(name);
             let text = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
             match name {
-                // SAFETY: a live string that ends with zero.
+                // SAFETY: `text` is a live string that ends with a zero.
                 "pipe" => assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0),
                 _ => fs::write(&path, "").unwrap(),
             }
-            // Opened for reading and writing, which doesn't wait for the other side.
+            // Opening for both reading and writing doesn't wait for the other side.
             let file = fs::File::options()
                 .read(true)
                 .write(true)

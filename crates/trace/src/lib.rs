@@ -82,7 +82,7 @@ use std::time::Duration;
 /// outlive the command are killed.
 ///
 /// # Errors
-/// [`TraceError`]; no process is left running then.
+/// [`TraceError`]; in this case, no process is left running.
 pub fn trace(
     command: &TraceCommand,
     tier: Tier,
@@ -109,14 +109,14 @@ pub fn trace(
 }
 
 /// Runs the commands concurrently, as the stages of a pipeline, and reports the observations of all of them.
-/// The pipes between them belong to the caller: descriptors in [`Io::Fd`] are closed here once each command
-/// has its own.
+/// The pipes between the commands belong to the caller: descriptors in [`Io::Fd`] are closed here once each
+/// command has its own.
 ///
 /// Blocks as [`trace`] does. The ptrace tier is refused: it lets one thread run at a time, which would change
 /// which stage waits for which.
 ///
 /// # Errors
-/// [`TraceError`]; no process is left running then.
+/// [`TraceError`]; in this case, no process is left running.
 pub fn trace_group(
     members: Vec<Member>,
     tier: Tier,

@@ -1,11 +1,11 @@
-//! Name maps that a runtime writes to `/tmp` on request: this makes sure that they go to the right place and
-//! are removed afterwards.
+//! Ensures that the name maps that a runtime writes to `/tmp` on request go to the right place and are
+//! removed afterwards.
 //!
 //! The path of a process's map is predictable, so another user may have put a link there. The map of the
 //! command's own process is therefore created before the command starts, as a file that no other user can
-//! replace. It is removed when this value is dropped. If the tracer is killed, a separate process, which
-//! sleeps until then, removes the map. That process is notified of each process of the tree when it is first
-//! seen, so that their maps are removed too.
+//! replace. It is removed when the value of this module is dropped. If the tracer is killed, a separate
+//! process, which sleeps until then, removes the map. That process is notified when a process of the tree is
+//! first seen, so that the maps of all of them are removed too.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -26,15 +26,15 @@ pub struct NameMaps {
     since: SystemTime,
     /// Processes whose map was created here.
     of: Mutex<Vec<u32>>,
-    /// Other processes of the tree, each with its id in its own process namespace: their map belongs to this
-    /// run if it was created after its start.
+    /// Other processes of the tree, each with its id in its own process namespace. The map of such a process
+    /// belongs to this run if it was created after the run's start.
     tree: Mutex<Vec<(u32, u32)>>,
     janitor: i32,
     orders: File,
 }
 
 impl NameMaps {
-    /// Starts the process that removes them if the tracer is killed.
+    /// Starts the process that removes the maps if the tracer is killed.
     ///
     /// # Errors
     /// If no process can be created.
@@ -46,7 +46,7 @@ impl NameMaps {
         // SAFETY: the child calls only async-signal-safe functions.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
-            // SAFETY: in the forked child.
+            // SAFETY: this runs in the forked child.
             0 => unsafe { wait_for_the_end(read.as_raw_fd(), seconds) },
             janitor => Ok(Self {
                 since,
@@ -61,15 +61,15 @@ impl NameMaps {
     /// Creates the map of a process that hasn't opened it yet.
     ///
     /// # Errors
-    /// If another user's file or a link is in its place.
+    /// If there is a link or another user's file in its place.
     pub fn make(&self, pid: u32) -> io::Result<()> {
         let path = map_of(pid);
         let mut options = OpenOptions::new();
-        // Only if nothing exists there, not even a link.
+        // Create it only if nothing exists there, not even a link.
         options.write(true).create_new(true).mode(0o600);
         let made = options.open(&path).or_else(|error| {
             match error.kind() == io::ErrorKind::AlreadyExists && is_own_file(&path) {
-                // From an earlier process of this user with the same id.
+                // The file is from an earlier process of this user with the same id.
                 true => fs::remove_file(&path).and_then(|()| options.open(&path)),
                 false => Err(error),
             }
@@ -92,14 +92,14 @@ impl NameMaps {
         }
     }
 
-    /// Notes that these processes belonged to the run. Returns all its maps.
+    /// Notes that these processes belonged to the run. Returns all maps of the run.
     pub(crate) fn ran(&self, pids: impl Iterator<Item = u32>) -> Vec<PathBuf> {
         pids.for_each(|pid| self.born(pid));
         self.all()
     }
 
-    /// Returns the ids of processes in their own namespaces, except ids that several had: it is unknown which
-    /// of those has written the map.
+    /// Returns the ids of processes in their own namespaces. Omits an id that several processes had, because
+    /// it is unknown which of them wrote the map.
     pub(crate) fn known_inside(&self) -> HashMap<u32, u32> {
         let tree = lock(&self.tree);
         let mut times: HashMap<u32, usize> = HashMap::new();
@@ -132,7 +132,7 @@ impl NameMaps {
     }
 
     fn order(&self, number: i32) {
-        // If it is gone, it receives no orders.
+        // If the separate process is gone, it receives no orders.
         let _ = (&self.orders).write_all(&number.to_ne_bytes());
     }
 }
@@ -149,39 +149,41 @@ impl Drop for NameMaps {
             }
         }
         let _ = self.orders.write_all(&0i32.to_ne_bytes());
-        // SAFETY: our own child, which exits as soon as it has read the zero.
+        // SAFETY: waits for our own child, which exits as soon as it has read the zero.
         unsafe { libc::waitpid(self.janitor, std::ptr::null_mut(), 0) };
     }
 }
 
-/// Returns whether a process has written a map, or another user has put something in its place.
+/// Returns whether a process has written a map, or whether another user has put something in its place.
 pub fn has_name_map(pid: u32) -> bool {
     fs::symlink_metadata(map_of(pid)).is_ok()
 }
 
 fn is_own_file(path: &Path) -> bool {
-    // SAFETY: returns a number of this process.
+    // SAFETY: geteuid only returns this process's user id.
     let user = unsafe { libc::geteuid() };
     fs::symlink_metadata(path).is_ok_and(|data| data.is_file() && data.uid() == user)
 }
 
 /// Maximum number of maps that are stored: a build may run a program several hundred times.
 const MOST: usize = 4_096;
-/// A process killed together with the tracer may be about to open its map.
+/// Time in ms to wait before the removal: a process killed together with the tracer may be about to open its
+/// map.
 const PAUSE_MS: i32 = 200;
 
-/// Receives ids of processes whose map was created here or, if negative, of others of the tree, whose map was
-/// created after `since`; 0 means that nothing is left to do.
+/// Receives the ids of processes whose maps must be removed. A positive id is that of a process whose map was
+/// created here. A negative one is that of another process of the tree, whose map was created after `since`.
+/// 0 means that nothing is left to do.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
-    // SAFETY: async-signal-safe calls on the frame's own memory.
+    // SAFETY: makes only async-signal-safe calls on memory of this frame.
     unsafe {
-        // Leave the terminal's group: Ctrl-C must not end it before the tracer.
+        // Leave the terminal's group: Ctrl-C must not end this process before the tracer.
         libc::setsid();
         libc::dup2(pipe, 0);
-        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
+        // Keep none of the tracer's descriptors open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut known = [0i32; 2 * MOST];
         let mut count = 0;
@@ -210,7 +212,7 @@ unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
 /// Removes the map of a process, if it is this user's file and was written after `since`.
 ///
 /// # Safety
-/// Allocates nothing, so that it may be called in a forked child.
+/// None for the caller to ensure: it allocates nothing, so it may be called in a forked child.
 unsafe fn remove(pid: u32, since: i64) {
     let (path, length) = path_of(pid);
     let Some(path) = path.get(..=length) else {
@@ -228,7 +230,7 @@ unsafe fn remove(pid: u32, since: i64) {
     }
 }
 
-/// Returns `/tmp/perf-PID.map`, ended by a zero byte, and its length, without allocating.
+/// Returns `/tmp/perf-PID.map`, terminated by a zero byte, and its length, without allocating.
 fn path_of(mut pid: u32) -> ([u8; 32], usize) {
     let mut digits = [0u8; 10];
     let mut from = digits.len();
@@ -289,7 +291,7 @@ mod tests {
     fn a_map_of_before_the_run_stays() {
         let (before, since) = (unused(3), unused(4));
         fs::write(map_of(before), "").unwrap();
-        // File times are those of the kernel's last tick.
+        // A file's time is that of the kernel's last tick.
         while fs::write(map_of(since), "").is_ok()
             && fs::metadata(map_of(since)).unwrap().created().unwrap()
                 <= fs::metadata(map_of(before)).unwrap().created().unwrap()
@@ -317,10 +319,11 @@ mod tests {
         maps.born(child);
         maps.born(older);
         let janitor = maps.janitor;
-        // SAFETY: the descriptor isn't used after this. Closing it looks as if this process had ended.
+        // SAFETY: the descriptor isn't used after this. To the other process, closing it looks as if this
+        // process had ended.
         unsafe { libc::close(maps.orders.as_raw_fd()) };
         std::mem::forget(maps);
-        // SAFETY: a child of this process.
+        // SAFETY: waits for a child of this process.
         unsafe { libc::waitpid(janitor, std::ptr::null_mut(), 0) };
         let left = [own, child, older].map(|pid| map_of(pid).exists());
         fs::remove_file(map_of(older)).unwrap();

@@ -1,7 +1,8 @@
-//! What is behind a descriptor number, and how much each file got.
+//! Tracks the targets of descriptor numbers, and how much was moved to and from each file.
 //!
-//! Follows how processes change their descriptor tables: opens, duplicates, pipes, sockets, closes, forks and
-//! execs. It takes events and returns names. Bounded: anything beyond the bounds is counted.
+//! Follows the changes that processes make to their descriptor tables: opens, duplicates, pipes, sockets,
+//! closes, forks and execs. It takes events and returns names. It is bounded: anything beyond the bounds is
+//! counted.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -41,7 +42,7 @@ pub(crate) struct Names {
     seen: HashMap<(u32, i32), Seen>,
     files: HashMap<(u32, Arc<DescriptorKind>), FileRow>,
     uses: HashMap<(u32, i32, Arc<DescriptorKind>), Moved>,
-    /// By call, error and path: a thousand short processes look up the same paths.
+    /// Failed lookups by call, error and path: a thousand short processes look up the same paths.
     lookups: HashMap<(u32, i32, Arc<str>), LookupRow>,
     /// The totals of each (thread, descriptor) when it was last settled.
     settled: HashMap<(u32, i32), Moved>,
@@ -63,8 +64,8 @@ pub(crate) struct NameRows {
 }
 
 impl Seen {
-    /// Keeps the name if there is room for it, or if it isn't a file's: a program opens many files in
-    /// sequence before it connects the socket that it then waits for.
+    /// Keeps the name if there is room for it, or if it isn't that of a file: a program may open many files
+    /// in sequence before it connects the socket that it then waits for.
     fn add(&mut self, kind: Arc<DescriptorKind>) {
         if self.kinds.len() >= MOST_NAMES_OF_FD {
             self.more += 1;
@@ -82,7 +83,8 @@ impl Seen {
 }
 
 impl Names {
-    /// Notes that `fd` of `pid` is now this. `made` means opened by the process, not inherited.
+    /// Notes that `fd` of `pid` now has this target. `made` means that the process opened it and did not
+    /// inherit it.
     pub(crate) fn opened(
         &mut self,
         pid: u32,
@@ -107,20 +109,20 @@ impl Names {
         self.open.entry(pid).or_default().insert(fd, open);
     }
 
-    /// Notes that `to` of `pid` is now the same as `from`.
+    /// Notes that `to` of `pid` now has the same target as `from`.
     pub(crate) fn duplicated(&mut self, pid: u32, from: i32, to: i32, cloexec: bool, time: u64) {
         let kind = self.kind(pid, from);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(None).into());
         self.opened(pid, to, kind, cloexec, false, time);
     }
 
-    /// Refines what `fd` is, such as a socket that was connected.
+    /// Refines the target of `fd`, for example a socket that was connected.
     pub(crate) fn refined(&mut self, pid: u32, fd: i32, kind: DescriptorKind, time: u64) {
         self.opened(pid, fd, kind, false, true, time);
     }
 
-    /// Notes a thread's total on `fd` when `fd` was closed or the trace ended: the increase since the last
-    /// time is attributed to the file behind `fd`.
+    /// Notes a thread's total on `fd` when `fd` was closed or the trace ended. The increase since the
+    /// previous time is attributed to the file behind `fd`.
     pub(crate) fn settle(&mut self, who: (u32, u32), fd: i32, total: Moved, time: u64) {
         let (pid, tid) = who;
         let before = self.settled.insert((tid, fd), total).unwrap_or_default();
@@ -128,12 +130,12 @@ impl Names {
         if new == Moved::default() {
             return;
         }
-        // A descriptor closed by an exec is identified by its last target.
+        // A descriptor that an exec closed is identified by its last target.
         let last = || self.seen.get(&(pid, fd))?.kinds.last().cloned();
         let kind = self.kind(pid, fd).or_else(last);
         let kind = kind.unwrap_or_else(|| DescriptorKind::Unknown(Some(fd)).into());
         if let Some(file) = self.file(pid, &kind, time) {
-            // Querying the position moves nothing: of several pipes, the one that was read or written gets
+            // Querying the position moves no bytes: of several pipes, the one that was read or written gets
             // the name.
             if new.calls() > 0 {
                 file.fd = Some(fd);
@@ -158,7 +160,7 @@ impl Names {
         }
     }
 
-    /// Notes a new process, which has everything that its parent has.
+    /// Notes a new process, which inherits all of its parent's descriptors and its working directory.
     pub(crate) fn forked(&mut self, parent: u32, child: u32) {
         let table = self.open.get(&parent).cloned().unwrap_or_default();
         for (fd, open) in &table {
@@ -171,8 +173,8 @@ impl Names {
         }
     }
 
-    /// Sets the working directory of `pid` to `path`; unknown if that is relative, or too long to be
-    /// extended. Steps up are kept as written, since a link may have led down.
+    /// Sets the working directory of `pid` to `path`. The directory becomes unknown if `path` is relative, or
+    /// too long to be extended. `..` is kept as written, because the path may contain a link.
     pub(crate) fn moved_to(&mut self, pid: u32, path: &str) {
         match path.starts_with('/') && path.len() <= LONGEST_PATH {
             true => self.cwd.insert(pid, path.into()),
@@ -192,7 +194,7 @@ impl Names {
         }
     }
 
-    /// Notes that `path` could not be opened or found.
+    /// Notes that a call failed to open or find `path`.
     pub(crate) fn failed(
         &mut self,
         pid: u32,
@@ -217,7 +219,7 @@ impl Names {
         row.calls += 1;
     }
 
-    /// Returns what `fd` of `pid` currently is.
+    /// Returns the current target of `fd` of `pid`.
     pub(crate) fn kind(&self, pid: u32, fd: i32) -> Option<Arc<DescriptorKind>> {
         Some(self.open.get(&pid)?.get(&fd)?.kind.clone())
     }

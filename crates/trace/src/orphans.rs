@@ -1,8 +1,8 @@
-//! Ends the processes that a command left behind, if nothing reports every new process.
+//! Ends the processes that a command left behind, in tiers where no record announces each new process.
 //!
 //! A daemon's parent is gone before the next sample. While a tree is watched, the kernel gives its orphans to
-//! this process: they become children of its first thread. Fathom's own children are not among these, except
-//! those that existed before.
+//! this process: they become children of its first thread. Fathom's own children are not children of that
+//! thread, except those that already existed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use crate::watch::now;
 
-/// Killed processes are gone after far less time, unless a disk delays them.
+/// Maximum time to wait for killed processes, ns. They are gone far sooner, unless a disk delays them.
 const KILLED_WITHIN_NS: u64 = 2_000_000_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Number of concurrent watchers, because this is a setting of the whole process.
+/// Number of concurrent watchers; they share a setting of the whole process.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes orphans come to this process while this value lives.
+/// Makes this process the parent of orphans while this value lives.
 #[derive(Debug)]
 pub struct Adopted {
     before: HashSet<u32>,
@@ -40,24 +40,26 @@ impl Adopted {
         all.filter(|pid| !self.before.contains(pid)).collect()
     }
 
-    /// Ends all remaining processes except those that `is_own` identifies as Fathom's own, and their orphans
-    /// in turn. Returns the number of ended processes.
+    /// Ends all remaining processes, except those that `is_own` identifies as Fathom's own, and then the
+    /// orphans that these leave. Returns the number of ended processes.
     pub fn end(&self, is_own: impl Fn(u32) -> bool) -> usize {
         let others = || {
             let all = self.there().into_iter();
             all.filter(|pid| !is_own(*pid)).collect()
         };
-        // SAFETY: sends a signal to a child of ours, which keeps its process id until we reap it.
+        // SAFETY: sends a signal to a child of this process, which keeps its process id until it is reaped
+        // here.
         let kill = |pid| unsafe { libc::kill(pid as i32, libc::SIGKILL) } == 0;
         end_each(others, has_ended, kill)
     }
 }
 
-/// Kills the processes listed by `there` until there are none. Returns how many were killed.
+/// Kills the processes listed by `there` until none are left. Returns how many were killed.
 ///
-/// The orphans of a process are listed once it has ended, which may be after the listing in which it was
-/// seen; and a listing may miss a child while another thread reaps its neighbour. Therefore every end is a
-/// reason to list again, and no process has to be listed twice. Processes that can't be killed are left.
+/// The orphans of a process are only listed once the process has ended, which may be after the listing that
+/// contained it. In addition, a listing may miss a child while another thread reaps its neighbour. Therefore
+/// the processes are listed again after every end, and a process may be missing from one listing. Processes
+/// that can't be killed are left.
 fn end_each(
     there: impl Fn() -> Vec<u32>,
     has_ended: impl Fn(u32) -> bool,
@@ -101,14 +103,15 @@ impl Orphans {
         Self(Adopted::begin())
     }
 
-    /// Reaps those that have ended.
+    /// Reaps the orphans that have ended.
     pub(crate) fn bury(&self) {
         self.0.there().into_iter().for_each(|pid| {
             has_ended(pid);
         });
     }
 
-    /// Ends all remaining processes, and their orphans in turn. Returns the number of ended processes.
+    /// Ends all remaining processes, and then the orphans that these leave. Returns the number of ended
+    /// processes.
     pub(crate) fn end(&self) -> usize {
         self.0.end(|_| false)
     }
@@ -121,7 +124,7 @@ impl Drop for Orphans {
 }
 
 fn adopting(on: bool) {
-    // SAFETY: sets a flag of this process.
+    // SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, libc::c_ulong::from(on)) };
 }
 
@@ -145,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// A parent exits and leaves its child after it was listed and before it is reaped.
+    /// A parent exits and leaves its child after the parent was listed and before it is reaped.
     #[test]
     fn what_comes_between_a_listing_and_the_wait_is_ended() {
         let children = RefCell::new(vec![1]);

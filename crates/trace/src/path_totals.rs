@@ -1,8 +1,8 @@
 //! The paths on which calls spent their time.
 //!
-//! Derived from calls that were chosen by their time, so the rows are shares; the totals of all calls of a
-//! kind are known exactly, and the rows are scaled to them. Bounded: paths beyond the largest are merged by
-//! what they have in common.
+//! The rows are derived from calls that were chosen by their time, so they are estimated shares. The totals
+//! of all calls of a kind are known exactly, and the rows are scaled to them. The number of rows is bounded:
+//! paths beyond the largest ones are merged by what they have in common.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use crate::result::{PathRow, SyscallRow};
 
 /// Maximum number of rows with a single path.
 const MOST_ROWS: usize = 1_000;
-/// Maximum number of rows for the rest, at each merging step.
+/// Maximum number of rows kept at each step that merges the rest.
 const MOST_OF_A_STEP: usize = 250;
-/// Maximum number of different paths collected, from a few thousand to about ten thousand samples: 3 MB.
+/// Maximum number of different paths that are collected, which take 3 MB. A run has from a few thousand to
+/// about ten thousand samples.
 const MOST_GATHERED: usize = 20_000;
-/// Minimum number of samples of a call that represents all calls of a process.
+/// Minimum number of samples of a call for them to represent all such calls of a process.
 const ENOUGH: u64 = 16;
-/// Number of folders that remain of a path at the last step but one.
+/// Number of folders of a path that remain after the last step but one.
 const FOLDERS_LEFT: usize = 2;
 
 /// Observations of one path.
@@ -39,7 +40,7 @@ impl Seen {
     }
 }
 
-/// Process, call and path.
+/// The process, the call and the path.
 type Key = (u32, u32, Arc<str>);
 
 /// Time and calls by path.
@@ -49,12 +50,12 @@ pub(crate) struct PathTotals {
 }
 
 impl PathTotals {
-    /// Adds a call of `pid` that represents `ns` of such calls, and took `took`.
+    /// Adds a call of `pid` that represents `ns` of calls with a path, and itself took `took` ns.
     pub(crate) fn add(&mut self, pid: u32, nr: u32, path: &Arc<str>, ns: u64, took: u64) {
         let seen = Seen {
             samples: 1,
             ns: ns as f64,
-            // How many calls of this duration fit into the time that it represents.
+            // The number of calls of this duration that fit into the time that this one represents.
             calls: ns as f64 / took.max(1) as f64,
         };
         let room = self.by_path.len() < MOST_GATHERED;
@@ -68,7 +69,7 @@ impl PathTotals {
         }
     }
 
-    /// Returns the rows, most time first; `exact` has the totals of all calls.
+    /// Returns the rows, most time first. `exact` has the totals of all calls.
     pub(crate) fn rows(self, exact: &[SyscallRow]) -> Vec<PathRow> {
         let mut estimated: HashMap<(u32, u32), Seen> = HashMap::new();
         for ((pid, nr, _), seen) in &self.by_path {
@@ -84,7 +85,7 @@ impl PathTotals {
             let of_kind = (key.0, key.1);
             let (calls, ns) = known.get(&of_kind)?;
             let all = estimated[&of_kind];
-            // A few samples don't show the purpose of all the others.
+            // A few samples don't show the paths of all other calls.
             let scaled = match all.samples >= ENOUGH {
                 true => Seen {
                     calls: seen.calls * *calls as f64 / all.calls,
@@ -116,8 +117,8 @@ impl PathTotals {
     }
 }
 
-/// Returns the path with `..` removed by name: a program that walks a tree by `..` has hundreds of them. If a
-/// link led down, another folder is meant, which isn't checked here.
+/// Returns the path with `..` resolved by name only: a program that walks a tree by `..` has hundreds of such
+/// paths. If a component is a link, `..` leads to another folder; this isn't checked here.
 pub(crate) fn without_steps_up(path: &str) -> Cow<'_, str> {
     const UP: &str = "..";
     if !path.split('/').any(|name| name == UP) {
@@ -145,7 +146,7 @@ const ANY: &str = "**";
 /// Maps a key to one shared by more paths.
 type Step = fn(Key) -> Key;
 
-/// The steps in order, each coarser than the previous one.
+/// The steps in order, each coarser than the one before.
 const STEPS: [Step; 4] = [
     |(pid, nr, path)| (pid, nr, without_digits(&path).into()),
     |(pid, nr, path)| (pid, nr, by_ending(&path).into()),
@@ -247,7 +248,7 @@ mod tests {
             totals.add(1, stat, &"/etc/hosts".into(), 8_192, 1_000);
             totals.add(1, read, &"/a".into(), 8_192, 1_000);
         }
-        // The same time in a quarter of the calls.
+        // The same time, spent in a quarter of the calls.
         for _ in 0..16 {
             totals.add(1, read, &"/b".into(), 8_192, 4_000);
         }

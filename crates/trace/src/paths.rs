@@ -1,8 +1,8 @@
 //! The files behind opened paths.
 //!
-//! A path doesn't show its kind, and a reader of a named pipe waits for a program, not for a disk; a file's
-//! size shows whether it was read repeatedly. This is checked after the run: a file that has been removed by
-//! then keeps its bare path.
+//! A path doesn't show the kind of its file. A reader of a named pipe waits for a program and not for a disk,
+//! and the size of a file shows whether it was read repeatedly. Both are checked after the run: if a file has
+//! been removed by then, only its path is known.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use std::os::unix::fs::FileTypeExt;
 use crate::descriptor::DescriptorKind;
 use crate::result::Trace;
 
-/// Maximum number of different paths that are checked: at 2 us each, 20 ms.
+/// Maximum number of different paths that are checked, which takes 20 ms at 2 us each.
 const MOST_PATHS: usize = 10_000;
 
 /// Returns whether a path leads to a named pipe.

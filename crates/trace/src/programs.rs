@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 use crate::result::Exec;
 
-/// Returns the program that a process runs, as of `at_ns`; `None` in the middle of an `execve`, before the
-/// kernel has copied the arguments.
+/// Returns the program that a process runs, as of `at_ns`; `None` if it is in the middle of an `execve`,
+/// before the kernel has copied the arguments.
 pub(crate) fn running(pid: u32, at_ns: u64) -> Option<Exec> {
     let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     if text.is_empty() {
@@ -21,7 +21,7 @@ pub(crate) fn running(pid: u32, at_ns: u64) -> Option<Exec> {
         .split(|b| *b == 0)
         .map(|w| String::from_utf8_lossy(w).into_owned());
     let path = fs::read_link(format!("/proc/{pid}/exe"));
-    // For a set-uid program only the arguments are readable; the first is its name as requested.
+    // For a set-uid program, only the arguments are readable; the first is the name by which it was started.
     let path = path.or_else(|e| match e.kind() {
         io::ErrorKind::PermissionDenied => Ok(PathBuf::from(OsStr::from_bytes(first))),
         _ => Err(e),

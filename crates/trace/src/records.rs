@@ -1,6 +1,6 @@
-//! Decodes the bytes that the programs wrote.
+//! Decodes the bytes that the kernel programs wrote.
 //!
-//! Ring records and table entries as values. Times are ns of the kernel's monotonic clock.
+//! Ring records and table entries are decoded to values. Times are in ns of the kernel's monotonic clock.
 
 use crate::kernel::layout::{call, off, record, task};
 use crate::result::Cause;
@@ -35,12 +35,12 @@ pub(crate) enum Record<'a> {
         fd: i32,
         /// The call's first argument.
         directory: u64,
-        /// Empty if the call has no path argument.
+        /// The path; empty if the call has no path argument.
         path: &'a [u8],
-        /// The time of such calls that it represents, and its own duration, ns.
+        /// The time of calls with a path that this call represents, ns; the next field is its own duration.
         ns: u64,
         took: u64,
-        /// Whether the record of its stack has the same thread and time.
+        /// Whether a stack record has the same thread and time.
         has_stack: bool,
     },
     Fork {
@@ -53,10 +53,10 @@ pub(crate) enum Record<'a> {
     Entered {
         time: u64,
         who: Who,
-        /// Whether a loader came first.
+        /// Whether a loader ran first.
         loaded: bool,
     },
-    /// A program gave it privileges: it is no longer followed.
+    /// A program gave the process privileges, so it is no longer followed.
     Rights {
         time: u64,
         who: Who,
@@ -68,7 +68,7 @@ pub(crate) enum Record<'a> {
         woken: u64,
         to: u64,
         cause: Cause,
-        /// `None` outside calls.
+        /// The call's number and descriptor; `None` outside calls.
         call: Option<(u32, i32)>,
         waker: u32,
     },
@@ -76,13 +76,13 @@ pub(crate) enum Record<'a> {
     TimeUp {
         who: Who,
         on: (u32, i32),
-        /// Duration since its entry.
+        /// Time since the call was entered.
         ns: u64,
     },
 }
 
 impl Record<'_> {
-    /// Returns the thread concerned; for a fork, the thread that creates the other.
+    /// Returns the thread concerned; for a fork, the thread that creates the new one.
     pub(crate) fn who(&self) -> Who {
         match self {
             Self::Follow { who, .. }
@@ -104,15 +104,15 @@ impl Record<'_> {
 pub(crate) struct Executed<'a> {
     pub time: u64,
     pub who: Who,
-    /// 0 if unknown.
+    /// When `execve` was called; 0 if unknown.
     pub called: u64,
     pub old_tid: u32,
     pub path: &'a [u8],
-    /// The requested file if `path` is the resulting one; otherwise empty.
+    /// The requested file, if `path` is the file that runs; otherwise empty.
     pub asked: &'a [u8],
-    /// Each followed by a zero.
+    /// The arguments, each terminated by a zero byte.
     pub arguments: &'a [u8],
-    /// Whether there were more.
+    /// Whether there were more arguments.
     pub arguments_cut: bool,
 }
 
@@ -129,9 +129,9 @@ pub(crate) struct Exited<'a> {
     pub on_cpu: u64,
     /// Time in the run queue, by the kernel's count.
     pub queued: Option<u64>,
-    /// 0 if unknown here.
+    /// When the thread was created; 0 if unknown here.
     pub started: u64,
-    /// Number of timed faults of its own code, and their time.
+    /// Number of timed faults of the thread's own code.
     pub faults: u64,
     pub fault_total: u64,
     pub name: &'a [u8],
@@ -180,7 +180,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         },
         record::EXEC => {
             let (path, arguments) = payload.split_at_checked(record::PATH_MAX as usize)?;
-            // If not everything could be read at once, there is only the first argument.
+            // If the arguments could not be read at once, only the first one is present.
             let (read_all, len) = (a1 == 0, a2 as usize);
             let arguments = match read_all {
                 true => &arguments[..len.min(arguments.len())],
@@ -236,7 +236,7 @@ pub(crate) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     })
 }
 
-/// A key of the call table.
+/// The key of a row of the call table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CallKey {
     pub who: Who,
@@ -258,9 +258,9 @@ impl CallKey {
     }
 }
 
-/// Entry of a poll's `sizes`: number of times its timeout ended it.
+/// Index in a poll's `sizes` of the number of times that its timeout ended it.
 pub(crate) const POLL_LIMITS: usize = 0;
-/// Entry of a poll's `sizes`: duration of those, ns.
+/// Index in a poll's `sizes` of the duration of those polls, ns.
 pub(crate) const POLL_LIMIT_NS: usize = 1;
 
 /// A row of the call table.
@@ -275,24 +275,24 @@ pub(crate) struct CallTotals {
     pub would_block: u64,
     pub unfinished: u64,
     pub first: u64,
-    /// For polls, which move no bytes: [`POLL_LIMITS`] and [`POLL_LIMIT_NS`].
+    /// Numbers of calls by bytes moved. For polls, which move no bytes, it has [`POLL_LIMITS`] and
+    /// [`POLL_LIMIT_NS`] instead.
     pub sizes: [u64; 8],
-    /// When bytes were first and last moved; 0 for never.
+    /// When bytes were first moved; 0 for never.
     pub first_moved: u64,
     pub last_moved: u64,
-    /// Number of writes whose last byte was examined, and the number of them that ended a line.
+    /// Number of writes whose last byte was examined.
     pub examined: u64,
     pub lines: u64,
-    /// Attempts to read a last byte, including those that found the memory not present yet.
+    /// Number of attempts to read a last byte, including those for which the memory was not present yet.
     pub examinations: u64,
-    /// Where in the file the last call at an offset ended, and how many calls continued where the previous
-    /// one had ended.
+    /// The position in the file where the last call at an offset ended.
     pub next_place: u64,
     pub went_on: u64,
 }
 
 impl CallTotals {
-    /// Adds a later row.
+    /// Adds the counts of a later row with the same key.
     pub(crate) fn add(&mut self, later: &Self) {
         let earlier = |own: u64, other: u64| match (own, other) {
             (0, other) => other,

@@ -1,9 +1,9 @@
-//! Programs that have privileges their user doesn't have, and who may see what they do.
+//! Programs that have privileges their user doesn't have, and who may observe them.
 //!
-//! Fathom's own file may have capabilities with which it sees all users' processes; its user must see no more
-//! through it than without it. Therefore commands that it observes gain no privileges
+//! Fathom's own file may have capabilities with which it sees all users' processes, but its user must see no
+//! more through Fathom than without it. Therefore commands that it observes gain no privileges
 //! (`PR_SET_NO_NEW_PRIVS`), and a running process is followed only until it executes a program that gives it
-//! some. Root may see everything.
+//! privileges. Root may see everything.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -17,11 +17,11 @@ use crate::sample::parse::status_number;
 
 /// Returns whether the real user of this process is root.
 pub(crate) fn caller_is_root() -> bool {
-    // SAFETY: returns a number of this process.
+    // SAFETY: getuid only returns this process's user id.
     unsafe { libc::getuid() == 0 }
 }
 
-/// Returns whether programs could gain privileges if this process ran them as it is.
+/// Returns whether programs could gain privileges if this process executed them directly.
 pub(crate) fn caller_may_gain_rights() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     status_number(&status, "NoNewPrivs:") != Some(1)
@@ -50,7 +50,7 @@ pub fn gives_rights(path: &Path) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
     };
-    // SAFETY: returns numbers of this process.
+    // SAFETY: both only return ids of this process.
     let (user, group) = unsafe { (libc::getuid(), libc::getgid()) };
     let gives_user = file.mode() & libc::S_ISUID != 0 && file.uid() != user;
     let run_by_group = libc::S_ISGID | libc::S_IXGRP;
@@ -60,7 +60,8 @@ pub fn gives_rights(path: &Path) -> bool {
         && !is_script(path)
 }
 
-/// A script gets no privileges from the kernel: its interpreter runs.
+/// Returns whether the file is a script. The kernel gives a script no privileges, because its interpreter
+/// runs.
 fn is_script(path: &Path) -> bool {
     let mut start = [0u8; 2];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
@@ -73,7 +74,7 @@ pub(crate) fn capabilities_of(path: &Path) -> u64 {
         return 0;
     };
     let mut flags = [0u8; 24];
-    // SAFETY: names that end with zero; at most the buffer's length is written.
+    // SAFETY: both names end with a zero, and at most the buffer's length is written.
     let length = unsafe {
         libc::getxattr(
             path.as_ptr(),
@@ -86,8 +87,9 @@ pub(crate) fn capabilities_of(path: &Path) -> u64 {
     permitted(flags.get(..length).unwrap_or_default())
 }
 
-/// Returns the permitted set of `struct vfs_cap_data`: a word of version and flags, then the permitted and
-/// the inheritable bits 0 to 31; since the second version, those from 32 on in the same way.
+/// Returns the permitted set of `struct vfs_cap_data`. This consists of a word with the version and flags,
+/// and bits 0 to 31 of the permitted and the inheritable set; since the second version, these are followed by
+/// the bits from 32 on, in the same form.
 pub(crate) fn permitted(data: &[u8]) -> u64 {
     let word = |at: usize| {
         let bytes = data.get(at..at + 4)?;
@@ -96,12 +98,12 @@ pub(crate) fn permitted(data: &[u8]) -> u64 {
     word(4).unwrap_or(0) | word(12).unwrap_or(0) << 32
 }
 
-/// Returns whether the file system is mounted so that its files give no privileges.
+/// Returns whether the mount options of the file's file system prevent its files from giving privileges.
 pub(crate) fn gives_no_rights(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
         return false;
     };
-    // SAFETY: an all-zero statvfs is valid; the call reads the name and fills it.
+    // SAFETY: an all-zero statvfs is valid; the call reads the name and fills the statvfs.
     unsafe {
         let mut flags: libc::statvfs = std::mem::zeroed();
         libc::statvfs(path.as_ptr(), &raw mut flags) == 0 && flags.f_flag & libc::ST_NOSUID != 0

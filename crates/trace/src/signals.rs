@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of rows of each kind: a tree has few receivers and servers.
 const MOST: usize = 10_000;
 
-/// Signals with one number that one process sent to another, by `kill` or through a pidfd.
+/// Signals of one kind that one process sent to another, by `kill` or through a pidfd.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalRow {
     /// The sender.
     pub pid: u32,
-    /// The receiving process, or the group with this id; `None` if that wasn't seen, or if it was more than
-    /// one group.
+    /// The receiving process, or the group with this id; `None` if the receiver wasn't seen, or if it was
+    /// more than one group.
     pub target: Option<u32>,
-    /// Number of the signal; 0 only checks whether the process exists.
+    /// Number of the signal; 0 means that the call only checked whether the process exists.
     pub signal: i32,
     /// Number of successful calls.
     pub calls: u64,
@@ -30,7 +30,7 @@ pub struct SignalRow {
 pub struct RefusedRow {
     /// The process that tried to connect.
     pub pid: u32,
-    /// The address, as in [`SocketEnd::To`](crate::SocketEnd::To).
+    /// The address, in the form of [`SocketEnd::To`](crate::SocketEnd::To).
     pub address: String,
     /// The error number, such as 111 for `ECONNREFUSED`.
     pub errno: i32,
@@ -42,24 +42,24 @@ pub struct RefusedRow {
     pub last_ns: u64,
 }
 
-/// Collects both.
+/// Collects signals and refused connections.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     sent: HashMap<(u32, Option<u32>, i32), SignalRow>,
     refused: HashMap<(u32, String, i32), RefusedRow>,
-    /// Processes that descriptors refer to.
+    /// The processes that descriptors refer to.
     watched: HashMap<(u32, i32), u32>,
 }
 
 impl Signals {
     /// Notes that `kill(to, signal)` of `pid` succeeded.
     pub(crate) fn sent(&mut self, pid: u32, to: i32, signal: i32, time: u64) {
-        // 0 is the own group, -1 every process.
+        // 0 is the sender's own group, -1 every process.
         let target = (to != 0 && to != -1).then(|| to.unsigned_abs());
         self.add(pid, target, signal, time);
     }
 
-    /// Notes that `fd` of `pid` refers to this process.
+    /// Notes that `fd` of `pid` refers to the process `process`.
     pub(crate) fn watches(&mut self, pid: u32, fd: i32, process: u32) {
         if self.watched.len() < MOST {
             self.watched.insert((pid, fd), process);
@@ -106,7 +106,7 @@ impl Signals {
         row.last_ns = time;
     }
 
-    /// Returns both, ordered by their beginning.
+    /// Returns the rows of both, ordered by when they began.
     pub(crate) fn rows(self) -> (Vec<SignalRow>, Vec<RefusedRow>) {
         let mut sent: Vec<SignalRow> = self.sent.into_values().collect();
         sent.sort_by_key(|row| (row.first_ns, row.pid, row.target, row.signal));

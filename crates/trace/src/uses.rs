@@ -1,4 +1,4 @@
-//! What went through a descriptor while it had one target.
+//! The data that moved through a descriptor while it had one target.
 
 use std::ops::AddAssign;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::DescriptorKind;
 
-/// Calls of one direction, added up.
+/// Totals of the calls in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// Number of calls that returned.
     pub calls: u64,
-    /// Bytes that they moved.
+    /// Number of bytes that they moved.
     pub bytes: u64,
     /// Number of failed calls.
     pub errors: u64,
     /// Time from entry to return as traced, ns.
     pub total_ns: u64,
-    /// Part of that time asleep, ns.
+    /// Part of `total_ns` during which the thread was asleep, ns.
     pub blocked_ns: u64,
 }
 
@@ -79,10 +79,10 @@ impl AddAssign for Moved {
     }
 }
 
-/// What went through a descriptor number of a process while it was this file, pipe or socket.
+/// The data that moved through a descriptor number of a process while it was this file, pipe or socket.
 ///
-/// Covers only `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek`: other calls are only in
-/// the [`SyscallRow`](crate::SyscallRow)s of the number.
+/// Covers only `read`, `write`, `readv`, `writev`, `pread64`, `pwrite64` and `lseek`: other calls appear only
+/// in the [`SyscallRow`](crate::SyscallRow)s of the number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseRow {
     /// Process.

@@ -1,11 +1,11 @@
-//! When a run ends: by itself, by its timeout, or by request of the caller.
+//! Determines when a run ends: by itself, by its timeout, or at the request of the caller.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Returns nanoseconds of `CLOCK_MONOTONIC`, the clock of the kernel programs.
+/// Returns the time of `CLOCK_MONOTONIC`, the clock of the kernel programs, in nanoseconds.
 pub(crate) fn now() -> u64 {
     let mut t = libc::timespec {
         tv_sec: 0,
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Starts the limits now.
+    /// Creates limits that start now.
     pub(crate) fn start(timeout: Option<Duration>, stop: Option<Arc<AtomicBool>>) -> Self {
         Self {
             deadline: timeout.and_then(|t| Instant::now().checked_add(t)),
@@ -39,7 +39,7 @@ impl Limits {
             || self.deadline.is_some_and(|d| Instant::now() >= d)
     }
 
-    /// Returns `wait`, shortened to the deadline.
+    /// Returns `wait`, shortened so that it doesn't exceed the deadline.
     pub(crate) fn shorten(&self, wait: Duration) -> Duration {
         match self.deadline {
             Some(d) => wait.min(d.saturating_duration_since(Instant::now())),
@@ -59,7 +59,7 @@ pub(crate) fn ended(pidfd: &OwnedFd, wait: Duration) -> bool {
         tv_sec: wait.as_secs() as libc::time_t,
         tv_nsec: wait.subsec_nanos().into(),
     };
-    // SAFETY: one live pollfd, a live timespec, no signal mask.
+    // SAFETY: there is one live pollfd and a live timespec, and no signal mask.
     let ready = unsafe { libc::ppoll(&raw mut poll, 1, &raw const wait, std::ptr::null()) };
     ready == 1
 }

@@ -1,5 +1,5 @@
-//! Calls through the 32-bit entry of x86, made by a 64-bit program: the same as those of 32-bit programs,
-//! which not every machine can build.
+//! Tests calls through the 32-bit entry of x86, made by a 64-bit program. They are the same as those of a
+//! 32-bit program, which not every machine can build.
 #![cfg(target_arch = "x86_64")]
 
 mod common;
@@ -18,8 +18,8 @@ const SOCKETCALL: u64 = 102;
 /// Makes a call; only the lower half of each argument counts.
 fn call(number: u64, first: u64, second: u64, third: u64) -> i64 {
     let result: i64;
-    // SAFETY: `rbx` is restored, and the kernel may clear the other registers named. The caller guarantees
-    // the pointers.
+    // SAFETY: `rbx` is restored, and the kernel may clobber the other registers that are named. The caller
+    // guarantees the pointers.
     unsafe {
         std::arch::asm!(
             "xchg rbx, {first}",
@@ -35,12 +35,12 @@ fn call(number: u64, first: u64, second: u64, third: u64) -> i64 {
     result
 }
 
-/// Returns a page whose address fits into 32 bits, with these bytes.
+/// Returns the address of a page with these bytes; the address fits into 32 bits.
 fn low_page(bytes: &CStr) -> u64 {
     let bytes = bytes.to_bytes_with_nul();
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_32BIT;
-    // SAFETY: a fresh mapping placed by the kernel, to which the bytes are copied; it is never
+    // SAFETY: creates a new mapping placed by the kernel, to which the bytes are copied; it is never
     // unmapped.
     unsafe {
         let at = libc::mmap(std::ptr::null_mut(), 4096, access, kind, -1, 0);
@@ -50,7 +50,7 @@ fn low_page(bytes: &CStr) -> u64 {
     }
 }
 
-/// Not a separate test: the program that the others trace.
+/// Not a test of its own: the program that the tests trace.
 #[test]
 fn helper_calls_through_the_32_bit_entry() {
     if std::env::var_os("FATHOM_TEST_HELPER").is_none() {
@@ -69,7 +69,7 @@ fn helper_calls_through_the_32_bit_entry() {
     assert!(call(SOCKETCALL, 99, 0, 0) < 0);
 }
 
-/// Returns the trace of the helper, unless this kernel lacks the entry and killed it for that.
+/// Returns the trace of the helper; `None` if this kernel lacks the entry and killed the helper for using it.
 fn traced(tier: Tier) -> Option<Trace> {
     if !available(tier) {
         return None;
@@ -104,7 +104,7 @@ fn is_seen_as_what_it_is(t: &Trace) {
         |rows: &[(Option<i32>, u64, u64, u64)]| -> u64 { rows.iter().map(|row| row.1).sum() };
     assert_eq!((total(&opens), total(&closes)), (3, 2));
     assert_eq!(of_32("socketcall (32-bit)"), [(None, 1, 0, 1)]);
-    // In addition to those of the program's own runtime.
+    // These come in addition to the calls of the program's own runtime.
     assert!(sum(t, "write", Some(1)).calls > 0 && file > 2);
 
     let written = t

@@ -1,4 +1,4 @@
-//! Page faults under the in-kernel tier: counted, timed, and without leftovers.
+//! Tests page faults under the in-kernel tier: they are counted and timed, and nothing is left behind.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::available;
 use fathom_trace::{Tier, Trace, TraceOptions, trace};
 
 const PAGE: usize = 4096;
-/// Far more than are touched at startup.
+/// Number of pages, far more than are touched at startup.
 const PAGES: usize = 8192;
 
 /// Traces one of the helpers below.
@@ -23,7 +23,8 @@ fn is_helper() -> bool {
 /// Returns untouched memory.
 fn fresh_memory() -> &'static mut [u8] {
     let len = PAGES * PAGE;
-    // SAFETY: a private mapping placed by the kernel, zeroed when it is touched, never unmapped.
+    // SAFETY: creates a private mapping placed by the kernel, which is zeroed when it is touched and never
+    // unmapped.
     unsafe {
         let at = libc::mmap(
             std::ptr::null_mut(),
@@ -39,7 +40,7 @@ fn fresh_memory() -> &'static mut [u8] {
     }
 }
 
-/// Not a separate test: touches pages from two threads.
+/// Not a test of its own: touches pages from two threads.
 #[test]
 fn helper_touches() {
     if !is_helper() {
@@ -56,7 +57,7 @@ fn helper_touches() {
     }
 }
 
-/// Not a separate test: lets the kernel touch the pages within a call.
+/// Not a test of its own: lets the kernel touch the pages within a call.
 #[test]
 fn helper_reads_into_fresh_memory() {
     if !is_helper() {
@@ -66,7 +67,8 @@ fn helper_reads_into_fresh_memory() {
     std::io::Read::read_exact(&mut zero, fresh_memory()).expect("reads");
 }
 
-/// Returns sums over all threads: faults of all kinds, timed faults and their time.
+/// Returns sums over all threads: the number of faults of all kinds, the number of timed faults and their
+/// time.
 fn faults(t: &Trace) -> (u64, u64, u64) {
     let sum = |of: fn(&fathom_trace::Thread) -> Option<u64>| t.threads.iter().filter_map(of).sum();
     let all: u64 = sum(|thread| Some(thread.minor_faults? + thread.major_faults?));

@@ -1,4 +1,4 @@
-//! Several concurrent commands, as the stages of a pipeline.
+//! Tests several concurrent commands, such as the stages of a pipeline.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn pipe() -> (OwnedFd, OwnedFd, String) {
     (read.into(), write.into(), link)
 }
 
-/// Returns whether a process has this among its arguments.
+/// Returns whether a process has `argument` among its arguments.
 fn runs(argument: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("processes").flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -49,7 +49,7 @@ fn options(link: &str) -> TraceOptions {
     }
 }
 
-/// Traces a writer that sleeps 0.2 s, and a reader.
+/// Traces a writer that sleeps for 0.2 s, and a reader.
 fn slow_writer(tier: Tier) -> GroupTrace {
     let (read, write, link) = pipe();
     let members = vec![
@@ -137,7 +137,8 @@ fn a_member_is_let_go_at_its_time_and_holds_up_no_pipe_before() {
         let [_, reader, late] = &group.members[..] else {
             panic!("three members");
         };
-        // Delays count from the release of the first command, points in time from its start slightly later.
+        // Delays are relative to the release of the first command; points in time are relative to its start,
+        // slightly later.
         assert!(late.started_ns >= 200_000_000, "{tier:?}: {late:?}");
         assert!(
             reader.ended_ns < late.started_ns,

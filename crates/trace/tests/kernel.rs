@@ -1,4 +1,4 @@
-//! The in-kernel tier on real programs with known behaviour.
+//! Tests the in-kernel tier on real programs with known behaviour.
 
 mod common;
 
@@ -124,7 +124,7 @@ fn more_processes_than_the_tables_hold_lose_nothing() {
     }
     let script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done";
     let options = TraceOptions {
-        // A third of the rows that 1500 processes leave.
+        // A third of the rows that 1500 processes leave behind.
         most_rows: 12_000,
         ..TraceOptions::default()
     };
@@ -240,7 +240,7 @@ fn a_program_that_never_ends_is_cut_short_and_its_call_is_kept() {
         return;
     }
     let mut command = quiet(&["sleep", "1000"]);
-    // Long enough for a start on a busy machine.
+    // This is long enough for the program to start on a busy machine.
     command.timeout = Some(Duration::from_secs(1));
     let t = trace(&command, Tier::Kernel, &TraceOptions::default()).expect("traced");
     assert!(t.end.cut_short);
@@ -255,7 +255,7 @@ fn helper_closes_descriptors_that_are_not_there() {
         return;
     }
     for descriptor in 100_000..130_000 {
-        // SAFETY: these descriptors aren't in use.
+        // SAFETY: the descriptor isn't in use.
         unsafe { libc::close(descriptor) };
     }
 }
@@ -298,7 +298,7 @@ fn a_program_that_does_more_than_can_be_read_waits_and_loses_nothing() {
         return;
     }
     let options = TraceOptions {
-        // Room for a fiftieth of its records.
+        // This has space for a fiftieth of the program's records.
         ring_bytes: 128 << 10,
         ..TraceOptions::default()
     };
@@ -307,7 +307,8 @@ fn a_program_that_does_more_than_can_be_read_waits_and_loses_nothing() {
     let lookups = t.failed_lookups.iter();
     assert_eq!(lookups.map(|one| one.calls).max(), Some(20_000));
     assert!(t.held_back_ns > 0);
-    // Its hold time is accounted as a wait for a CPU, and not as the program's own time.
+    // The time for which it was held back is accounted as a wait for a CPU, and not as the program's own
+    // time.
     for thread in t.threads.iter().filter(|one| one.ended_ns.is_some()) {
         let own = t.off_cpu.iter().filter(|row| row.tid == thread.tid);
         let waited = own.clone().filter(|row| row.cause == Cause::Preempted);
@@ -336,7 +337,7 @@ fn what_does_not_fit_is_counted_as_lost() {
     let t = trace(&command, Tier::Kernel, &options).expect("traced");
     let calls = |t: &fathom_trace::Trace| t.syscalls.iter().map(|r| r.calls).sum::<u64>();
     assert!(t.lost.calls > 0 && calls(&t) < calls(&complete));
-    // Calls cut off by the exit are also lost: exit_group has no row here.
+    // Calls that the exit cuts off are also lost: exit_group has no row here.
     let unfinished: u64 = complete.syscalls.iter().map(|r| r.unfinished).sum();
     assert_eq!(calls(&t) + t.lost.calls, calls(&complete) + unfinished);
 }
@@ -408,7 +409,7 @@ fn polls_say_what_ended_them() {
     assert!(polls.iter().all(|ends| ends.by_limit_ns <= ends.total_ns));
 }
 
-/// One descriptor number is a pipe, and then a socket without a responding peer.
+/// The same descriptor number is first a pipe, and then a socket whose peer doesn't respond.
 const REUSED: &str = "import os, select, socket
 def wait(fd):
     poll = select.poll()

@@ -1,4 +1,4 @@
-//! A killed tracer leaves no program in the kernel and no process.
+//! Tests that a killed tracer leaves neither a program in the kernel nor a process.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn programs(pid: u32) -> HashSet<u32> {
     texts.filter_map(number).collect()
 }
 
-/// Returns all descendants of the process: threads have children too.
+/// Returns all descendants of the process, including those created by threads.
 fn descendants(pid: u32) -> HashSet<u32> {
     let mut found = HashSet::new();
     let mut open = vec![pid];
@@ -64,7 +64,7 @@ fn descendants(pid: u32) -> HashSet<u32> {
 fn is_loaded(program: u32) -> bool {
     const GET_FD_BY_ID: i32 = 13;
     let mut attr = [program, 0, 0];
-    // SAFETY: `attr` is a live prefix of `union bpf_attr` of the given size.
+    // SAFETY: `attr` is a live prefix of `union bpf_attr` and has the given size.
     let fd = unsafe {
         let size = std::mem::size_of_val(&attr);
         libc::syscall(libc::SYS_bpf, GET_FD_BY_ID, attr.as_mut_ptr(), size)
@@ -83,8 +83,8 @@ fn is_alive(pid: u32) -> bool {
     state.is_some_and(|state| state != b'Z' && state != b'X')
 }
 
-/// Waits until none is left: the kernel frees programs and ends processes after the kill. If a test hangs
-/// here, one stays.
+/// Waits until none of these is left: the kernel only frees programs and ends processes after the kill. If a
+/// test hangs here, one was left behind.
 fn await_none(all: &HashSet<u32>, is_there: fn(u32) -> bool) {
     while all.iter().any(|one| is_there(*one)) {
         std::thread::yield_now();
@@ -112,7 +112,8 @@ fn kill_9_at_any_moment_leaves_nothing() {
     if !available(Tier::Kernel) {
         return;
     }
-    // While it loads, with all programs loaded, with the child held, and with a running tree of three.
+    // Kill it while it loads programs, when all are loaded, when the child is held, and when a tree of three
+    // processes is running.
     for (programs, processes) in [(1, 0), (3, 0), (8, 0), (8, 1), (8, 2), (8, 4)] {
         kill_at(programs, processes);
     }

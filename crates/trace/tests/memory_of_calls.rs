@@ -1,4 +1,4 @@
-//! What the memory passed to calls shows.
+//! Tests what the memory passed to calls shows.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -8,7 +8,7 @@ use fathom_trace::{Lines, Tier, Trace};
 
 const TIERS: [Tier; 2] = [Tier::Kernel, Tier::Ptrace];
 
-/// Returns how many polls on a descriptor were ended by their timeout.
+/// Returns the number of polls on a descriptor that ended because their timeout expired.
 fn limits(trace: &Trace, calls: &[&str], fd: Option<i32>) -> u64 {
     let rows = trace.syscalls.iter();
     let polls = rows.filter(|row| calls.contains(&row.name.as_str()) && row.fd == fd);
@@ -97,7 +97,7 @@ fn reads_that_go_on_where_the_one_before_ended_are_distinguished_from_those_else
             row.expect("it was called").went_on
         };
         assert_eq!(reported("pread64", 60), Some(10), "{tier:?}");
-        // The first begins at offset 0.
+        // The first call begins at offset 0.
         assert_eq!(reported("pread64", 61), Some(1), "{tier:?}");
         assert_eq!(reported("read", 60), None, "{tier:?}");
     }

@@ -1,5 +1,5 @@
-//! Go's mutex waits, which no call and no switch shows: this program has a function with the name of the one
-//! in which Go's runtime waits, and is traced itself.
+//! Tests Go's mutex waits, which no call and no switch shows. This test program has a function with the name
+//! of the one in which Go's runtime waits, and is itself the traced program.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn each_wait_for_a_mutex_is_seen() {
     let seen = trace(&command, Tier::Kernel, &options).expect("it is allowed");
     assert_eq!(seen.end.code, Some(0));
     let [row] = seen.mutexes[..] else {
-        // A kernel without uprobes, or a container that hides them.
+        // The kernel may lack uprobes, or a container may hide them.
         let reported = |sentence: &String| sentence.starts_with("how goroutines waited");
         assert!(seen.not_visible.iter().any(reported), "{:?}", seen.mutexes);
         fathom_test_log::skipped("no uprobes here");

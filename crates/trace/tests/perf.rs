@@ -1,4 +1,4 @@
-//! The kernel's records of switches, on real programs with known behaviour.
+//! Tests the kernel's records of switches on real programs with known behaviour.
 
 mod common;
 
@@ -88,7 +88,7 @@ fn a_wait_has_its_length_its_place_and_its_call() {
     assert!(slept.to_ns - slept.from_ns >= 300_000_000);
     let read = of("read");
     assert_eq!(read.fd, Some(0));
-    // On a busy machine, the reader gets its CPU too late to be certain.
+    // On a busy machine, the reader may get its CPU too late for the waker to be certain.
     assert!(read.woken_by.is_none_or(|tid| tid == slept.tid), "{read:?}");
     assert_eq!(t.end.code, Some(5));
 }

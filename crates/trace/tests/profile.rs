@@ -1,4 +1,4 @@
-//! The functions of own code: the kernel and the perf tier.
+//! Tests the functions of own code, in the kernel and the perf tier.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{available, helper, quiet};
 use fathom_trace::{FunctionRow, Tier, Trace, TraceOptions, trace};
 
-/// CPU time that the helpers use: about a hundred samples, even if many are missed.
+/// CPU time that the helpers use, ns: about a hundred samples, even if many are missed.
 const CPU_NS: u64 = 200_000_000;
 
 fn is_helper() -> bool {
@@ -19,12 +19,12 @@ fn cpu_ns() -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: fills a live struct.
+    // SAFETY: the call fills a live struct.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Performs dependent divisions.
+/// Performs divisions, each of which depends on the result of the one before.
 #[inline(never)]
 #[unsafe(no_mangle)]
 extern "C" fn helper_divides(mut number: u64) -> u64 {
@@ -97,7 +97,7 @@ fn the_function_that_computes_is_named() {
         let there = samples(rows(&seen).iter().filter(named));
         assert!(all > 20, "{tier:?}: {all} samples");
         assert!(there * 10 > all * 6, "{tier:?}: {:?}", rows(&seen));
-        // It is a loop, but it waits for no thread.
+        // This is a loop, but it doesn't wait for a thread.
         let spins: u64 = rows(&seen).iter().map(|row| row.spins).sum();
         assert!(spins * 10 < all, "{tier:?}: {:?}", rows(&seen));
     }

@@ -1,4 +1,4 @@
-//! The Python functions in which sampled threads were: a program with a known call tree.
+//! Tests the Python functions in which threads were sampled, on a program with a known call tree.
 
 mod common;
 #[path = "common/pythons.rs"]
@@ -11,7 +11,7 @@ use common::{available, quiet};
 use fathom_stacks::Frame;
 use fathom_trace::{Activity, StackPool, Stacks, Tier, TraceOptions, trace};
 
-/// Each part uses enough CPU time to be sampled on any machine.
+/// Each part of this program uses enough CPU time to be sampled on any machine.
 const PROGRAM: &str = r"import re, threading, time
 
 def spin(until):
@@ -73,7 +73,7 @@ fn holds(path: &[&Frame], file: &str, wanted: &[&str]) -> bool {
     names.windows(wanted.len()).any(|names| names == wanted)
 }
 
-/// Calls of a method, and waits of a function.
+/// A method makes calls, and a function waits.
 const CALLS: &str = r"import os, time
 
 class Store:

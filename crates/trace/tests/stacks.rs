@@ -1,4 +1,4 @@
-//! The callers of sampled code: programs with a known call tree.
+//! Tests the callers of sampled code on programs with a known call tree.
 
 mod common;
 
@@ -12,7 +12,7 @@ use fathom_trace::{
     Activity, StackPool, StackRow, Stacks, Target, Tier, Trace, TraceOptions, attach, trace,
 };
 
-/// `often` is called three times as often as `seldom`; both by one function, which `main` calls.
+/// `often` is called three times as often as `seldom`. One function, which `main` calls, calls both.
 const TREE: &str = r#"
 #include <stdlib.h>
 volatile unsigned long sink = 1;
@@ -59,7 +59,7 @@ fn path<'a>(stacks: &'a Stacks, row: &StackRow) -> Vec<&'a str> {
         .collect()
 }
 
-/// Returns the time of own code whose path contains this function.
+/// Returns the total time of own code whose path contains this function.
 fn below(stacks: &Stacks, function: &str) -> u64 {
     let rows = stacks.rows.iter();
     let own = rows.filter(|row| row.activity == Activity::OwnCode);
@@ -95,7 +95,7 @@ fn own_code_has_its_callers_up_to_main() {
             let (often, seldom) = (below(&stacks, "often"), below(&stacks, "seldom"));
             let share = often as f64 / (often + seldom) as f64;
             assert!((0.6..0.9).contains(&share), "{tier:?}: {share}");
-            // The same samples by their innermost function.
+            // The profile has the same samples by their innermost function.
             let profile = seen.profile.as_ref().expect("a profile");
             let samples: u64 = profile.functions.iter().map(|row| row.samples).sum();
             let of_stacks: u64 = stacks.rows.iter().filter(own).map(|row| row.samples).sum();
@@ -113,7 +113,7 @@ fn a_program_that_keeps_time_with_the_samples_is_seen_everywhere() {
         return;
     };
     let program = program.to_str().expect("UTF-8");
-    // The clock of the samples: that of each CPU, or that of the thread.
+    // The clock that takes the samples is that of each CPU or that of the thread.
     for (tier, clock) in [(Tier::Kernel, "machine"), (Tier::Perf, "cpu")] {
         if !available(tier) {
             continue;
@@ -171,7 +171,7 @@ fn calls_at_stops_have_who_made_them() {
         });
         of_it.map(|row| row.calls).sum()
     };
-    // 3,000 and 9,000, with stacks for one in eight.
+    // There are 3,000 and 9,000 calls, and a stack for one in eight.
     assert!(
         (2_400..=3_600).contains(&calls("look")),
         "{}",
@@ -188,7 +188,7 @@ fn calls_at_stops_have_who_made_them() {
     }
 }
 
-/// Two files in sequence with the same descriptor number.
+/// Opens two files in sequence with the same descriptor number.
 const FILES: &str = r#"
 #include <fcntl.h>
 #include <unistd.h>
@@ -210,7 +210,7 @@ fn calls_at_stops_say_which_file_a_number_was_then() {
     if !available(Tier::Ptrace) {
         return;
     }
-    // In the kernel's tiers the sampled run has no calls: those come from the run with stops.
+    // In the kernel's tiers, the sampled run has no calls: the calls come from the run with stops.
     for sampled_first in [false, true].map(|first| first && available(Tier::Perf)) {
         let pool = StackPool::default();
         let command = [program.to_str().expect("UTF-8")];
@@ -231,14 +231,15 @@ fn calls_at_stops_say_which_file_a_number_was_then() {
                 .iter()
                 .all(|row| row.pid == seen.processes[0].pid)
         );
-        // Work of Fathom's own child before it executes the program is excluded.
+        // The work of Fathom's own child before it executes the program is excluded.
         let called = |row: &StackRow| row.call.as_deref() == Some("execve");
         assert!(!stacks.rows.iter().any(called));
     }
 }
 
-/// Each function has more on the stack than is copied. All of it is touched: of a missing page nothing is
-/// copied, and without any of its callers' pages the first caller of a call isn't known.
+/// Each function has more on the stack than is copied. The program touches all of it, because nothing is
+/// copied of a missing page, and the first caller of a call isn't known if none of its callers' pages is
+/// present.
 const ROOMY: &str = r#"
 #include <unistd.h>
 #include <fcntl.h>
@@ -304,7 +305,7 @@ fn calls_have_callers_beyond_the_copy_by_frame_pointers() {
     }
 }
 
-/// Not a separate test: another user's view of a program.
+/// Not a separate test: shows what another user sees of a program.
 #[test]
 fn helper_samples() {
     let Some(program) = std::env::var_os("FATHOM_TEST_PROGRAM") else {
@@ -325,7 +326,7 @@ fn helper_samples() {
 
 #[test]
 fn any_user_has_callers_and_more_is_copied_where_stacks_were_deeper() {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: geteuid only returns this process's user id.
     if unsafe { libc::geteuid() } != 0 || !available(Tier::Perf) {
         fathom_test_log::skipped("only root can become another user, who may use perf events");
         return;
@@ -381,7 +382,7 @@ fn a_process_that_runs_already_has_callers() {
             ..TraceOptions::default()
         };
         let target = Target::find(child.id()).expect("ours");
-        // With any number of CPUs: until it was seen.
+        // The number of CPUs isn't known, so repeat until there are enough samples.
         let seen = loop {
             let seen = attach(&target, Duration::from_millis(100), tier, &options);
             let seen = seen.expect("observed");
@@ -403,7 +404,7 @@ fn a_process_that_runs_already_has_callers() {
     }
 }
 
-/// Its stack pointer leads to no memory while it computes, then to memory that isn't a stack.
+/// While it computes, its stack pointer first points to no memory, then to memory that isn't a stack.
 #[cfg(target_arch = "x86_64")]
 const ASTRAY: &str = r#"
 static char data[1 << 16] __attribute__((aligned(16)));
@@ -504,7 +505,7 @@ fn what_go_does_on_a_stack_of_its_own_has_its_callers() {
         };
         let all = samples(&mut stacks.rows.iter().filter(switched));
         let without = samples(&mut stacks.rows.iter().filter(ends_there));
-        // A sample at the instructions of the switch itself has no caller.
+        // A sample at the instructions that switch stacks has no caller.
         assert!(all > 0, "{tier:?}");
         assert!(without * 20 <= all, "{tier:?}: {without} of {all}");
     }
@@ -536,7 +537,7 @@ fn own_code_of_several_runs_is_that_of_one_on_the_average() {
     let (ns, rows) = of_stacks();
     let mean = (own(&one) + own(&two)) / 2;
     assert!(ns.abs_diff(mean) <= rows, "{ns} {mean}");
-    // Another kind of run.
+    // This run turns out to be of a different kind.
     pool.forget(&one);
     assert_eq!(of_stacks().0, own(&two));
 }

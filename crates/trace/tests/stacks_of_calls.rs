@@ -1,4 +1,4 @@
-//! Stacks and paths of calls, waits and page faults (kernel tier).
+//! Tests stacks and paths of calls, waits and page faults (kernel tier).
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 use common::{available, built, helper, quiet, run, sum};
 use fathom_trace::{Activity, StackPool, StackRow, Tier, Trace, TraceCommand, TraceOptions, trace};
 
-/// Number of calls of the helper that looks up one file.
+/// Number of calls made by the helper that looks up one file.
 const ASKED: u64 = 20_000;
 
 fn traced(name: &str) -> Trace {
@@ -18,7 +18,7 @@ fn traced(name: &str) -> Trace {
 fn traced_command(command: TraceCommand) -> Trace {
     let pool = StackPool::default();
     let options = TraceOptions {
-        // Samples of own code come with records of mappings.
+        // Records of mappings only come with samples of own code.
         profile: Some(Duration::from_millis(4)),
         stacks: Some(pool.clone()),
         call_stacks: Some(Duration::from_micros(50)),
@@ -31,7 +31,7 @@ fn traced_command(command: TraceCommand) -> Trace {
     }
 }
 
-/// Returns the time of the rows below a function.
+/// Returns the total time of the rows below a function.
 fn ns_below(trace: &Trace, function: &str, is: impl Fn(&StackRow) -> bool) -> u64 {
     let stacks = trace.stacks.as_ref().expect("stacks were taken");
     let is_below = |row: &&StackRow| {
@@ -234,7 +234,7 @@ fn who_calls_vfork_is_known_though_nothing_of_the_call_is_on_the_stack() {
     let Some(stacks) = t.and_then(|t| t.stacks) else {
         return;
     };
-    // Some shells fork.
+    // Some shells use `fork` instead.
     let made = stacks
         .rows
         .iter()
@@ -266,7 +266,7 @@ const WAIT: Duration = Duration::from_millis(30);
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn helper_calls_often() -> i32 {
-    // SAFETY: takes and changes nothing.
+    // SAFETY: getppid takes no arguments and changes nothing.
     (0..3_000)
         .map(|_| unsafe { libc::syscall(libc::SYS_getppid) } as i32 & 1)
         .sum()
@@ -275,7 +275,7 @@ extern "C" fn helper_calls_often() -> i32 {
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn helper_calls_seldom() -> i32 {
-    // SAFETY: takes and changes nothing.
+    // SAFETY: getppid takes no arguments and changes nothing.
     (0..1_000)
         .map(|_| unsafe { libc::syscall(libc::SYS_getppid) } as i32 & 1)
         .sum()

@@ -1,4 +1,4 @@
-//! The tiers available to any user, on real programs with known behaviour.
+//! Tests the tiers available to any user on real programs with known behaviour.
 
 mod common;
 
@@ -113,12 +113,12 @@ fn stops_say_what_was_asked_for_beside_what_came_of_it() {
 
 #[test]
 fn stops_name_who_ran_without_its_rights() {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: geteuid only returns this process's user id.
     if unsafe { libc::geteuid() } != 0 || !available(Tier::Ptrace) {
         fathom_test_log::skipped("only root can make a set-uid program of another user");
         return;
     }
-    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
+    // The folder is on the disk that holds the build: elsewhere, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = folder.path().join("true");
     std::fs::copy("/bin/true", &program).unwrap();

@@ -1,12 +1,12 @@
 //! E-divisive (Matteson and James 2014): the cut with the largest energy distance, kept if fewer than one in
-//! a hundred permutations within the levels have a larger one. Parameters as in MongoDB's
+//! a hundred permutations within the levels have a larger one. The parameters are those of MongoDB's
 //! signal-processing-algorithms (Daly et al. 2020): p < 0.01, with 199 permutations here.
 
 use crate::random::Random;
 
 const PERMUTATIONS: usize = 199;
 const P_VALUE: f64 = 0.01;
-/// Minimum length of a level: MongoDB's implementation uses three, unlike R's `ecp`, where it is a separate
+/// Minimum length of a level. MongoDB's implementation uses three; in R's `ecp`, this is a separate
 /// parameter.
 const SHORTEST: usize = 3;
 

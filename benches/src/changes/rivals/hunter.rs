@@ -41,7 +41,7 @@ fn bounds(cuts: &[usize], end: usize) -> Vec<usize> {
     all
 }
 
-/// Makes the first pass: windows advance by half of their length, or to the last point found.
+/// Makes the first pass. Windows advance by half of their length, or to the last point found.
 fn split(values: &[f64]) -> Vec<usize> {
     let mut cuts: Vec<usize> = Vec::new();
     let mut start = 0;
@@ -114,8 +114,8 @@ fn largest_q(values: &[f64]) -> (f64, usize) {
     best
 }
 
-/// Returns the two-sided p-value of Student's test with a common variance, from the deviations of the
-/// populations (divided by n), as the tool computes it.
+/// Returns the two-sided p-value of Student's test with a common variance. Uses the deviations of the
+/// populations (divided by n), as the tool does.
 fn t_test(left: &[f64], right: &[f64]) -> f64 {
     let (n, m) = (left.len() as f64, right.len() as f64);
     if n + m <= 2.0 {

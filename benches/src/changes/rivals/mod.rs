@@ -1,4 +1,4 @@
-//! Rules of other tools, written from their papers, to compare with Fathom's own on the same series.
+//! Rules of other tools, implemented from their papers, to compare with Fathom's own on the same series.
 
 pub(crate) mod e_divisive;
 pub(crate) mod hunter;

@@ -1,6 +1,6 @@
 //! The optimal partition of ranks (PELT: Killick, Fearnhead and Eckley 2012; on ranks: Lung-Yut-Fong,
 //! Lévy-Leduc and Cappé 2015) in windows of 100 points that overlap by half, with the usual penalty of 3 ln
-//! n. PELT's pruning changes the time, not the answer, and is omitted.
+//! n. PELT's pruning changes only the time, not the result, and is omitted.
 
 const WINDOW: usize = 100;
 const SHORTEST: usize = 3;

@@ -35,8 +35,8 @@ pub(super) fn warning(index: usize, warmups: &[WarmUp], runs: &[Run]) -> Option<
         id: "slow_warmup".to_string(),
         benchmark: Some(index),
         message: format!(
-            "the warm-up run took {}{from_storage}, and every later run at most {}: the work that only a first run \
-             does is not timed; to repeat it before each run, use --prepare",
+            "the warm-up run took {}{from_storage}, every later run at most {}: work that only the first run does \
+             is not timed; to time it in every run, restore the initial state with --prepare",
             seconds(slowest.wall_ns),
             seconds(longest)
         ),

@@ -123,8 +123,8 @@ impl<'p> Sessions<'p> {
                  --build. Failed builds are remembered; --rebuild tries them again."
             ))),
             Ready::LeftOut(error) => Err(ConductError::Failed(format!(
-                "the command can't be run on {name}: {error}\nThe command runs in the files of each revision; {{repo}} is \
-                 your own tree."
+                "the command can't be run on {name}: {error}\nThe command runs in a checkout of each revision; \
+                 {{repo}} stands for your own working tree."
             ))),
         }
     }

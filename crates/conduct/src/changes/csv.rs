@@ -105,7 +105,7 @@ impl Table<'_> {
             return match wanted {
                 None => Ok(vec![(None, rows)]),
                 Some(_) => Err(format!(
-                    "--branch: no column named \"branch\" has lines below it; the columns are {}",
+                    "--branch needs a column named \"branch\" with rows below it; the columns are {}",
                     self.names.join(", ")
                 )),
             };
@@ -149,7 +149,7 @@ impl Table<'_> {
             [series, index, _] => {
                 let missing = [series, index].iter().position(Option::is_none);
                 Err(format!(
-                    "no column {:?}. The first line must name the columns {}; it names: {}",
+                    "no column is named {:?}. The first line must name the columns {}; it names: {}",
                     COLUMNS[missing.unwrap_or(2)],
                     COLUMNS.join(", "),
                     self.names.join(", ")
@@ -199,7 +199,7 @@ impl Table<'_> {
             asked.values.push(number);
         }
         if found.is_empty() {
-            return Err("no line below the column names has a value".to_owned());
+            return Err("no row below the column names has a value".to_owned());
         }
         let each = found.into_iter();
         Ok(each.map(|(asked, places)| sorted(asked, places)).collect())

@@ -72,7 +72,7 @@ pub(super) fn read(asked: &str, path: &Path, plan: &ComparePlan) -> Result<Side,
         return Err(ConductError::Refused(match names.is_empty() {
             true => format!("{asked} has no figures: was its measurement interrupted?"),
             false => format!(
-                "{asked} has no benchmark or metric of that name; it has {}",
+                "{asked} has no benchmark or metric with that name; it has {}",
                 names.join(", ")
             ),
         }));

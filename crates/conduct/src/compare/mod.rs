@@ -130,8 +130,8 @@ fn of_summaries(benchmarks: &[String]) -> Option<String> {
         more => format!(" and {more} more"),
     };
     Some(format!(
-        "{}{more}: the other tool's own figures are compared, because the file has no samples: the interval is only \
-         as good as that tool's",
+        "{}{more}: the file has no samples, so the other tool's own figures are compared, and the interval is only \
+         as reliable as that tool's",
         named.join(", ")
     ))
 }
@@ -156,7 +156,7 @@ fn warnings(base: &Side, head: &Side) -> Vec<String> {
     for side in [base, head] {
         if side.dirty_left_out > 0 {
             warnings.push(format!(
-                "{} of {} omitted: tracked files differed from the revision; --dirty includes them",
+                "{} of {} omitted, because tracked files had uncommitted changes; --dirty includes them",
                 match side.dirty_left_out {
                     1 => "1 measurement".to_owned(),
                     n => format!("{n} measurements"),
@@ -299,7 +299,8 @@ impl Compared<'_> {
             let asked = silent.about.asked.clone();
             if !self.same {
                 self.warn(&format!(
-                    "{asked} doesn't name the machine it was measured on: if the machines differ, so does the ratio"
+                    "{asked} doesn't name the machine it was measured on: if the machines differ, the ratio \
+                     reflects that too"
                 ));
             }
             return Some((found.0, found.1, false));
@@ -307,8 +308,8 @@ impl Compared<'_> {
         let (here, there) = (base.facts(here), head.facts(there));
         if (before.imported || after.imported) && !side::contradict(here.clone(), there.clone()) {
             self.warn(
-                "the two descriptions of the machine agree, but one of them has more details: if the machines \
-                 differ, so does the ratio",
+                "the two machine descriptions agree, but one has more details than the other: if the machines \
+                 differ, the ratio reflects that too",
             );
             return Some((found.0, found.1, false));
         }

@@ -67,7 +67,7 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
         let (here, there) = (before.get(&name)?, after.get(&name)?);
         (files && here != there).then(|| {
             format!(
-                "ambiguous: {} has {here} of that name, and {} has {there}",
+                "ambiguous: {} has {here} with that name, and {} has {there}",
                 base.about.asked, head.about.asked
             )
         })
@@ -107,7 +107,10 @@ pub(super) fn of<'s>(base: &'s Side, head: &'s Side) -> Pairs<'s> {
             let why = match (ambiguous(one), other) {
                 (Some(why), _) => why,
                 (None, Some(other)) => {
-                    format!("{asked} has it in {:?}, not in {:?}", one.unit, other.unit)
+                    format!(
+                        "its unit in {asked} is {:?}, not {:?}",
+                        one.unit, other.unit
+                    )
                 }
                 (None, None) => format!("only {asked} has it"),
             };

@@ -75,7 +75,7 @@ fn keep_metrics(exports: &mut [Export], metrics: &[String]) -> Result<(), Conduc
     }
     if let Some(metric) = metrics.iter().find(|metric| !known.contains(metric)) {
         return Err(ConductError::Refused(format!(
-            "--metric {metric:?}: the metrics are {}",
+            "--metric {metric:?} is unknown; the metrics are {}",
             known.join(", ")
         )));
     }

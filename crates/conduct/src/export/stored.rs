@@ -24,7 +24,7 @@ pub(super) fn find(
     let mut store = store.map_err(|error| match error {
         // The word may have been meant as the path of a file, so the message mentions that too.
         error @ Error::Missing { .. } => {
-            ConductError::Refused(format!("there is no file {asked:?}, and {error}"))
+            ConductError::Refused(format!("the file {asked:?} does not exist, and {error}"))
         }
         error => error.into(),
     })?;

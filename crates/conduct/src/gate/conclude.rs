@@ -123,7 +123,7 @@ fn paired(
                 ));
             }
             why.push(match finding.rounds_to_decide {
-                Some(rounds) => format!("about {rounds} rounds would decide it: use a longer --time"),
+                Some(rounds) => format!("it would take about {rounds} rounds to decide: use a longer --time"),
                 None => "the difference is close to the margin, or no round was completed: use a longer --time or \
                      another margin".to_owned(),
             });
@@ -131,7 +131,7 @@ fn paired(
     }
     if finding.copies_apart > 0.0 {
         why.push(format!(
-            "two copies of base differ by {:.1} %: the interval is widened by that",
+            "two copies of base differ by {:.1} %: the interval is widened by that much",
             100.0 * finding.copies_apart
         ));
     }
@@ -298,7 +298,7 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
         let expired = waiver.until < plan.today;
         match record.benchmarks.iter_mut().find(fits) {
             Some(_) if expired => record.notes.push(format!(
-                "the waiver of {} {} ended on {} ({}): it fails again",
+                "the waiver for {} {} expired on {} ({}), so it fails again",
                 waiver.benchmark, waiver.metric, waiver.until, waiver.reason
             )),
             Some(row) => match exceeds(row, waiver) {
@@ -306,7 +306,7 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
                 None => row.waived = Some(waiver.clone()),
             },
             None if expired => record.notes.push(format!(
-                "the waiver of {} {} ended on {} and is no longer needed: remove it",
+                "the waiver for {} {} expired on {} and is no longer needed: remove it",
                 waiver.benchmark, waiver.metric, waiver.until
             )),
             None => {}

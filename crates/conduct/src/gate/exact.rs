@@ -136,7 +136,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
         ),
         (None, _) => (
             GateVerdict::CannotTell,
-            "base does not have the same value in all runs; give the budget a number".to_owned(),
+            "the value at base differs from run to run; give the budget a number instead".to_owned(),
         ),
         (Some(limit), Some(estimate)) => match same(&head) {
             // All runs have the same value, so there is no interval and no margin.
@@ -146,7 +146,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
             None if estimate.high <= limit => (GateVerdict::NotWorse, String::new()),
             None => (
                 GateVerdict::CannotTell,
-                "the interval of head's median contains the limit; for more rounds use a longer --time"
+                "the interval of head's median contains the limit; a longer --time gives more rounds"
                     .to_owned(),
             ),
         },

@@ -193,7 +193,7 @@ pub fn gate(plan: &GatePlan, observer: &mut dyn Observer) -> Result<Gated, Condu
     let mut record = conclude::record(plan, started_at, environment, &measured);
     record.notes.extend(unread.map(|error| {
         format!(
-            "the noise floor comes from this measurement alone, because earlier gates can't be read: {error}"
+            "the noise floor is estimated from this measurement alone, because earlier gates can't be read: {error}"
         )
     }));
     let differences = match record.complete && !record.null_arm.failed {

@@ -89,7 +89,7 @@ pub(super) fn no_metric(metric: &str, named: &[Series]) -> ConductError {
     metrics.dedup();
     let near = nearest(metric, &metrics);
     ConductError::Refused(format!(
-        "--metric {metric:?}: these benchmarks have {}{}",
+        "--metric {metric:?} is unknown; these benchmarks have {}{}",
         near.join(", "),
         match metrics.len() > near.len() {
             true => format!(" and {} more", metrics.len() - near.len()),

@@ -121,9 +121,9 @@ impl Found<'_> {
         self.imports.of_no_format += of_no_format;
         if self.imports.records.len() == before && self.imports.refused.is_empty() {
             let why = match of_no_format {
-                0 => "the folder contains no file".to_owned(),
+                0 => "the folder contains no files".to_owned(),
                 _ => format!(
-                    "none of its files ({of_no_format}) has a known format; formats: {}",
+                    "none of its files ({of_no_format}) has a known format; the formats are {}",
                     fathom_exchange::names().join(", ")
                 ),
             };
@@ -149,7 +149,7 @@ impl Found<'_> {
         };
         self.values += all.iter().map(numbers).sum::<usize>();
         if self.values > MOST_VALUES {
-            let why = "together with the files before it, more than 25,000,000 numbers; import them one by one";
+            let why = "this file would bring the total to more than 25,000,000 numbers; import the files one at a time";
             return self.refuse(Refused {
                 file,
                 why: why.to_owned(),

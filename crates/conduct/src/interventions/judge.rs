@@ -93,7 +93,7 @@ pub(super) fn proof(
             (ProofVerdict::Undecided, Some(reason))
         }
         _ if is_replaced => {
-            let reason = "without it, the command computes until the time is over";
+            let reason = "without it, the command spends the time computing instead";
             (ProofVerdict::Undecided, Some(reason.to_owned()))
         }
         _ if takes == Takes::Calls && measured.calls_left > CALLS_LEFT => {

@@ -161,7 +161,7 @@ impl Case<'_> {
         let is_there = self.runs(language);
         is_there
             .then_some(())
-            .ok_or_else(|| format!("it runs no {name}"))
+            .ok_or_else(|| format!("it does not run {name}"))
     }
 }
 

@@ -205,7 +205,7 @@ impl Arms {
         let folder = self.targets[0].command.folder();
         if let Some(path) = observed::with_rights(trace, folder) {
             return Ok(Err(format!(
-                "{} gets privileges from its file, which would be lost",
+                "{} gets privileges from its file, and would lose them",
                 path.display()
             )));
         }

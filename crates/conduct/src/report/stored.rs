@@ -111,7 +111,7 @@ pub(super) fn grouped(
         if groups.is_empty() && !metrics.is_empty() {
             metrics.truncate(6);
             return Err(ConductError::Refused(format!(
-                "--metric {metric:?}: these benchmarks have {}",
+                "--metric {metric:?} is unknown; these benchmarks have {}",
                 metrics.join(", ")
             )));
         }

@@ -276,22 +276,22 @@ impl Launching<'_> {
         let path = path.unwrap_or(&self.plan.requests.paths[0]).clone();
         let what = match (&self.last, self.seen.is_empty(), self.wanted_port) {
             (_, true, Some(port)) => format!(
-                "doesn't listen on port {port} after {seconds} s: pass the port as {{port}} or through the variable \
-                 PORT, or name the port it listens on with --port"
+                "is not listening on port {port} after {seconds} s: pass the port as {{port}} or through the \
+                 variable PORT, or name the port it listens on with --port"
             ),
             (_, true, None) => {
-                format!("does not listen within {seconds} s; --timeout allows more time")
+                format!("did not listen within {seconds} s; --timeout allows more time")
             }
             (_, false, _) if !self.line_came => format!(
-                "doesn't write '{}' within {seconds} s",
+                "did not write '{}' within {seconds} s",
                 self.plan.ready.line.as_deref().unwrap_or_default()
             ),
             (Some(Ok(status)), ..) => super::words::wrong_status(*status, &path),
             (Some(Err(why)), ..) => format!(
-                "does not answer within {seconds} s: {}",
+                "did not answer within {seconds} s: {}",
                 super::words::no_answer(*why)
             ),
-            (None, ..) => format!("listens, but gives no complete answer within {seconds} s"),
+            (None, ..) => format!("listens, but gave no complete answer within {seconds} s"),
         };
         self.failure(what)
     }

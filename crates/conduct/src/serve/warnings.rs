@@ -19,8 +19,8 @@ pub(super) fn daemonised(server: usize) -> Warning {
     warning(
         server,
         "daemonised",
-        "the process that was started ended and left others running, which were measured; most servers have an \
-         option to stay in the foreground"
+        "the process that Fathom started exited but left others running, and those were measured; most servers have \
+         an option to stay in the foreground"
             .to_string(),
     )
 }
@@ -53,7 +53,7 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
             "listening_looked_for",
             format!(
                 "the kernel did not report when it began to listen, so the port was polled: the time may be up to \
-                 {us:.0} µs too late"
+                 {us:.0} µs too long"
             ),
         ));
     }
@@ -63,7 +63,7 @@ pub(super) fn of_launches(index: usize, server: &ServedServer) -> Vec<Warning> {
             index,
             "killed",
             format!(
-                "it did not end after SIGTERM in {killed} of {} launches, and was killed",
+                "in {killed} of {} launches, it did not exit after SIGTERM and was killed",
                 cold.launches
             ),
         ));
@@ -91,7 +91,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
                 index,
                 "unconnected",
                 format!(
-                    "some connections could not be opened beforehand: {}",
+                    "some connections could not be opened in advance: {}",
                     words::failure(why)
                 ),
             ));
@@ -118,7 +118,9 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             found.push(warning(
                 index,
                 "other_bodies",
-                format!("{other} of {all} good answers had a different body than the first"),
+                format!(
+                    "{other} of {all} good answers had a body that differs from the first one's"
+                ),
             ));
         }
         let most = mine()
@@ -129,8 +131,8 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
                 index,
                 "fewer_streams",
                 format!(
-                    "it allows {most} requests at a time on a connection: of --streams {}, the others waited, which \
-                     counts as service time",
+                    "it allows {most} requests at a time on a connection: the rest of --streams {} waited, and that \
+                     wait counts as service time",
                     plan.streams
                 ),
             ));
@@ -149,7 +151,7 @@ pub(super) fn of_load(plan: &ServePlan, servers: &[ServedServer], made: &[Made])
             id: "coarse_timer".to_string(),
             benchmark: None,
             message:
-                "this kernel (before 5.11) schedules the open loop with a resolution of a millisecond"
+                "this kernel is older than 5.11, so the open loop is scheduled with a resolution of one millisecond"
                     .to_string(),
         });
     }

@@ -27,7 +27,7 @@ pub(super) fn ended(exit: Exit) -> String {
 
 pub(super) fn wrong_status(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {}: choose a path that it serves with --path, or accept the status with --status \
+        "answers {status} to {}: use --path to choose a path that it serves, or accept the status with --status \
          {status}",
         hidden(path)
     )
@@ -36,7 +36,7 @@ pub(super) fn wrong_status(status: u16, path: &str) -> String {
 /// Describes a server that answered a WebSocket handshake as if it were any other request.
 pub(super) fn no_websocket(status: u16, path: &str) -> String {
     format!(
-        "answers {status} to {}, not 101, which starts a WebSocket: choose its path with --path",
+        "answers {status} to {} instead of 101, which would start a WebSocket: choose its path with --path",
         hidden(path)
     )
 }
@@ -55,10 +55,10 @@ pub(super) fn failure(failing: Failing) -> &'static str {
         Failing::NoPort => {
             "this machine has no free port or descriptor for another connection; use fewer connections or keep-alive"
         }
-        Failing::Handshake => "it supports no common version of TLS or HTTP",
+        Failing::Handshake => "no version of TLS or HTTP is supported by both sides",
         Failing::Reset => "it resets the connection",
         Failing::Closed => "it closes the connection before its answer is complete",
-        Failing::TimedOut => "it gives no complete answer in time",
+        Failing::TimedOut => "its answer was not complete in time",
         Failing::Malformed => "its answer is not HTTP",
         Failing::Status => "its status is not the expected one",
         Failing::Body => "its body is not the expected one",

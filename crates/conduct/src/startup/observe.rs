@@ -51,7 +51,7 @@ pub(super) fn observe(
     let Some(tier) = tier else {
         all.warnings.push(warning(
             None,
-            "no tier can observe programs here: no phases, no files (fathom why --tiers explains it)"
+            "no tier can observe programs here, so phases and files are missing (fathom why --tiers explains why)"
                 .to_string(),
         ));
         return Ok(all);
@@ -86,9 +86,9 @@ pub(super) fn observe(
     if tier == Tier::Ptrace {
         all.warnings.push(warning(
             None,
-            "observed by ptrace: one run, stopped at every call, gives the files and lookups; the phases come from \
-             runs that stop only at the exec and at the program's first own instruction, each 10 to 40 µs too long. \
-             Finer phases need root, or CAP_BPF and CAP_PERFMON"
+            "observed with ptrace: the files and lookups come from one run that was stopped at every call; the \
+             phases, each 10 to 40 µs too long, come from runs that were stopped only at the exec and at the \
+             program's own first instruction. Finer phases need root, or CAP_BPF and CAP_PERFMON"
                 .to_string(),
         ));
     }

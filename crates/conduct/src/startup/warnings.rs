@@ -43,12 +43,10 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         let nothing = "wrote nothing to standard output";
         let message = match (silent == all, ended == all) {
             (true, true) => {
-                format!("it {nothing} before it was ended: none of its times is known")
+                format!("it {nothing} before it was ended, so none of its times could be measured")
             }
-            (true, false) => format!("it {nothing}: only the time to its exit is known"),
-            _ => format!(
-                "{silent} of {all} runs {nothing}; the time to its exit is compared instead"
-            ),
+            (true, false) => format!("it {nothing}: only the time to exit could be measured"),
+            _ => format!("{silent} of {all} runs {nothing}; the time to exit is compared instead"),
         };
         say("no_output", message);
     }
@@ -57,8 +55,8 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "late_stamps",
             format!(
-                "{loose} of {all} first bytes were seen late by an unknown time, above 50 µs: the machine \
-                 is busy"
+                "in {loose} of {all} runs, the first byte was seen late, by an unknown amount of more than 50 µs: \
+                 the machine is busy"
             ),
         );
     }
@@ -67,8 +65,8 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "left_behind",
             format!(
-                "{left} of {all} runs left processes running (a daemon?): the exit is that of the command itself; \
-                 Fathom ended the other processes after each run"
+                "{left} of {all} runs left processes running (a daemon?): the time to exit is that of the command \
+                 itself; Fathom ended the other processes after each run"
             ),
         );
     }
@@ -76,7 +74,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "failures",
             format!(
-                "{ended} of {all} runs were ended by --timeout: the times to exit exclude them"
+                "{ended} of {all} runs were ended by --timeout: the times to exit leave them out"
             ),
         );
     }
@@ -90,7 +88,7 @@ fn about(program: usize, runs: &[&StartupRun]) -> Vec<Warning> {
         say(
             "not_cold_runs",
             format!(
-                "{void} of {} cold runs read nothing from the device: they were not cold and are discarded",
+                "{void} of {} cold runs read nothing from the device: they were not cold and were discarded",
                 cold.len()
             ),
         );
@@ -149,8 +147,8 @@ pub(super) fn held_back(program: usize, pipe_ns: f64, terminal_ns: u64) -> Optio
         id: "output_held_back".to_string(),
         benchmark: Some(program),
         message: format!(
-            "into a pipe, it writes its buffered output when it exits, after {:.0} ms; on a terminal its first byte \
-             comes after {:.0} ms (one run). Flush after the first line to show it earlier",
+            "when writing to a pipe, it holds back its output until it exits, after {:.0} ms; on a terminal its \
+             first byte comes after {:.0} ms (one run). Flush after the first line to show it earlier",
             pipe_ns / 1e6,
             terminal_ns as f64 / 1e6
         ),

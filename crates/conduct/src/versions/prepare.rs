@@ -62,7 +62,7 @@ pub(super) fn find(plan: &VersionsPlan) -> Result<Found, ConductError> {
             if let [only] = &line.revisions[..] {
                 return Err(ConductError::Refused(format!(
                     "{from} and {to} are the same revision, {}: no version lies between them; git tag lists \
-                     versions, git log --oneline revisions",
+                     versions, git log --oneline lists revisions",
                     &only.1[..only.1.len().min(10)]
                 )));
             }
@@ -172,7 +172,7 @@ pub(super) fn targets(
         && have_ratio < 2
     {
         return Err(ConductError::Refused(format!(
-            "{} is 0 or unknown in these versions, so nothing can be compared; choose another --metric",
+            "{} is 0 or unknown in these versions, so they can't be compared; choose another --metric",
             metric.name()
         )));
     }
@@ -215,7 +215,7 @@ pub(super) fn nothing_runs(versions: &[Version]) -> String {
         .iter()
         .any(|version| version.state == VersionState::LeftOut);
     let Some(last) = versions.last() else {
-        return "there are no versions".to_owned();
+        return "no versions were found".to_owned();
     };
     let error = last.error.as_deref().unwrap_or_default();
     let what = match builds {
@@ -224,12 +224,15 @@ pub(super) fn nothing_runs(versions: &[Version]) -> String {
     };
     let advice = match builds {
         false => {
-            "Try --build in the repository's folder first; failed builds are remembered until --rebuild."
+            "Try the --build command in the repository's folder first; failed builds are remembered, and --rebuild \
+             tries them again."
         }
-        true => "The command runs in the files of each version; {repo} is your own tree.",
+        true => {
+            "The command runs in a checkout of each version; {repo} stands for your own working tree."
+        }
     };
     format!(
-        "none of {} versions {what}. {}: {error}\n{advice}",
+        "none of the {} versions {what}. {}: {error}\n{advice}",
         versions.len(),
         last.version
     )

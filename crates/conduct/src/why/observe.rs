@@ -325,7 +325,7 @@ impl Subject<'_> {
         let mut trace = fathom_trace::trace(&command, tier, &options)?;
         name_the_command(&mut trace, target);
         if self.go.is_some() && tier.only_samples() {
-            let not_visible = "how goroutines wait for mutexes: only the kernel tier sees it";
+            let not_visible = "how goroutines wait for mutexes: only the kernel tier sees that";
             trace.not_visible.insert(0, not_visible.to_owned());
         }
         // Dropping the command closes the write end, so that the drain ends.
@@ -355,7 +355,7 @@ fn ended(end: &End) -> (Option<i32>, Option<i32>, bool) {
 fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String> {
     if interrupt::stopped() {
         // The calls of a partial run can't be used as counts.
-        let why = "a signal to Fathom ended the run that was stopped at its calls";
+        let why = "a signal to Fathom ended the run that was stopped at each call";
         return Some(why.to_owned());
     }
     if limited && stopped.end.cut_short {
@@ -370,7 +370,8 @@ fn why_not_added(first: &Trace, stopped: &Trace, limited: bool) -> Option<String
             },
         };
         format!(
-            "the run that was stopped at its calls {how}; programs that trace others, or detect a tracer, do so"
+            "the run that was stopped at each call {how}; this happens with programs that trace others or detect a \
+             tracer"
         )
     })
 }

@@ -110,15 +110,15 @@ impl Repository {
             let unshallow = if shallow { " --unshallow" } else { "" };
             return Err(WorktreesError::Repository(format!(
                 "the base {base:?} is not in this clone; fetch it: git fetch{unshallow} origin \
-                 {base}:refs/remotes/origin/{base}, or choose another with --base"
+                 {base}:refs/remotes/origin/{base}, or choose another base with --base"
             )));
         };
         match ask(&self.root, &["merge-base", &base_id, &head_id]) {
             Ok(id) => Ok(id),
             Err(GitError::Failed { .. }) if git::state(&self.root)?.shallow => {
                 Err(WorktreesError::Repository(format!(
-                    "the clone is shallow and lacks the revision where {head} left {base}; fetch it: git fetch \
-                     --unshallow origin {base}"
+                    "the clone is shallow and lacks the revision where {head} branched off from {base}; fetch it: \
+                     git fetch --unshallow origin {base}"
                 )))
             }
             Err(GitError::Failed { .. }) => Err(WorktreesError::Repository(format!(

@@ -40,8 +40,8 @@ impl Analysis<'_> {
         let (function, samples) = recursions.into_iter().max_by_key(|(_, samples)| *samples)?;
         (samples as f64 >= MOST * all as f64).then(|| {
             format!(
-                "The run ended by signal 11 (SIGSEGV) while `{function}` called itself again and again: most likely \
-                 an endless recursion that used up the stack."
+                "The run was ended by signal 11 (SIGSEGV) while `{function}` called itself again and again: most \
+                 likely an infinite recursion that exhausted the stack."
             )
         })
     }

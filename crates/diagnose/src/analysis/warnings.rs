@@ -26,8 +26,8 @@ impl Analysis<'_> {
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
             return Some(format!(
                 "The program was ready to run but had no CPU for {:.0} % of the wall time, although it has no more \
-                 busy threads than there are CPUs: other programs used them, which hides the program's own waits; \
-                 run again on a quiet machine.",
+                 busy threads than there are CPUs: other programs used the CPUs, which hides the program's own \
+                 waits; run again on a quiet machine.",
                 100.0 * ready
             ));
         }
@@ -76,8 +76,9 @@ impl Analysis<'_> {
             return None;
         }
         Some(format!(
-            "The first {} calls were traced, and the tables contain only these; by the kernel's counts and times \
-             the run made about {:.1} times as many. Findings assume that the rest resembles the last of these.",
+            "Only the first {} calls were traced, and the tables contain no others; judging by the kernel's counts \
+             and times, the run made about {:.1} times as many. Findings assume that the rest are like the last of \
+             these.",
             count(traced),
             stretch,
         ))
@@ -88,8 +89,8 @@ impl Analysis<'_> {
         let traced = self.traced_calls(|_| true);
         (self.by_stops() && self.trace.calls_cut).then(|| {
             format!(
-                "The first {} calls were traced, and tables and findings contain only these; how many followed is \
-                 not known.",
+                "Only the first {} calls were traced, and tables and findings contain no others; it is not known \
+                 how many followed.",
                 count(traced)
             )
         })
@@ -105,14 +106,14 @@ impl Analysis<'_> {
         let limits = &self.observation.limits;
         let takes = limits.entry_32_seconds.map_or_else(String::new, |seconds| {
             format!(
-                ", which takes {} a call on this machine, and the 64-bit entry {}",
+                ", which takes {} a call on this machine, compared with {} for the 64-bit entry point",
                 time(seconds * 1e9),
                 time(self.call_ns())
             )
         });
         Some(format!(
-            "{} of {} calls came through the 32-bit entry of x86, as a 32-bit program's do and `int 0x80`{takes}; \
-             they are shown under the names of the 64-bit calls of the same meaning.",
+            "{} of {} calls used the 32-bit entry point of x86, as 32-bit programs and `int 0x80` do{takes}; they \
+             are shown under the names of the equivalent 64-bit calls.",
             count(foreign),
             count(all)
         ))
@@ -130,7 +131,7 @@ impl Analysis<'_> {
         }
         Some(format!(
             "Process {} changed its privileges, as a set-uid program does: only root may observe what it did from \
-             then on, so that time is unaccounted.",
+             then on, so that time is unaccounted for.",
             longest.pid
         ))
     }
@@ -163,7 +164,7 @@ impl Analysis<'_> {
             ));
         }
         if !self.trace.lost.counts_are_whole() {
-            reported.push("Parts of the trace were lost; its counts are lower limits.".to_owned());
+            reported.push("Parts of the trace were lost; its counts are lower bounds.".to_owned());
         }
         reported
     }

@@ -183,8 +183,8 @@ fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
         (a, b) => format!("the spread of each part over {a} and {b} observed runs (Welch)"),
     };
     format!(
-        "95 % for all {asked} parts together: the interval of the difference of the medians by rounds, divided by \
-         kind (CPU time, waits for a CPU, other waits), and {observed}"
+        "95 % for all {asked} parts together, computed from the interval of the difference of the medians, by \
+         rounds and divided by kind (CPU time, waits for a CPU, other waits), and from {observed}"
     )
 }
 

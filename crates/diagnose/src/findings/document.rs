@@ -51,7 +51,9 @@ fn section(declared: &Declaration) -> String {
 fn facts(declared: &Declaration) -> String {
     let mut text = format!("- **Mechanism.** {}", in_words(declared.mechanism));
     text.push_str(match declared.least {
-        least if least.share == Least::OF_WAITING.share => ", reported as waits are.",
+        least if least.share == Least::OF_WAITING.share => {
+            ", reported from the same share of the wall time as waits."
+        }
         _ => ".",
     });
     if !declared.id.lies_in().is_empty() {
@@ -72,7 +74,10 @@ fn gives_way<'a>(causes: impl Iterator<Item = &'a Cause>) -> String {
     let causes: Vec<String> = causes.map(|cause| format!("`{}`", cause.id)).collect();
     match causes.as_slice() {
         [] => String::new(),
-        causes => format!(" Omitted where it is the effect of {}.", causes.join(", ")),
+        causes => format!(
+            " Not reported when it is an effect of {}.",
+            causes.join(", ")
+        ),
     }
 }
 

@@ -214,7 +214,10 @@ impl<'a> Ledger<'a> {
             finding.share = self.analysis.of_wall(own_ns);
         }
         if let Some(holder) = grant.holder.filter(|_| is_less) {
-            let with = format!(" {} of that counts with `{holder}`.", time(grant.held_ns));
+            let with = format!(
+                " {} of that is counted with `{holder}`.",
+                time(grant.held_ns)
+            );
             finding.statement.push_str(&with);
         }
         if waits_ns > t::LIBRARY_WORTH_REPORTING * finding.could_win_ns as f64 {
@@ -413,7 +416,7 @@ mod tests {
         assert_eq!(settled(&both), expected);
         let cut = &findings(&both)[1];
         assert!((cut.share - 0.2).abs() < 0.001, "{}", cut.share);
-        let with = "50.0 ms of that counts with `small-file-io`.";
+        let with = "50.0 ms of that is counted with `small-file-io`.";
         assert!(cut.statement.ends_with(with), "{}", cut.statement);
     }
 

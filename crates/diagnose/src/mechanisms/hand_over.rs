@@ -92,7 +92,7 @@ pub(crate) fn hand_overs(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::WakeupStorm, analysis, cost, statement)
             .evidence("waits", waits, "calls")
-            .evidence("CPU time for each wait", per_wait, "ns")
+            .evidence("CPU time per wait", per_wait, "ns")
             .evidence("threads", threads.len(), "threads")
             .weighing(sure)
             .advice("Hand over more at a time: send batches through the queue or pipe, or do both steps in one thread.")

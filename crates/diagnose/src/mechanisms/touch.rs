@@ -35,7 +35,7 @@ pub(crate) fn faults(analysis: &Analysis<'_>) -> Option<Claim> {
     // A page that is first read and later written causes two faults, so the number of faults doesn't measure
     // memory.
     let statement = format!(
-        "{} page faults, at first touches of memory, cost {}{}.",
+        "{} page faults, on first access to memory, cost {}{}.",
         count(faults),
         if all.measured { "" } else { "about " },
         analysis.time_and_share(cost),

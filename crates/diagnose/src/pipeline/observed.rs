@@ -70,7 +70,7 @@ pub fn observed_round(traced: &TracedRound) -> ObservedRound {
     let unknown: Vec<String> = unknown.map(|(stage, _)| (stage + 1).to_string()).collect();
     if !unknown.is_empty() {
         result.not_visible.push(format!(
-            "stage {} had only waits without a sample: the object of these waits is not known",
+            "no wait of stage {} was sampled, so it is not known what it waited for",
             unknown.join(", ")
         ));
     }
@@ -195,8 +195,8 @@ impl ByStage<'_> {
         }
         (!stages.is_empty()).then(|| {
             format!(
-                "stage {} waits in poll, select or epoll: the descriptor is not known, so such waits count as other \
-                 waits",
+                "stage {} waits in poll, select or epoll: it is not known for which descriptor, so such waits count \
+                 as other waits",
                 stages.join(", ")
             )
         })
@@ -219,10 +219,13 @@ fn losses(trace: &Trace) -> Vec<String> {
             lost.calls,
             "calls were lost because the table of calls was full",
         ),
-        (lost.off_cpu, "waits found their table full"),
-        (lost.records, "waits, forks or exits found the ring full"),
+        (lost.off_cpu, "waits were lost because their table was full"),
+        (
+            lost.records,
+            "waits, forks or exits were lost because the ring was full",
+        ),
         (lost.threads, "threads could not be followed"),
-        (lost.intervals, "waits are counted but not drawn"),
+        (lost.intervals, "waits were counted but are not drawn"),
     ])
 }
 

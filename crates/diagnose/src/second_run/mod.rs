@@ -85,7 +85,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
     trace.not_visible.extend(others.map(|sentence| {
         match sentence == fathom_trace::TIMES_HOLD_STOPS {
             true => {
-                "the duration of single calls: the run whose calls were traced was stopped at each"
+                "the duration of single calls: the run whose calls were traced was stopped at each call"
                     .to_owned()
             }
             false => sentence,

@@ -166,18 +166,20 @@ fn no_phases(trace: &Trace, source: Source, writer_is_known: bool) -> Option<Str
     if !trace.without_rights.is_empty() {
         // This program is not the one that was timed.
         return Some(format!(
-            "not seen: {}; the files and lookups are those of such a run",
+            "not seen: {}; the files and lookups are those of a run without these privileges",
             trace.rights_not_visible().join("; ")
         ));
     }
     let why = match source {
         _ if !writer_is_known => {
-            "several of its processes run programs, and stops don't show which of them wrote the byte"
+            "several of its processes run programs, and stopping them does not show which one wrote the first byte"
         }
         Source::Silence if trace.end.cut_short => {
             "the observed runs were ended before they wrote anything"
         }
-        Source::Unknown => "its first byte was seen late by an unknown time, and no call shows it",
+        Source::Unknown => {
+            "its first byte was seen late, by an unknown amount, and no traced call shows when it was written"
+        }
         _ => return None,
     };
     Some(why.to_string())

@@ -62,10 +62,10 @@ impl<'a> Objects<'a> {
         let mebibytes = memory as f64 / f64::from(1 << 20);
         match trace.processes.len() {
             1 if memory >= WORTH_SAYING => Some(format!(
-                "memory given back at the end, up to {mebibytes:.0} MiB"
+                "memory returned at the end, up to {mebibytes:.0} MiB"
             )),
             0 | 1 => None,
-            many => Some(format!("memory that {many} processes give back")),
+            many => Some(format!("memory that {many} processes return")),
         }
     }
 

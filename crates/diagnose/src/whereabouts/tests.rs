@@ -436,11 +436,11 @@ fn what_is_taken_down_at_the_end_is_memory() {
         let call = |row: &&WhereRow| row.call.as_deref() == Some("exit_group");
         rows.iter().find(call).expect("it took long").object.clone()
     };
-    let words = "memory given back at the end, up to 300 MiB";
+    let words = "memory returned at the end, up to 300 MiB";
     assert_eq!(object(&mut fake, 300).as_deref(), Some(words));
     assert_eq!(object(&mut fake, 2), None);
     fake.child(200, 0, 10, 5);
-    let words = "memory that 2 processes give back";
+    let words = "memory that 2 processes return";
     assert_eq!(object(&mut fake, 300).as_deref(), Some(words));
 }
 

@@ -44,7 +44,7 @@ pub(super) fn bencher(exports: &[Export]) -> Written {
         if measures.insert(measure, metric).is_some() {
             written.left_out(
                 &one.metric,
-                "measured before under the same name: the last one counts",
+                "several values have this name; the last one is exported",
             );
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn github_action_benchmark(exports: &[Export]) -> Written {
         let reason = match one.direction {
             Some(own) if own == direction => None,
             Some(_) => Some("higher is better: use --metric to write it to its own file"),
-            None => Some("it isn't known which direction is better"),
+            None => Some("it is not known whether higher or lower is better"),
         };
         if let Some(reason) = reason {
             written.left_out(&one.metric, reason);

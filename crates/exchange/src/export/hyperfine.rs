@@ -48,7 +48,7 @@ pub fn hyperfine(exports: &[Export]) -> Written {
             Some(entry) => results.push(entry),
             None => {
                 let name = &figures[0].benchmark.name;
-                written.left_out(name, "has no time of a command in seconds");
+                written.left_out(name, "it has no command time in seconds");
             }
         }
     }

@@ -40,8 +40,7 @@ pub(super) fn openmetrics(exports: &[Export]) -> Written {
                 points.insert(export.milliseconds, value * factor).is_none()
             };
             if !add("", middle.value) {
-                let reason =
-                    "measured before under the same name at the same time: the last one counts";
+                let reason = "several values have this name and time; the last one is exported";
                 written.left_out(&one.metric, reason);
             }
             if middle.from != IntervalFrom::Nothing {

@@ -76,9 +76,13 @@ pub(super) fn benchmark(
     };
     out.summary(measure, summary);
     let taken = u64::from(range.is_none() && !entry["range"].is_null());
-    out.left_out_times("range", "no number in the unit of the value", taken);
+    out.left_out_times(
+        "range",
+        "it is not a number in the unit of the value",
+        taken,
+    );
     let extra = u64::from(!entry["extra"].is_null());
-    out.left_out_times("extra", "a text for readers of the chart", extra);
+    out.left_out_times("extra", "text for people who read the chart", extra);
     Ok(())
 }
 

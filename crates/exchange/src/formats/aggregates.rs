@@ -50,7 +50,7 @@ impl Aggregates {
         out: &mut Collector,
     ) {
         if !matches!(kind, "mean" | "median" | "stddev") {
-            let reason = format!("aggregate '{kind}' is in another unit, or the user's own");
+            let reason = format!("aggregate '{kind}' has another unit, or is user-defined");
             return out.left_out(format!("{base}_{kind}"), reason);
         }
         for (number, (measure, value)) in figures.enumerate() {

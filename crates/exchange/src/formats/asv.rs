@@ -46,7 +46,7 @@ pub(crate) fn with(bytes: &[u8], benchmarks: &Value, out: &mut Collector) -> Res
     }
     out.left_out_times(
         "durations",
-        "of building and setting up",
+        "times of build and setup",
         entries(&document, "durations").count() as u64,
     );
     let columns = document["result_columns"].take();

@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     failed.write_as(measure("failed_responses", ""), out);
     out.left_out(
         "duration, samples, sampleInt, finish, totals",
-        "of the whole test",
+        "about the test as a whole",
     );
     Ok(())
 }

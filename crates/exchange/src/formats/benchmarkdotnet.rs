@@ -49,11 +49,11 @@ fn one(benchmark: &Value, out: &mut Collector) {
         .partition(|row| result(row));
     out.left_out_times(
         "Measurements",
-        "warm-up, overhead, or values before outliers and overhead are removed",
+        "warm-up, overhead, or values from before outliers and overhead are removed",
         others.len() as u64,
     );
     if results.is_empty() && number(&benchmark["Statistics"], "Mean").is_none() {
-        out.left_out(name, "it failed: no run of it has a result");
+        out.left_out(name, "it failed: none of its runs has a result");
         return;
     }
     if results.is_empty() {

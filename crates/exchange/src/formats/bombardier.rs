@@ -49,7 +49,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     }
     out.left_out(
         "bytesRead, bytesWritten, timeTakenSeconds",
-        "of the whole test",
+        "about the test as a whole",
     );
     report.write(out);
     Ok(())

@@ -89,7 +89,7 @@ impl Run {
                 let time = microseconds(time)?;
                 match self.section == Section::Statistics {
                     true => drop(report.response.quantiles.insert(percent, time)),
-                    false => out.left_out("quantiles of a class", "those of all are kept"),
+                    false => out.left_out("quantiles of a class", "those of all requests are kept"),
                 }
             }
             ["HTTP", "codes:"] => {}
@@ -103,7 +103,7 @@ impl Run {
             ["Errors:"] => self.section = Section::Errors,
             ["Throughput:", _] => {
                 self.section = Section::Statistics;
-                out.left_out("Throughput", "of the whole test");
+                out.left_out("Throughput", "about the test as a whole");
             }
             _ if self.section == Section::Errors => {
                 let (error, times) = line.rsplit_once(" - ")?;

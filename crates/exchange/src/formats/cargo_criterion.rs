@@ -78,7 +78,7 @@ pub(crate) fn per_iteration(
     let unequal = times.len().abs_diff(iterations.len());
     out.left_out_times(
         "samples",
-        "times and iterations differ in number",
+        "the numbers of times and iterations differ",
         unequal as u64,
     );
 }

@@ -37,7 +37,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         out.summary(measure, summary);
         out.left_out(
             "intervals of median, deviation and slope",
-            "that of the mean is kept",
+            "the interval of the mean is kept",
         );
     }
     Ok(())

@@ -76,7 +76,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
                 }
             }
             Some((_, "BigO" | "RMS")) => {
-                out.left_out(called, "a fit of the complexity, not a measurement");
+                out.left_out(called, "a complexity fit, not a measurement");
             }
             Some((base, _)) if repeated.contains(base) => {
                 out.left_out("aggregates", "computed from the samples, which are kept");

@@ -43,7 +43,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             return Ok(());
         }
         if (name.ends_with("_BigO") || name.ends_with("_RMS")) && row.get("iterations").is_none() {
-            out.left_out(name, "a fit of the complexity, not a measurement");
+            out.left_out(name, "a complexity fit, not a measurement");
             return Ok(());
         }
         match names.split(&name) {

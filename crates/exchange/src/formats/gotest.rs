@@ -66,7 +66,7 @@ impl Results {
             }
         } else if let Some(unit) = line.strip_prefix(b"Unit ") {
             if describe(unit, out).is_none() {
-                out.left_out("lines", "no results (PASS, ok, or printed by a test)");
+                out.left_out("lines", "not results (PASS, ok, or text printed by a test)");
             }
         } else if let Some(rest) = line
             .strip_prefix(b"--- ")
@@ -74,7 +74,7 @@ impl Results {
         {
             out.left_out(lines::shown(rest), "no result");
         } else if !line.is_empty() {
-            out.left_out("lines", "no results (PASS, ok, or printed by a test)");
+            out.left_out("lines", "not results (PASS, ok, or text printed by a test)");
         }
     }
 

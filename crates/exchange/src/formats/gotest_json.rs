@@ -46,7 +46,7 @@ pub(crate) fn read(input: &mut dyn BufRead, out: &mut Collector) -> Result<(), E
                 }
                 let text = rest.to_owned();
                 if text.len() > 64 << 10 {
-                    return Err(malformed("a line in pieces is longer than 64 kB"));
+                    return Err(malformed("a line printed in pieces is longer than 64 kB"));
                 }
                 if !text.is_empty() {
                     begun.insert(package.to_owned(), text);

@@ -122,7 +122,7 @@ fn second(document: &Value, out: &mut Collector) -> Result<(), Error> {
             });
             out.left_out_times(
                 metric,
-                "its unit differs from that of the first",
+                "its unit differs from that of the first value",
                 other.len() as u64,
             );
             let samples = same

@@ -44,7 +44,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             if samples(counter).all(|value| value == 0.0) {
                 out.left_out_times(
                     *counter,
-                    "always 0: there was no counter",
+                    "always 0: the counter was not available",
                     epochs.len() as u64,
                 );
             } else {

@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
             ("branch misses", "branchmisses"),
         ] {
             match row.number(name) {
-                Some(0.0) => out.left_out(name, "0: there was no counter"),
+                Some(0.0) => out.left_out(name, "0: the counter was not available"),
                 median => out.summary(
                     measure(metric, "").lower(),
                     Summary {

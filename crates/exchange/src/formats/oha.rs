@@ -63,7 +63,11 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
         out.left_out_times(key, "quantiles are kept", count);
     }
     let count = u64::from(document["metrics"].is_object());
-    out.left_out_times("metrics", "the same in milliseconds, rounded", count);
+    out.left_out_times(
+        "metrics",
+        "the same figures in milliseconds, rounded",
+        count,
+    );
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn read(bytes: &[u8], out: &mut Collector) -> Result<(), Error> {
     let instrument = word(&document["instrument"], "type").unwrap_or_default();
     if instrument != "walltime" {
         return Err(malformed(format!(
-            "pytest-codspeed: instrument '{instrument}' is not known (known: walltime)"
+            "pytest-codspeed: unknown instrument '{instrument}' (only walltime is supported)"
         )));
     }
     out.version(word(&document["creator"], "version"));

@@ -83,7 +83,7 @@ impl Run {
                 self.latency.mean = milliseconds(mean);
                 self.latency.standard_deviation = milliseconds(deviation);
                 self.latency.max = milliseconds(max);
-                out.left_out("+/- Stdev", "share within one deviation");
+                out.left_out("+/- Stdev", "share of values within one standard deviation");
             }
             ["Req/Sec", mean, deviation, max, _] => {
                 let [mean, standard_deviation, max] = [mean, deviation, max].map(plain);
@@ -97,7 +97,7 @@ impl Run {
                     self.measure("requests_per_second_of_a_thread", "1/s"),
                     summary,
                 );
-                out.left_out("+/- Stdev", "share within one deviation");
+                out.left_out("+/- Stdev", "share of values within one standard deviation");
             }
             [count, "requests", "in", _, _, "read"] => self.latency.count = count.parse().ok(),
             ["Requests/sec:", rate] => {

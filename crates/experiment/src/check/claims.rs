@@ -95,8 +95,7 @@ impl Checker<'_> {
                 named(&unit),
                 named(&measured.unit)
             ),
-            "give `published` the value of the same quantity with its `unit`, such as \
-             { value = 150, unit = \"us\" }",
+            "give `published` a value of the same quantity, with its `unit`, such as { value = 150, unit = \"us\" }",
         );
     }
 

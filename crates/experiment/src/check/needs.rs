@@ -28,7 +28,7 @@ impl Checker<'_> {
             if self.leads_back(&build.name.value, &mut path) {
                 self.problems.add(
                     build.name.span.clone(),
-                    format!("the build needs itself: {}", path.join(" needs ")),
+                    format!("the build depends on itself: {}", path.join(" needs ")),
                     "remove one of them from `needs`",
                 );
             }

@@ -79,7 +79,7 @@ impl Checker<'_> {
             if measure.how.has_subjects() && names.is_empty() {
                 self.problems.add(
                     measure.span.clone(),
-                    "there is no subject to measure",
+                    "the file has no subject to measure",
                     "add [subjects.NAME] with a command",
                 );
             }

@@ -26,7 +26,7 @@ impl Checker<'_> {
                     {
                         self.problems.add(
                             text.span.clone(),
-                            "the generator uses {size}, but the input has none",
+                            "the generator uses {size}, but the input has no size",
                             "write size = \"1 MiB\"",
                         );
                     }
@@ -88,8 +88,11 @@ impl Checker<'_> {
                     Some(meant) => format!("did you mean {{{meant}}}? To write a brace, double it"),
                     None => "to write a brace, double it: {{ or }}".to_string(),
                 };
-                self.problems
-                    .add(span, format!("{{{name}}} does not exist"), advice);
+                self.problems.add(
+                    span,
+                    format!("the placeholder {{{name}}} does not exist"),
+                    advice,
+                );
             }
         }
     }
@@ -118,7 +121,7 @@ impl Checker<'_> {
             Err(_) => self.problems.add(
                 text.span.clone(),
                 "a quote in the command is not closed",
-                "commands are split into words as by a shell",
+                "commands are split into words as in a shell",
             ),
         }
     }

@@ -89,7 +89,7 @@ pub(super) fn one_sided(
     }
     let reason = match (has_direction, direction) {
         (true, Outcome::DirectionOnly) => {
-            "the direction holds; the interval includes smaller sizes"
+            "the direction holds, but the interval includes smaller effects"
         }
         _ => "the interval is too wide",
     };
@@ -100,7 +100,7 @@ pub(super) fn one_sided(
 fn no_effect(ratio: &Estimate) -> String {
     match side(ratio, MARGIN) {
         Side::Within => "no effect beyond 1 %".to_string(),
-        _ => "no effect was shown: the interval includes no effect".to_string(),
+        _ => "no effect was shown: the interval includes an effect of zero".to_string(),
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn equal(left: &Quantity<'_>, right: &Quantity<'_>, margin: f64) -> (
             && direction == Outcome::DirectionOnly
             && l.high - l.low <= margin / 2.0 * l.value
         {
-            let reason = format!("{by}, on the edge of the tolerance");
+            let reason = format!("{by}, at the edge of the tolerance");
             return (Outcome::DirectionOnly, reason);
         }
         // Constants have no interval that could become narrower, so rounding errors are allowed.
@@ -153,7 +153,7 @@ fn beyond(value: f64, bound: f64) -> String {
         let side = if value > bound { "above" } else { "below" };
         return format!("{} {side} the bound", factor(value / bound));
     }
-    format!("{} where the bound is {}", short(value), short(bound))
+    format!("{}, while the bound is {}", short(value), short(bound))
 }
 
 /// Describes by how much a value differs from the claimed one.

@@ -205,7 +205,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             return self.wrong(
                 node,
                 format!("`{}` is not a share", self.written(node)),
-                "write the margin as 5%",
+                "write the margin as a percentage, such as 5%",
             );
         }
         Ok(margin.estimate.value)
@@ -403,7 +403,7 @@ impl<'e, 'r> Judge<'e, 'r> {
             Some(0) => (Outcome::Holds, String::new()),
             Some(place) => (
                 Outcome::DirectionOnly,
-                format!("it is number {} of the findings", place + 1),
+                format!("it is finding number {}", place + 1),
             ),
             None => (Outcome::NoEffect, format!("why found: {text}")),
         };

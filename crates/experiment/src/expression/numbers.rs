@@ -44,7 +44,10 @@ impl<'r> Judge<'_, 'r> {
         };
         let (node, advice) = match (left.unit.to_string().as_str(), right.unit.is_plain()) {
             ("s", true) => (right_node, "give the number a unit of time, such as 2ms"),
-            _ => (right_node, "compare like with like, or take a ratio first"),
+            _ => (
+                right_node,
+                "compare values with the same unit, or compare ratios",
+            ),
         };
         self.wrong(
             node,
@@ -81,7 +84,7 @@ impl<'r> Judge<'_, 'r> {
                 let advice = match did_you_mean(path, names.iter().map(String::as_str)) {
                     Some(meant) => format!("did you mean {meant}?"),
                     None => {
-                        "write METRIC.SUBJECT for a subject and metric that some measure covers"
+                        "write METRIC.SUBJECT, with a metric and a subject that a measure in this file covers"
                             .to_string()
                     }
                 };
@@ -135,7 +138,7 @@ impl<'r> Judge<'_, 'r> {
         }
         arithmetic(&left, operator, &right).ok_or_else(|| {
             Fault::Undefined(format!(
-                "{} {} has no value: {} may be 0",
+                "{} can't be {}: {} may be 0",
                 self.written(left_node),
                 match operator {
                     Operator::Divide => "divided",
@@ -185,7 +188,7 @@ impl<'r> Judge<'_, 'r> {
                 if e.low < 0.0 || !quantity.unit.is_plain() {
                     return self.wrong(
                         node,
-                        "sqrt( ) takes a plain number from 0 on".to_string(),
+                        "sqrt( ) takes a plain number that is 0 or more".to_string(),
                         "",
                     );
                 }
@@ -207,8 +210,8 @@ impl<'r> Judge<'_, 'r> {
             },
             _ => self.wrong(
                 node,
-                format!("{name}( ) is a statement, not a number"),
-                "join statements with `and`",
+                format!("{name}( ) is a condition, not a number"),
+                "join conditions with `and`",
             ),
         }
     }
@@ -222,8 +225,8 @@ impl<'r> Judge<'_, 'r> {
         else {
             return self.wrong(
                 node,
-                "rounded( ) takes a written number".to_string(),
-                "write rounded(0.0005): all numbers that round to it",
+                "rounded( ) takes a number, not an expression".to_string(),
+                "write a number, as in rounded(0.0005), which stands for all values that round to it",
             );
         };
         Ok(Quantity {
@@ -263,7 +266,7 @@ impl<'r> Judge<'_, 'r> {
             Some(gap) => Err(Fault::Missing(gap.reason.clone())),
             None => self.wrong(
                 node,
-                format!("no measure without subjects provides the value {name:?}"),
+                format!("no measure provides {name:?} as a value without a subject"),
                 "add a measure with how = \"machine\"",
             ),
         }
@@ -319,7 +322,7 @@ impl<'r> Judge<'_, 'r> {
             let mut next = self.number(node)?;
             self.same_units(&arguments[index - 1], &mut total, node, &mut next)?;
             total = arithmetic(&total, Operator::Add, &next)
-                .ok_or_else(|| Fault::Undefined("the sum has no value".to_string()))?;
+                .ok_or_else(|| Fault::Undefined("the sum can't be computed".to_string()))?;
         }
         total.samples = None;
         Ok(total)

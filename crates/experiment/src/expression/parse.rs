@@ -45,7 +45,7 @@ pub fn parse(text: &str) -> Result<Expression, SyntaxError> {
     if parser.at < tokens.len() {
         let advice = match parser.peek_word() {
             Some("within") => "`within` must follow ==, same( ) or order( )",
-            _ => "join statements with `and` or `or`",
+            _ => "join conditions with `and` or `or`",
         };
         return Err(parser.wrong("the expression should end here", advice));
     }

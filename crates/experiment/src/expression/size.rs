@@ -73,7 +73,9 @@ impl Compared {
         }
         let by = times_published(value / published);
         if low <= most && high >= least {
-            let open = format!("the direction holds; {by}, and the interval includes it");
+            let open = format!(
+                "the direction holds; the value is {by}, but the interval reaches sizes close to the published one"
+            );
             return Some((Outcome::Undecided, open));
         }
         let other_side = (published > 1.0 && high < 1.0) || (published < 1.0 && low > 1.0);
@@ -89,6 +91,6 @@ fn times_published(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1.0 => format!("{}x the published size", short(ratio)),
         ratio if ratio > 0.0 => format!("1/{} of the published size", short(1.0 / ratio)),
-        _ => "none of the published size".to_string(),
+        _ => "0 instead of the published size".to_string(),
     }
 }

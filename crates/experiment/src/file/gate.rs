@@ -184,7 +184,8 @@ fn budget(
         problems.add(
             metric.span.clone(),
             format!("no metric {:?}", metric.value),
-            "metrics that are exact: read_calls, write_calls, read_bytes, written_bytes, major_faults, binary_size",
+            "a budget takes one of the exact metrics: read_calls, write_calls, read_bytes, written_bytes, \
+             major_faults, binary_size",
         );
         return None;
     }
@@ -203,7 +204,10 @@ fn budget(
     if read.is_none() {
         problems.add(
             limit.span.clone(),
-            format!("the budget of {benchmark}.{} is not a limit", metric.value),
+            format!(
+                "the budget for {benchmark}.{} is not a valid limit",
+                metric.value
+            ),
             "write \"<= 1200\", in the metric's unit (seconds, bytes or a count), or \"<= base\"",
         );
     }

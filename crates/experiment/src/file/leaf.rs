@@ -137,7 +137,7 @@ leaf! {
         parsed(text, |text| match text.value.as_str() {
             "1" => Ok(()),
             other => Err((
-                format!("schema_version is {other}"),
+                format!("schema_version = {other} is not supported"),
                 "this Fathom reads version 1: write schema_version = 1",
             )),
         })
@@ -158,7 +158,7 @@ leaf! {
     Hex -> Option<Vec<u8>>, {"type": "string"},
     |from| parsed(Located::deserialize(from)?, |text| {
         let wrong = || (
-            "`hex` is not pairs of hexadecimal digits".to_owned(),
+            "`hex` must be pairs of hexadecimal digits".to_owned(),
             "write hex = \"00 01 ff\"",
         );
         hex(text).ok_or_else(wrong).map(Some)
@@ -176,7 +176,7 @@ leaf! {
             2 => Ok(Some(pattern)),
             _ if text.trim().is_empty() => Ok(None),
             groups => Err((
-                format!("the pattern has {} groups", groups - 1),
+                format!("the pattern has {} capture groups, but must have exactly one", groups - 1),
                 "put ( ) around the number, and (?: ) around everything else",
             )),
         }

@@ -98,7 +98,7 @@ fn name(name: &Located<String>, what: &str, problems: &Problems) {
         problems.add(
             name.span.clone(),
             format!("{:?} can't be the name of a {what}", name.value),
-            "begin with a letter, followed by letters, digits, and _ - . between them",
+            "begin with a letter, then use letters and digits, with _ - . only between them",
         );
     }
 }
@@ -184,7 +184,7 @@ fn packages(tool: &Tool, problems: &Problems) -> Option<(Registry, Vec<String>)>
         problems.add(
             texts[0].span.clone(),
             format!("the tool has both `{first}` and `{key}`"),
-            "choose one source for it; mention other ways in `hint`",
+            "choose one source for it, and mention other ways to install it in `hint`",
         );
     }
     Some((*registry, names))
@@ -213,7 +213,7 @@ fn measure(measure: &Measure, problems: &Problems) {
             problems.add(
                 load.span.clone(),
                 format!("`{}` is not a load", load.value),
-                "write numbers of connections, load = [1, 16, 64], or load = \"websocket\"",
+                "write connection counts, as in load = [1, 16, 64], or load = \"websocket\"",
             );
         }
     }
@@ -221,14 +221,14 @@ fn measure(measure: &Measure, problems: &Problems) {
     if has_websocket && measure.load.len() > 1 {
         problems.add(
             measure.span.clone(),
-            "a measure loads servers either by WebSocket or by connections",
+            "`load` takes either \"websocket\" or connection counts, not both",
             "write two measures",
         );
     }
     if measure.deflate && !has_websocket {
         problems.add(
             measure.span.clone(),
-            "`deflate` is an extension of WebSocket",
+            "`deflate` is a WebSocket extension",
             "add load = \"websocket\"",
         );
     }

@@ -41,7 +41,7 @@ impl<'t> Place<'t> {
         let key = self.key;
         if let Some(least) = wanted.strip_prefix("a whole number from ") {
             let such_as = least.parse::<u64>().unwrap_or_default().max(10);
-            let message = format!("`{key}` is not {wanted} on");
+            let message = format!("`{key}` must be {wanted} upwards");
             return (message, format!("write one, such as {key} = {such_as}"));
         }
         let wanted = match wanted {

@@ -23,8 +23,8 @@ pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
             };
             problems.add(
                 span,
-                format!("the input `{name}` has {count} definitions of its content"),
-                "give it one of text, hex, file, generate",
+                format!("the input `{name}` must have exactly one source for its content, but has {count}"),
+                "give it exactly one of text, hex, file and generate",
             );
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
 }
 
 const HOLDS: &str =
-    "write holds = \"ratio(wall.a, wall.b) >= 10\", or `needs` with the tool that is missing";
+    "write holds = \"ratio(wall.a, wall.b) >= 10\", or name the missing tool in `needs`";
 
 /// Reports keys that the measure can't use, and keys that it lacks.
 fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &Problems) {
@@ -129,7 +129,7 @@ fn fitting_keys(measure: &DeTable<'_>, span: Range<usize>, how: How, problems: &
             let names: Vec<&str> = ways.iter().map(|how| how.name()).collect();
             problems.add(
                 value.span(),
-                format!("`{key}` has no meaning for how = \"{}\"", how.name()),
+                format!("`{key}` does not apply to how = \"{}\"", how.name()),
                 format!("it belongs to {}", names.join(", ")),
             );
         }

@@ -72,7 +72,7 @@ inline!(T: Sized, BudgetsByName<T>, |_generator| json_schema!({
 fn the_committed_schema_is_what_the_types_give() {
     let schema = [Schema::of_input::<Experiment>(
         "experiment",
-        "An experiment of Fathom",
+        "A Fathom experiment",
     )];
     assert_committed(&schema);
     assert_described(&schema);

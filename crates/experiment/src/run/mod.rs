@@ -13,7 +13,7 @@ pub mod verb;
 pub struct Interrupted;
 
 /// The reason given for skipping something that could have been measured.
-pub const NO_TIME: &str = "omitted, no time left";
+pub const NO_TIME: &str = "skipped because time ran out";
 
 /// The outcome of one measure.
 #[derive(Debug, Default)]

@@ -314,7 +314,7 @@ fn take_pipe(
     outcome.results.samples.extend(samples);
     outcome.notes.extend(records::of_pipe_load(record));
     if !waits {
-        let why = "its waits were not seen, or observation slowed it down by more than 10 %: in that case only \
+        let why = "its waits were not seen, or observing slowed it down by more than 10 %; in either case, only \
              share_wait_input and share_wait_output are reported";
         outcome.results.gaps.push(Gap {
             measure: Some(measure.id.value.clone()),

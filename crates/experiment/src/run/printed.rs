@@ -243,7 +243,10 @@ fn read(value: &Value, file: &Path) -> Result<f64, String> {
             From::Stdout => "standard output",
             From::Stderr => "standard error",
         };
-        format!("it printed no {} to {stream}", value.name.value)
+        format!(
+            "it did not print the value {} to {stream}",
+            value.name.value
+        )
     })
 }
 

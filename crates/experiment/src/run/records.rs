@@ -131,7 +131,7 @@ fn limited(explanation: &Explanation) -> Option<String> {
     let tier = &explanation.explaining.tier;
     (tier != "kernel").then(|| {
         format!(
-            "why could only observe with the tier {tier}, which does not see every cause (fathom why --tiers)"
+            "`fathom why` could only use the tier {tier}, which does not show every cause (see fathom why --tiers)"
         )
     })
 }
@@ -425,7 +425,7 @@ pub type Probes = (Vec<Samples>, Vec<(String, String)>);
 /// If there are no probes.
 pub fn machine(results: &[ProbeResult], measure: &str) -> Result<Probes, String> {
     if results.is_empty() {
-        return Err("it has no probes".to_string());
+        return Err("it contains no probe results".to_string());
     }
     let mut all = Vec::new();
     let mut without = Vec::new();

@@ -51,8 +51,8 @@ pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         // Results aren't source files, and this folder wasn't created as a project's folder.
         std::fs::write(parent.join(".gitignore"), "*\n").map_err(failed)?;
         if made {
-            let word = "Created by `fathom run` for its own files. Without this file, measurements made here are saved \
-                 here.\n";
+            let word = "Created by `fathom run`, which uses this folder only for its own files. If this file is deleted, \
+                 measurements made here are saved in this folder.\n";
             std::fs::write(parent.join(keep::WORK_ONLY), word).map_err(failed)?;
         }
     }
@@ -61,7 +61,7 @@ pub(crate) fn ready(folders: &Folders, resume: bool) -> Result<std::fs::File, Ru
         Ok(()) => {}
         Err(std::fs::TryLockError::WouldBlock) => {
             return Err(failed(std::io::Error::other(
-                "another run is using it; wait for it, or give this one its own folder with --work",
+                "another run is using it; wait for that run to finish, or give this one its own folder with --work",
             )));
         }
         Err(std::fs::TryLockError::Error(error)) => return Err(failed(error)),

@@ -13,6 +13,6 @@ pub(super) fn lines(found: &Differs) -> Vec<String> {
             let whole = [difference_whole(difference)].into_iter();
             whole.chain(difference_parts(difference, PARTS)).collect()
         }
-        Err(error) => vec![format!("the difference is not known: {error}")],
+        Err(error) => vec![format!("can't tell what differs: {error}")],
     }
 }

@@ -41,6 +41,6 @@ fn unknown(word: &str) -> Failure {
         similar => format!("did you mean {}? ", similar.join(", ")),
     };
     Failure::Usage(format!(
-        "{word:?} is not a term that Fathom prints; {meant}'fathom explain' lists all"
+        "{word:?} is not a term that Fathom prints; {meant}'fathom explain' lists all terms"
     ))
 }

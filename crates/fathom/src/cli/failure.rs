@@ -192,8 +192,8 @@ fn advice(error: &MeasureError) -> Option<String> {
             exit: fathom_model::Exit::TimedOut,
             ..
         } => {
-            "The command and all processes that it started were ended. Give it more time with --timeout, or count \
-             such runs with -i."
+            "The command and all processes that it started were terminated. Give it more time with --timeout, or \
+             count such runs with -i."
         }
         // Ignoring all failures would leave no run.
         MeasureError::RunFailed {
@@ -202,23 +202,23 @@ fn advice(error: &MeasureError) -> Option<String> {
             ..
         } => {
             return Some(format!(
-                "To measure a command that should end like this, name its exit code: -i={code}."
+                "To measure a command that is meant to end like this, give its exit code: -i={code}."
             ));
         }
         MeasureError::RunFailed { .. } => {
             "To measure it anyway and count the failures, use -i, or -i=CODE for one exit code."
         }
         MeasureError::NoGoodRound { .. } => {
-            "To measure a command that should end like this, name its exit code: -i=CODE."
+            "To measure a command that is meant to end like this, give its exit code: -i=CODE."
         }
         MeasureError::StageFailed { .. } => {
             "To measure the pipeline anyway and count such failures, use -i."
         }
         MeasureError::PipelineTimedOut { .. } => {
-            "The command and all processes that it started were ended. Give it more time with --timeout."
+            "The command and all processes that it started were terminated. Give it more time with --timeout."
         }
         MeasureError::WrongOutput { .. } => {
-            "The time of a failing program says nothing. Run it once without Fathom to see what it prints."
+            "The time of a failing program is meaningless. Run it once without Fathom to see what it prints."
         }
         _ => return None,
     };

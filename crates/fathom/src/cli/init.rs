@@ -31,7 +31,8 @@ pub(super) fn run(_: &Arguments) -> Result<i32, Failure> {
     write::print(&said(&done))?;
     if let Some(root) = &done.repository {
         say!(
-            "note: this folder is inside the repository {}; measurements made above it are not saved here",
+            "note: this folder is inside the repository {}; measurements made in the folders above it are not saved \
+             here",
             escape(&root.display().to_string())
         );
     }
@@ -42,7 +43,7 @@ fn said(done: &Initialised) -> String {
     let made = |name: &str| done.written.iter().any(|path| path.ends_with(name));
     let line = |name: &str, new: &str| match made(name) {
         true => format!("{name:<13}{new}\n"),
-        false => format!("{name:<13}already exists and stays as it is\n"),
+        false => format!("{name:<13}already exists and is left unchanged\n"),
     };
     format!(
         "{}{}\nNext:  fathom run        runs the suite and saves the results\n       fathom history    shows them \

@@ -40,8 +40,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Ok(root) if root.is_dir() => root,
         _ => return usage(format!("--root: {} is not a folder", root.display())),
     };
-    let fathom = std::env::current_exe()
-        .map_err(|error| Failure::Untrusted(format!("can't find this program: {error}")))?;
+    let fathom = std::env::current_exe().map_err(|error| {
+        Failure::Untrusted(format!("can't find this program's own executable: {error}"))
+    })?;
     fathom_mcp::serve(ServePlan {
         fathom,
         variables: fathom_store::variables::taken()

@@ -68,7 +68,8 @@ pub(super) fn swallowed(cli: &Command, words: &[OsString]) -> Option<String> {
     });
     let (two, name) = wrong.next()?;
     Some(format!(
-        "{} {} follows {:?} and would be --{name}, but there is no program {}; for one command with arguments, {}",
+        "{} {} follows {:?} and would be read as --{name}, but no program is named {}; for one command with \
+         arguments, {}",
         two[0],
         two[1],
         bare.command[0],
@@ -236,7 +237,8 @@ pub(super) fn shell_builtin(name: &str) -> Option<&'static str> {
     if OF_BASH.contains(&name) {
         return Some("; it is a built-in of bash: use --shell=bash to run the command through it");
     }
-    (name == "time").then_some("; it is a keyword of the shell: omit it, Fathom measures the time")
+    (name == "time")
+        .then_some("; it is a keyword of the shell: omit it, because Fathom measures the time")
 }
 
 #[cfg(test)]

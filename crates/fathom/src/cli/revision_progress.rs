@@ -1,4 +1,4 @@
-//! A line on standard error with the current build or run; drawn between runs only.
+//! A line on standard error that shows the current build or run. It is drawn only between runs.
 
 use fathom_conduct::{Event, Observer};
 
@@ -9,7 +9,7 @@ use crate::cli::{machine_changed, screen};
 pub(super) struct RevisionProgress {
     line: StatusLine,
     verbose: bool,
-    /// The purpose of the rounds.
+    /// What the current rounds are for.
     doing: String,
 }
 

@@ -10,7 +10,7 @@ use fathom_measure::{Input, Output};
 
 use crate::cli::quantities;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What is run, and how")]
 pub(super) struct RunOptions {
@@ -103,8 +103,9 @@ pub(super) fn shell(default: bool, named: Option<&str>) -> Result<Option<Vec<Str
     }
 }
 
-/// Rewrites `-S bash` as `--shell=bash` in the arguments: the word after `-S` is the shell if it is the name
-/// of one. No verb measures a bare shell, which would wait for its input.
+/// Rewrites `-S bash` as `--shell=bash` in the arguments: if the word after `-S` is the name of a shell, it
+/// selects that shell. It can't be the command, because no verb measures a bare shell, which would wait for
+/// its input.
 pub(super) fn with_named_shells(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"];
     let mut written: Vec<OsString> = Vec::new();
@@ -138,9 +139,9 @@ pub(super) fn for_command<'a>(
         0 => Ok(None),
         1 => Ok(Some(&values[0])),
         n if n == commands => Ok(Some(&values[index])),
-        // Other tools take one variable per option.
+        // Other tools take one variable per option, so this mistake is common.
         n if option == "--env" => Err(format!(
-            "--env was given {n} times for {}: write all variables of a command into one, {}",
+            "--env was given {n} times for {}: give all variables of a command in one option, {}",
             counted(commands),
             redaction::line(["--env", &redaction::typed_word(&values.join(" "))])
         )),

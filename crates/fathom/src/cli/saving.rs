@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::cli::failure::Failure;
 use crate::cli::out::say;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What is kept")]
 pub(super) struct SaveOptions {
@@ -75,7 +75,7 @@ fn of_attempt() -> Option<String> {
     store.to_str().map(str::to_owned)
 }
 
-/// Saves records and reports once where, at the latest when dropped.
+/// Saves records. Reports once where they were saved, at the latest when it is dropped.
 #[derive(Debug)]
 pub(super) struct Saver {
     keeper: Option<Keeper>,
@@ -86,7 +86,7 @@ pub(super) struct Saver {
 }
 
 impl Saver {
-    /// Prints only essential messages if `quiet`.
+    /// Sets whether only essential messages are printed.
     pub(super) fn quiet(mut self, quiet: bool) -> Saver {
         self.quiet |= quiet;
         self
@@ -110,7 +110,7 @@ impl Saver {
         self.saved.last().map(String::as_str)
     }
 
-    /// Saves a record measured from a revision other than that of the files here.
+    /// Saves a record that was measured from the revision `id`, not from the files in the working tree.
     pub(super) fn save_revision(&mut self, id: &str, record: &impl Serialize, whole: bool) {
         if let Some(keeper) = &self.keeper {
             let keeper = keeper.at(Some(Revision {
@@ -123,15 +123,15 @@ impl Saver {
     }
 
     /// Saves each measured version as a separate record of its revision, under its name. The versions can
-    /// then be compared and followed as if each had been measured at its time.
+    /// then be compared and followed as if each had been measured when it was current.
     pub(super) fn save_versions(&mut self, record: &VersionsRecord, benchmark: &str) {
         let Some(keeper) = self.keeper.clone() else {
             return;
         };
         let here = std::env::current_dir().unwrap_or_default();
         for one in versions::records(record, benchmark) {
-            // `HEAD` or a branch means another revision tomorrow; a tag or an installed version stays the
-            // same.
+            // `HEAD` or a branch will mean a different revision tomorrow; a tag or an installed version stays
+            // the same.
             let tag = || git::resolve(&here, &format!("refs/tags/{}", one.label));
             let keeper = match one.revision {
                 Some(revision) if tag().is_err() => keeper.at(Some(revision)),

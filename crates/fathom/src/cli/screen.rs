@@ -35,7 +35,7 @@ pub(super) fn redraw(draws: bool, text: &str) {
     }
 }
 
-/// Draws why measuring waits, or removes the line when it continues.
+/// Shows why measuring is waiting, or removes the line once measuring continues.
 pub(super) fn waits_for_quiet(problem: Option<&str>) {
     let line = problem.map(|problem| {
         let line = format!("waiting for a quiet machine ({problem}) …");
@@ -52,7 +52,7 @@ fn width(descriptor: libc::c_int, is_terminal: bool) -> usize {
         let columns = columns.and_then(|columns| usable(columns.parse().ok()?));
         return columns.unwrap_or(DEFAULT);
     }
-    // SAFETY: the structure is plain numbers; the call fills it or fails.
+    // SAFETY: the structure contains only plain numbers; the call either fills it or fails.
     let size = unsafe {
         let mut size: libc::winsize = std::mem::zeroed();
         (libc::ioctl(descriptor, libc::TIOCGWINSZ, &raw mut size) == 0).then_some(size)

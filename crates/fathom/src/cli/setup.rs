@@ -7,7 +7,7 @@ use fathom_report as report;
 use crate::cli::failure::Failure;
 use crate::cli::write;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom setup              what is needed, and how it stands
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
 /// Reports what is needed, sets it up, or undoes it. Returns the exit code.
 ///
 /// # Errors
-/// If that fails or has no effect.
+/// If the setup can't be made or undone, or has no effect.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let standing = setup::standing()?;
     if arguments.undo {
@@ -72,7 +72,7 @@ fn said(standing: &Standing) -> String {
         }
         match (is_a_matter_of_rights(standing), standing.is_set_up) {
             (true, false) => {
-                line("It needs CAP_BPF and CAP_PERFMON, which this program's file can have:");
+                line("It needs CAP_BPF and CAP_PERFMON. To give them to this program's file:");
                 let words = setup::command(&standing.program, false).join(" ");
                 line(&format!(
                     "  {}        (fathom setup --yes does it)",
@@ -94,7 +94,7 @@ fn set_up(standing: &Standing) -> Result<i32, Failure> {
     if !standing.kernel.available && !is_a_matter_of_rights(standing) {
         let why = format!("{}; {}", standing.kernel.why_not, standing.kernel.remedy);
         return Err(Failure::Untrusted(format!(
-            "no privilege would help here: {why}"
+            "more privileges would not help here: {why}"
         )));
     }
     let words = setup::command(&standing.program, false);
@@ -105,7 +105,7 @@ fn set_up(standing: &Standing) -> Result<i32, Failure> {
         return Ok(0);
     }
     let mut why =
-        "the file has its capabilities, but the kernel tier still doesn't work".to_owned();
+        "the file has the capabilities, but the kernel tier still doesn't work".to_owned();
     for hindrance in &standing.hindrances {
         why.push_str("; ");
         why.push_str(hindrance);

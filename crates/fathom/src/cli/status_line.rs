@@ -1,4 +1,4 @@
-//! One line on standard error that shows the current step; drawn between runs only.
+//! A status line on standard error that shows the current step. It is drawn only between runs.
 
 use std::time::{Duration, Instant};
 
@@ -47,12 +47,13 @@ impl StatusLine {
         screen::stderr_width().saturating_sub(1)
     }
 
-    /// Draws a text that may contain names from outside.
+    /// Draws text that may contain untrusted names: control characters are escaped, and the text is shortened
+    /// to fit.
     pub(super) fn say(&mut self, what: &str) {
         self.draw(&shorten(&escape(what), Self::width()));
     }
 
-    /// Draws a text that is already safe to print and fits.
+    /// Draws text that is already safe to print and fits into the line.
     pub(super) fn draw(&mut self, text: &str) {
         screen::redraw(self.draws, text);
         self.drawn = Some(Instant::now());

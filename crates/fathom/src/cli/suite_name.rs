@@ -2,9 +2,9 @@
 
 use fathom_experiment::file::experiment::How;
 
-/// Returns the benchmark of the suite with this command, so that measuring the command continues its history.
-/// A program counts as the same in any build folder: `./tool {repo}/data` in the files of a version is the
-/// suite's `{work}/tool data`.
+/// Returns the suite's benchmark that has this command, so measuring the command continues that benchmark's
+/// history. Build folders are ignored: `./tool {repo}/data` in the files of a version is the suite's
+/// `{work}/tool data`.
 pub(super) fn of(command: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     let experiment = fathom_experiment::read(&fathom_conduct::keep::suite(&here)?).ok()?;
@@ -21,7 +21,7 @@ pub(super) fn of(command: &str) -> Option<String> {
     Some(same.name.value.clone())
 }
 
-/// Returns the words, without a leading folder in each.
+/// Splits a command into words and removes a leading folder such as `{repo}/` or `./` from each.
 fn normal(command: &str) -> Option<Vec<String>> {
     const FOLDERS: [&str; 3] = ["{repo}/", "{work}/", "./"];
     let words = shell_words::split(command).ok()?;

@@ -50,7 +50,7 @@ pub(super) fn around(command: &CommandLine) -> (Option<PathBuf>, Vec<(OsString, 
 /// Takes a command as one quoted string.
 ///
 /// # Errors
-/// If it isn't UTF-8, because its quotes can't be found then.
+/// If it isn't UTF-8, because its quotes can't be located.
 pub(super) fn line(command: &OsStr) -> Result<Source, Failure> {
     command
         .to_str()
@@ -63,7 +63,7 @@ pub(super) fn line(command: &OsStr) -> Result<Source, Failure> {
         })
 }
 
-/// Returns one complete command, with its program found and its files present.
+/// Finds a command's program, checks that its files exist, and returns the complete command.
 ///
 /// # Errors
 /// Usage errors, and errors of [`CommandPlan::find`] for programs and inputs that don't exist.
@@ -224,9 +224,9 @@ fn assignments_of(text: Option<&str>) -> Result<Vec<(OsString, OsString)>, Failu
         .map(|word| {
             match word.split_once('=') {
                 Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-                // The word may be the end of a secret.
+                // Don't show the word: it may be the end of a secret.
                 _ => {
-                    usage("--env takes NAME=VALUE; quote a value with blanks: --env 'NAME=\"a b\"'")
+                    usage("--env takes NAME=VALUE; quote a value that contains spaces: --env 'NAME=\"a b\"'")
                 }
             }
         })

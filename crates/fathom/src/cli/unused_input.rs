@@ -1,7 +1,7 @@
 //! Warns about standard input that the command doesn't receive.
 //!
-//! A run never waits for the producer of its input, and input that can be read only once serves a single run,
-//! so input comes from a file. Piped input produces a warning and is not consumed.
+//! A run never waits for the producer of its input, and input that can be read only once is enough for only
+//! one run. Input therefore comes from a file. Piped input isn't consumed, and Fathom warns about it.
 
 use crate::cli::out::say;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -26,12 +26,14 @@ pub(super) fn command_without_input() {
 pub(super) fn check() {
     if STATE.load(Ordering::Relaxed) == UNFED && has_something(libc::STDIN_FILENO) {
         STATE.store(WARNED, Ordering::Relaxed);
-        say!("warning: standard input is not used; to use it, save it and give --input FILE");
+        say!(
+            "warning: standard input is not used; to use it, save it to a file and give --input FILE"
+        );
     }
 }
 
-/// Returns whether data can be read: now, from a pipe or socket; or from a file that hasn't been read from
-/// yet (a file that a shell loops over by line has been).
+/// Returns whether the descriptor has unread input: data waiting in a pipe or socket, or a file that hasn't
+/// been read from yet. (If a shell loops over the lines of a file, the file has been read from.)
 fn has_something(descriptor: libc::c_int) -> bool {
     // SAFETY: the structure is plain numbers; the call fills it or fails.
     let about = unsafe {

@@ -10,13 +10,13 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns the file if a record can grow in it during the measurement.
+/// Returns the path if the record can be written to it repeatedly during the measurement.
 pub(super) fn grows(path: Option<&Path>) -> Option<PathBuf> {
     path.filter(|path| is_replaceable(path))
         .map(Path::to_path_buf)
 }
 
-/// Returns the file if it is written only at the end.
+/// Returns the path if the record can be written to it only once, at the end.
 pub(super) fn not_grown(path: Option<&Path>) -> Option<&Path> {
     path.filter(|path| !is_replaceable(path))
 }
@@ -31,7 +31,7 @@ pub(super) fn given<'a>(files: &[&'a Option<PathBuf>]) -> Vec<&'a Path> {
     files.iter().filter_map(|path| path.as_deref()).collect()
 }
 
-/// Reports before measuring if a file won't be writable afterwards.
+/// Checks, before anything is measured, that the files can be written afterwards.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the file.
@@ -82,7 +82,7 @@ fn try_beside(path: &Path) -> Result<(), Failure> {
 /// Writes to standard output; a reader that stops early is not an error.
 ///
 /// # Errors
-/// [`Failure::Write`].
+/// [`Failure::Write`] if the text can't be written.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     out::print(text).map_err(to_stdout)
 }
@@ -90,10 +90,11 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 /// An optional output file, and the function that renders its content.
 pub(super) type Form<'a> = (Option<&'a Path>, &'a dyn Fn() -> String);
 
-/// Prints the text to show, unless one of the forms goes to standard output, and writes the requested forms.
+/// Prints the text from `shown`, unless one of the forms goes to standard output, and writes the requested
+/// forms.
 ///
 /// # Errors
-/// [`Failure::Write`].
+/// [`Failure::Write`] if one of them can't be written.
 pub(super) fn results(shown: impl FnOnce() -> String, forms: &[Form]) -> Result<(), Failure> {
     let given = || forms.iter().filter_map(|(path, text)| path.zip(Some(text)));
     if !given().any(|(path, _)| is_stdout(path)) {
@@ -122,7 +123,7 @@ pub(super) fn to_stdout(error: std::io::Error) -> Failure {
 /// `-` is standard output.
 ///
 /// # Errors
-/// [`Failure::Write`].
+/// [`Failure::Write`] if the file can't be written.
 pub(super) fn export(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     if is_stdout(path) {
         return out::print_for_programs(text.as_ref()).map_err(to_stdout);

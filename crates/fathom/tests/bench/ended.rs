@@ -65,7 +65,8 @@ fn kill_9_amid_short_runs_loses_none_that_had_finished() {
     wait_until(|| runs() > 200);
     session.kill().unwrap();
     session.wait().unwrap();
-    // The launcher first ends what it runs, then exits when notified; nothing is written after that.
+    // When Fathom dies, the launcher first ends the processes that it runs and then exits; nothing is written
+    // after that.
     wait_until(|| !is_open(&path));
     let recorded = json(&path)["runs"].as_array().unwrap().len() as u64;
     // The last run may have been ended early.

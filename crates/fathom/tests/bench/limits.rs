@@ -86,8 +86,9 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     let Some(group) = group else {
         return fathom_test_log::skipped("no group with a CPU limit can be made");
     };
-    // At least about 10 ms of CPU time, with a limit of 1 in 20: less than what other processes on a busy
-    // machine leave over, which would otherwise keep it below its limit.
+    // This loop needs at least about 10 ms of CPU time, and the group may use only 1/20 of a CPU. On a busy
+    // machine, the limit must be below the share that other processes leave to the group, which otherwise
+    // would never reach it.
     let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
     let output = group.run(&fathom(&["-r", "3", "--json", "-", "-S", busy]));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -108,7 +109,7 @@ fn runs_that_the_limit_of_a_group_above_stops_are_counted_and_named() {
     assert!(named[0].starts_with(&expected), "{}", named[0]);
 }
 
-/// Creates a folder in which a profile is stored, so that the canaries are sent.
+/// Creates a folder in which a profile is stored, because canaries are sent only if there is one.
 fn remembering() -> tempfile::TempDir {
     let cache = tempfile::tempdir().unwrap();
     let profile = Profile::now(Vec::new());
@@ -135,7 +136,7 @@ fn where_a_profile_is_remembered_bench_takes_no_memory_to_speak_of() {
     // SAFETY: both places are valid; the child is ours and no one else reaps it.
     let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) };
     assert_eq!(reaped, pid);
-    // SAFETY: filled by the call, and zero is valid.
+    // SAFETY: the call has filled the structure, in which zeros are valid too.
     let peak = unsafe { usage.assume_init() }.ru_maxrss as u64 * 1024;
     assert_eq!(std::process::ExitStatus::from_raw(status).code(), Some(0));
     let canaries = &record["environment"]["fingerprint"];
@@ -154,12 +155,12 @@ fn a_group_of_128_mib_is_enough_to_measure_in() {
         return fathom_test_log::skipped("no group with a memory limit can be made");
     };
     let cache = remembering();
-    // A memory canary is only sent if memory suffices for everything.
+    // A memory canary is sent only if there is enough memory for everything.
     for more in [&["-r", "3"][..], &["-r", "3", "--require-quiet=1ms"]] {
         let mut command = fathom(&[more, &["--json", "-", "true"]].concat());
         command.env("XDG_CACHE_HOME", cache.path());
         let output = group.run(&command);
-        // 4: another process is busy here.
+        // Exit code 4 means that another process is busy here.
         let code = output.status.code();
         assert!(matches!(code, Some(0 | 4)), "{code:?}: {}", stderr(&output));
     }

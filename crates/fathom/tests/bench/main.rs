@@ -1,4 +1,4 @@
-//! `fathom bench` as its users see it: given arguments, checks messages, files and exit codes.
+//! `fathom bench` as its users see it: the tests pass arguments and check messages, files and exit codes.
 #![cfg(target_os = "linux")]
 
 mod ended;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::world::{json, refusal, run, stderr, stdout, text};
 
-/// Returns a command that reads and writes this many pieces of one byte.
+/// Returns a command that copies `count` pieces of one byte each.
 fn copies(count: u32) -> String {
     format!("dd if=/dev/zero of=/dev/null bs=1 count={count} status=none")
 }

@@ -112,7 +112,8 @@ fn the_page_has_the_verdict_and_every_run() {
         .unwrap()
         .0;
     assert!(answer.contains("too few rounds (7 of "), "{answer}");
-    // Seven runs and one warm-up for each command, except those without the clock of the verdict.
+    // Seven runs and one warm-up of each command are drawn, except those that lack the clock used for the
+    // verdict.
     let left_out = page.split_once("Not drawn: ").map_or(0, |(_, rest)| {
         rest.split_once(' ').unwrap().0.parse().unwrap()
     });

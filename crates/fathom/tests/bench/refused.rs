@@ -201,7 +201,7 @@ fn a_failing_command_is_exit_3_with_the_end_of_its_standard_error() {
         "{message}"
     );
     assert!(message.contains("  | no luck"), "{message}");
-    // None of its runs succeeded, so a bare -i would leave nothing to report.
+    // None of the command's runs succeeded, so a bare `-i` would leave nothing to report.
     assert!(message.contains("name its exit code: -i=7."), "{message}");
     assert!(!message.contains("use -i"), "{message}");
     let folder = tempfile::tempdir().unwrap();
@@ -236,7 +236,8 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
         said.contains("no good round: in each of 4 a command failed (false: 4 of 4)"),
         "{said}"
     );
-    // Given by count, not by time: more rounds would not make any run succeed.
+    // Fathom gives up after a fixed number of rounds, whatever the limit: more rounds would not make any run
+    // succeed.
     for limit in [&["-r", "1000000"][..], &["--time", "1h"]] {
         let output = run(&[limit, &["-i", "false", "true"]].concat());
         assert_eq!(output.status.code(), Some(3));
@@ -246,7 +247,7 @@ fn failures_are_counted_when_they_are_to_be_ignored() {
             "{said}"
         );
     }
-    // An exit code that was named counts as success.
+    // An exit code named with `-i` counts as success.
     let output = run(&["-r", "4", "-i=1", "false"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
@@ -260,7 +261,7 @@ fn figures_verdict_and_exports_are_of_the_runs_that_succeeded() {
     let count = folder.path().join("n");
     let record = folder.path().join("record.json");
     let exported = folder.path().join("hyperfine.json");
-    // Of five runs, one of them a warm-up, three fail at once; the others sleep.
+    // Of every five runs, three fail immediately and the others sleep. One run is a warm-up.
     let script = format!(
         "n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; \
          [ $((n % 5)) -ge 2 ] && exit 7; sleep 0.02",

@@ -35,7 +35,7 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     let output = run(&commands);
     assert_eq!(
         stderr(&output),
-        "2 commands, measured until decided, at most 10 s, at least 10 rounds (longer: --time 5m)\n"
+        "2 commands: measuring until decided, for at most 10 s and at least 10 rounds (for longer: --time 5m)\n"
     );
     for limited in [&["-r", "8"][..], &["--time", "1s"], &["-M", "8"]] {
         let output = run(&[limited, &commands].concat());
@@ -43,8 +43,8 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     }
 }
 
-/// Four rounds more than a claim needs, for two commands that both wait for a random time: undecided on every
-/// machine.
+/// Makes four rounds more than a claim needs. Both commands wait for a random time, so the comparison is
+/// undecided on every machine.
 #[test]
 fn the_command_that_would_decide_runs_as_it_is_printed() {
     let wait = |name: &str| {
@@ -67,7 +67,7 @@ fn the_command_that_would_decide_runs_as_it_is_printed() {
         command[0].starts_with("    fathom bench --time "),
         "{printed}"
     );
-    // A shell accepts it, and the output is the input with another amount.
+    // A shell accepts the printed command, which repeats the arguments with a different amount of measuring.
     let script = format!(
         "fathom() {{ printf '%s\\n' \"$@\"; }}\n{}",
         command.join("\n")
@@ -108,7 +108,7 @@ fn too_few_rounds_are_reported_before_and_after() {
     let output = run(&["-r", "5", "--brief", "true", "sleep 0.05"]);
     assert_eq!(
         stderr(&output),
-        "warning: -r 5: too few rounds for a verdict (5 of 8)\n"
+        "warning: -r 5: too few rounds for a verdict (5, but at least 8 are needed)\n"
     );
     let printed = stdout(&output);
     assert!(
@@ -143,7 +143,8 @@ fn all_that_is_known_stands_under_headings() {
 
 #[test]
 fn piped_input_that_is_not_used_is_reported_and_left_alone() {
-    let said = "warning: standard input is not used; to use it, save it and give --input FILE\n";
+    let said =
+        "warning: standard input is not used; to use it, save it to a file and give --input FILE\n";
     let with_input = |arguments: &[&str]| {
         let (mut reader, mut writer) = std::io::pipe().unwrap();
         std::io::Write::write_all(&mut writer, b"abc").unwrap();
@@ -222,13 +223,14 @@ fn who_does_less_for_dev_null_is_reported() {
             .map(|warning| warning["benchmark"].as_u64().unwrap())
             .collect::<Vec<_>>()
     };
-    // GNU tar opens no file in this case, and GNU grep stops at the first match.
+    // If standard output is `/dev/null`, GNU tar opens no files, and GNU grep stops at the first match.
     assert_eq!(warned(&["--", "tar", "cfP", "-", big]), [0]);
     assert_eq!(warned(&["--", "grep", "-c", "line", big]), [0]);
-    // Applies to any of several commands.
+    // The warning also applies to one of several commands.
     let (tar, cat) = (format!("tar cfP - {big}"), format!("cat {big}"));
     assert_eq!(warned(&["echo x", &tar, &cat]), [1]);
-    // Without a pipe to compare with there is no claim; with a pipe the whole work is always done.
+    // Without a run into a pipe to compare with, there is no warning. With a pipe, programs always do all
+    // their work.
     assert_eq!(warned(&["-w", "0", &tar]), [0; 0]);
     assert_eq!(warned(&["--output", "pipe", &tar]), [0; 0]);
     assert_eq!(warned(&["echo x", &cat, "true"]), [0; 0]);

@@ -1,4 +1,5 @@
-//! `bench --try`: the command with and without a change. Tests check what is done, never how long it takes.
+//! `bench --try`: runs the command with and without a change. Tests check what is done, never how long it
+//! takes.
 
 use std::path::Path;
 

@@ -107,7 +107,7 @@ fn a_plan_hands_nothing_over() {
     assert!(!world.project().join(".fathom/jobs").exists());
 }
 
-/// Counts its runs, and ends its own job once, in the middle of a run.
+/// A script that counts its runs and ends its own job once, in the middle of a run.
 const ENDS_ITS_JOB: &str = r#"
 echo run >> runs
 [ "$(wc -l < runs)" = 12 ] || exit 0
@@ -142,7 +142,7 @@ fn a_job_that_was_killed_goes_on_where_it_was() {
 #[test]
 fn a_job_begins_anew_if_its_program_has_changed() {
     let world = World::of_hosts();
-    // Sets the file's time as if it had been written later, regardless of its clock.
+    // Sets the file's time to an hour from now, as if the file had been written later.
     let changes = "touch -d '1 hour' work.sh\n";
     world.twenty_runs(
         &ENDS_ITS_JOB.replace("kill", &format!("{changes}kill")),

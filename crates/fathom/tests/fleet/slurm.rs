@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::world::{World, of_sources};
 
-/// A cluster of two nodes on this machine, until it is dropped.
+/// A cluster of two nodes on this machine, which is stopped when this value is dropped.
 struct Cluster {
     folder: PathBuf,
 }
@@ -61,8 +61,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Returns the first of three ports, for the controller and two nodes. They are below the range that the
-/// kernel gives to other tests, which could otherwise take one before its node does.
+/// Returns the first of three free ports in a row, for the controller and two nodes. They are below the range
+/// from which the kernel assigns ports to other tests, so no test can take one before its node does.
 fn three_free_ports() -> u16 {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let free =

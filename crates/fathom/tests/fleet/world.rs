@@ -35,7 +35,7 @@ pub(crate) fn of_sources(name: &str) -> PathBuf {
 }
 
 impl World {
-    /// Creates a world with this `[fleet]`.
+    /// Creates a world with this `[fleet]` section.
     fn new(fleet: &str) -> World {
         let world = World {
             folder: tempfile::tempdir().unwrap(),
@@ -64,8 +64,8 @@ cancel = "{script} cancel {{ids}}"
 "#
         ));
         world.write("hosts", "# name, words\nlocalhost near\nother far\n");
-        // Its arguments are options, the host, and the command for a shell there. The value of FATHOM_SSH is
-        // split into words.
+        // The arguments of the replacement are options, the host, and the command for a shell there. The
+        // value of FATHOM_SSH is split into words.
         let ssh = world.folder.path().join("ssh");
         let script = "#!/bin/sh\nshift 3\n[ \"$1\" = other ] && exec sh -c \"$2\"\n";
         fs::write(&ssh, script).unwrap();
@@ -138,14 +138,14 @@ cancel = "{script} cancel {{ids}}"
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Measures a script 20 times as a job of this engine, into `record.json`.
+    /// Measures a script 20 times as a job of this engine and writes the record to `record.json`.
     pub(crate) fn twenty_runs(&self, script: &str, engine: &str) {
         self.write("work.sh", script);
         let words = ["bench", "-r", "20", "-w", "1", "-n", "work", "sh work.sh"];
         self.printed(&[&words[..], &["--json", "record.json", "--on", engine]].concat());
     }
 
-    /// Returns the only group of jobs.
+    /// Returns the folder of the only group of jobs.
     pub(crate) fn group(&self) -> PathBuf {
         let mut all = fs::read_dir(self.project().join(".fathom/jobs")).unwrap();
         let group = all.next().expect("a group of jobs").unwrap().path();

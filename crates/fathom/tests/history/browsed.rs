@@ -23,7 +23,7 @@ fn followed() -> World {
     world
 }
 
-/// Checks the page at each width, light and dark, and operates it by keyboard.
+/// Checks the page at each width, in light and dark mode, and operates it by keyboard. Returns the defects.
 fn defects(browser: &mut Chromium, what: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for width in [400, 800, 1280] {
@@ -53,7 +53,7 @@ fn click(browser: &mut Chromium, selector: &str, text: &str) {
 
 const SLIDER: &str = "document.querySelector('#part [role=slider]')";
 
-/// Returns a script that tests whether the picture shows this many measurements.
+/// Returns a script that tests whether the picture shows `count` measurements.
 fn shows(count: usize, metric: &str) -> String {
     format!("{SLIDER}?.getAttribute('aria-label').startsWith('{metric} over {count} ')")
 }
@@ -100,7 +100,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     ));
     assert_none(&defects(&mut browser, "live"));
 
-    // Zoom by the button, by the pointer, and back.
+    // Zoom in with the button and with the pointer, and zoom out again.
     browser.show(1280, false);
     browser.until(&shows(60, "wall"));
     click(&mut browser, "#part button", "Zoom in");
@@ -113,7 +113,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     click(&mut browser, "#part button", "All");
     browser.until(&shows(60, "wall"));
 
-    // Another metric, which appears in the address.
+    // Selecting another metric changes the address.
     click(&mut browser, "#part button", "peak_memory");
     browser.until(&shows(60, "peak_memory"));
     browser.until("location.hash.endsWith('/peak_memory')");
@@ -130,7 +130,7 @@ fn the_live_page_is_whole_and_follows_what_is_saved() {
     browser.run("input.value = ''; input.dispatchEvent(new Event('input'))");
     browser.until("document.querySelectorAll('#rows tbody tr').length === 2");
 
-    // New records appear in rows and picture without reloading the page.
+    // New records appear in the rows and in the picture without reloading the page.
     browser.run("window.stayed = true; input.focus()");
     let text = record(&[("parse", 1.7), ("zip", 0.25)], 60, "Linux 1");
     save(&world, text, Some(("ff", false)), &["v3"]);
@@ -197,7 +197,7 @@ fn a_drag_lasts_past_the_edge_and_while_the_page_is_drawn_again() {
     browser.release_pointer(picture.across(0.75));
     browser.until(&shows_fewer(20));
 
-    // Move to the newest, and a little beyond.
+    // Move to the newest measurement, and a little beyond.
     click(&mut browser, "#part button", "All");
     browser.until(&shows(61, "wall"));
     let picture = Picture::scrolled_to(&mut browser);

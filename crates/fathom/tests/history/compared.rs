@@ -1,4 +1,4 @@
-//! `fathom compare`: verdicts on what was measured at different times.
+//! `fathom compare`: verdicts on measurements made at different times.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn with_few_measurements_five_percent_are_assumed() {
     );
     let open = comparison(&world, &["a1a1a1", "@-1"]);
     assert_eq!(open["verdict"], "undecided");
-    // Both ends are measured together; their repository isn't here.
+    // The suggested command measures both ends together. Their repository isn't here.
     assert_eq!(
         open["together"],
         "fathom versions a1a1a1a1a1a1..c3c3c3c3c3c3 -- ./parse input"
@@ -214,7 +214,7 @@ fn files_of_fathom_and_of_hyperfine_are_sides() {
         (Some("slower"), Some("wall"))
     );
     assert!((found["ratio"]["value"].as_f64().unwrap() - 1.5).abs() < 1e-6);
-    // Two programs in a file each, and Fathom's record against hyperfine's.
+    // Compares two programs with one file each, and Fathom's record with hyperfine's.
     world.write("other.json", &hyperfine("sort b", 0.5));
     let record = world.json(&["compare", "before.json", "other.json"]);
     assert_eq!(record["comparisons"][0]["verdict"], "faster");

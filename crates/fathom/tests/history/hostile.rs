@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::read::record;
 use crate::world::World;
 
-/// Sets a title, clears the screen, sends an 8-bit control, reverses a line, starts a new line, and holds a
-/// noncharacter.
+/// A text that sets the terminal's title, clears the screen, sends an 8-bit control character, reverses a
+/// line, starts a new line, and contains a noncharacter.
 const HOSTILE: &str =
     "a\u{1b}]0;t\u{7}\u{1b}[2J\u{1b}[8m\u{9b}31m\u{202e}b\r\nINJECTED\u{0}c\u{2028}d";
 
@@ -85,7 +85,8 @@ fn a_store_full_of_escape_sequences_is_shown_and_does_nothing() {
         store.save(&draft(hour, value)).unwrap();
     }
     drop(store);
-    // An argument ends at its NUL byte, and a line break in it comes from the user.
+    // An argument can't contain a NUL byte, and a line break in it would be the user's own, so only the text
+    // before them is used.
     let typed = HOSTILE.split('\r').next().unwrap();
     for arguments in [
         &["history"][..],

@@ -1,4 +1,4 @@
-//! `fathom gate --stored`: a verdict on earlier measurements.
+//! `fathom gate --stored`: judges earlier measurements.
 
 use serde_json::{Value, json};
 
@@ -29,14 +29,14 @@ fn what_is_slower_by_more_than_margin_and_drift_is_worse() {
     assert_eq!(found["benchmarks"][0]["verdict"], "worse");
     let found = judged(&two(0.5), 0);
     assert_eq!(found["benchmarks"][0]["verdict"], "not worse");
-    // Within the assumed drift: the reason is given, and nothing fails.
+    // The difference is within the assumed drift: the gate reports this reason and doesn't fail.
     let world = two(1.04);
     let found = judged(&world, 0);
     assert_eq!(found["verdict"], "cannot tell");
     let why = found["benchmarks"][0]["why"][0].as_str().expect("a reason");
     assert!(why.starts_with("with so few earlier measurements"), "{why}");
     let text = world.done(&["gate", "--stored", "@-2", "@-1"]);
-    assert!(text.contains("as they were measured before"), "{text}");
+    assert!(text.contains("from stored measurements"), "{text}");
     let fails = ["gate", "--stored", "@-2", "@-1", "--undecided", "fail"];
     assert_eq!(world.fathom(&fails).status.code(), Some(1));
 }
@@ -53,7 +53,10 @@ fn a_score_that_nobody_explains_fails_nothing() {
     let found = judged(&world, 0);
     let row = &found["benchmarks"][0];
     assert_eq!(row["verdict"], "cannot tell");
-    assert_eq!(row["why"][0], "it is not known whether higher is better");
+    assert_eq!(
+        row["why"][0],
+        "it is unclear whether higher or lower values are better"
+    );
 }
 
 #[test]

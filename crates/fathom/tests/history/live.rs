@@ -176,8 +176,8 @@ fn silence_keeps_nobody_out() {
     assert_eq!(live.interrupted(), Some(0), "it does not wait for them");
 }
 
-/// Saves this many benchmarks, each with `points` records of its own suite; the value at the 1234th is a
-/// spike.
+/// Saves `benchmarks` benchmarks, each in its own suite with `points` records. The value of the 1234th record
+/// is a spike.
 fn fill(location: &Location, benchmarks: usize, points: usize) {
     let mut store = Store::open(location).unwrap();
     let draft = |at: usize| {
@@ -234,7 +234,7 @@ fn answers_fit_a_screen(live: &Live, benchmarks: usize, points: usize) {
     assert!(series["points"].as_u64().unwrap() <= 804);
     let indexes = series["index"].as_array().unwrap();
     assert!(indexes.contains(&Value::from(1234)), "the spike stays");
-    // A part of it in full, and a single point by its address.
+    // Request a part of a series in full, and a single point by its address.
     let json = live.json("part?of=suite-7&from=1000&to=1100&most=800");
     let points = &json["benchmarks"][0]["series"][0]["points"];
     assert_eq!(points.as_u64(), Some(102), "and the last two");

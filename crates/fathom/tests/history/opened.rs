@@ -10,7 +10,7 @@ use crate::live::Live;
 use crate::shown::kept;
 use crate::world::World;
 
-/// An opener that prints its argument and what it points to.
+/// A fake opener that prints its argument and describes the file that the argument names.
 const OPENER: &str = r#"#!/bin/sh
 {
     printf '%s\n' "$#" "$1" "$(stat -c '%a %h' "$1")" "$(stat -c %a "${1%/*}")"
@@ -25,7 +25,7 @@ fn terminal() -> (File, File) {
     // SAFETY: fills two numbers; the null pointers for name, mode and size are allowed.
     let made = unsafe { libc::openpty(&raw mut ours, &raw mut its, name, mode, size) };
     assert_eq!(made, 0, "a terminal");
-    // SAFETY: both were just created and have no other owner.
+    // SAFETY: both descriptors were just created and have no other owner.
     unsafe { (File::from_raw_fd(ours), File::from_raw_fd(its)) }
 }
 

@@ -82,7 +82,7 @@ fn each_benchmark_has_a_line_and_one_its_points() {
     }
 }
 
-/// Returns a record of wall time, and of that time minus the wait for a CPU.
+/// Returns a record with the wall time, and with the wall time minus the wait for a CPU.
 fn with_waits(wall: f64, free: f64, hour: i64) -> String {
     let text = record(&[("parse", wall)], hour, "Linux 1");
     let mut text: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -96,8 +96,8 @@ fn with_waits(wall: f64, free: f64, hour: i64) -> String {
     text.to_string()
 }
 
-/// `changes` uses the clock that `compare` would use: a longer time because other processes had the CPU is
-/// not a change, and a real change shows despite the waits.
+/// `changes` uses the clock that `compare` would use: a run that takes longer only because other processes
+/// had the CPU is not a change, and a real change is visible despite the waits.
 #[test]
 fn changes_are_searched_on_the_clock_without_waits() {
     let jitter = |hour: i64| 1.0 + (hour * 7 % 5) as f64 / 500.0;
@@ -140,7 +140,7 @@ fn waits_for_a_cpu_are_no_change() {
             "{text}"
         );
     }
-    // A clock that is named is used.
+    // A clock named with `--metric` is used.
     let wall = world.done(&["history", "parse", "--metric", "wall"]);
     assert!(wall.contains("3.00x"), "{wall}");
 }
@@ -282,7 +282,7 @@ fn names_labels_and_runs_are_managed() {
     world.done(&["store", "rename", "parse", "parse-large"]);
     let renamed = world.json(&["history", "parse-large", "--metric", "wall"]);
     assert_eq!(renamed["series"][0]["points"].as_array().unwrap().len(), 5);
-    // The old name still finds it.
+    // The old name still finds the benchmark.
     assert_eq!(
         world.json(&["history", "parse", "--metric", "wall"])["series"],
         renamed["series"]
@@ -345,8 +345,8 @@ fn history_lists_in_the_order_of_commits() {
 #[test]
 fn copied_stores_print_the_same() {
     let world = World::project();
-    // A slowdown that would look like a gain in another order: equal times, then times that go backwards;
-    // known and unknown commits.
+    // A slowdown that would look like an improvement in a different order. Some times are equal and some go
+    // backwards; some commits are known and some are not.
     for (n, (hour, commit, value)) in [
         (5, None, 1.0),
         (5, None, 1.5),
@@ -401,7 +401,7 @@ fn copied_stores_print_the_same() {
                     .status
                     .code()
             );
-            // The name of the store may appear in it.
+            // The output may contain the name of the store.
             stdout(&output).replace(store, "STORE")
         });
         assert!(!here.is_empty(), "{words:?}");
@@ -439,7 +439,7 @@ fn a_screen_of_many_series_begins_as_the_whole_list_does() {
     let world = World::project();
     let names: Vec<String> = (0..30).map(|number| format!("b{number:02}")).collect();
     for hours in 0..3 {
-        // The last ones were measured again and come first.
+        // The last ten benchmarks are measured again, so they come first.
         let from = if hours == 0 { 0 } else { 20 };
         let value = 0.001 * (hours + 1) as f64;
         let some: Vec<_> = names[from..]

@@ -16,8 +16,8 @@ const BENCH: [&str; 7] = ["bench", "-N", "-r", "3", "-w", "0", "/bin/true"];
 /// A user who is not root.
 const NOBODY: u32 = 65534;
 
-/// Returns the bundle that was written instead of saving: the measurement succeeded, reported the problem,
-/// and named the bundle.
+/// Checks that the measurement succeeded although its record could not be saved, and that the output reports
+/// the problem and names the bundle written instead. Returns the path of the bundle.
 fn kept_beside(output: &Output, why: &str) -> PathBuf {
     let said = stderr(output);
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -38,7 +38,7 @@ fn loads(world: &World, bundle: &Path) {
 }
 
 fn is_root() -> bool {
-    // SAFETY: reads a number of this process.
+    // SAFETY: the call takes no arguments and can't fail.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -78,7 +78,7 @@ fn a_disk_that_is_full() {
         fathom_test_log::skipped("only root can mount a small file system");
         return;
     }
-    // A private mount namespace, so that nothing is left behind.
+    // Use a private mount namespace, so that nothing is left behind.
     let script = "mount -t tmpfs -o size=48k none .fathom && \
                   { cat /dev/zero > .fathom/filled 2> /dev/null; exec \"$@\"; }";
     let fathom = env!("CARGO_BIN_EXE_fathom");
@@ -191,7 +191,7 @@ fn a_clock_that_jumps_back() {
         "{said}"
     );
     assert!(said.contains("saved as "), "{said}");
-    // In the order of saving: the last measurement is the last point, regardless of its clock.
+    // Points are in the order of saving: the last measurement is the last point, regardless of its clock.
     let history = world.json(&["history", "--metric", "wall"]);
     let points = history["series"][0]["points"].as_array().unwrap();
     assert_eq!(
@@ -254,7 +254,7 @@ fn what_is_no_file_is_refused_at_once() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     world.write("own.json", "{}");
-    // Nothing ever writes to it.
+    // No process ever writes to the FIFO.
     for (path, what) in [
         ("fifo", "a FIFO"),
         ("/dev/zero", "a device"),

@@ -42,7 +42,7 @@ fn every_sample_is_the_same_as_itself() {
         if !path.is_file() {
             continue;
         }
-        // A copy, so that the names don't reveal that both files are the same.
+        // Use a copy, so that the names don't reveal that both files are the same.
         let copy = here.join("copy.txt");
         std::fs::copy(&path, &copy).unwrap();
         let (path, copy) = (path.to_str().unwrap(), copy.to_str().unwrap());
@@ -57,7 +57,8 @@ fn every_sample_is_the_same_as_itself() {
         assert!(left_out.is_empty(), "{path}: {left_out:?}");
         let (code, said) = gate(here, path, copy);
         assert_eq!(code, Some(0), "{path}: {said}");
-        // Other bytes, the same figures: each series in one file is a series in the other, and none differs.
+        // The files differ in their bytes but not in their figures: each series in one file is also in the
+        // other, and none differs.
         let mut bytes = std::fs::read(path).unwrap();
         bytes.push(b'\n');
         std::fs::write(copy, bytes).unwrap();
@@ -89,7 +90,7 @@ fn equal_names_belong_together_by_their_place_or_are_ambiguous() {
     assert!(imported.contains("[place=2]"), "{imported}");
     let ratio = |at: usize| found["comparisons"][at]["ratio"]["value"].as_f64().unwrap();
     assert!((ratio(0) - 1.0).abs() < 0.01 && (ratio(1) - 1.0).abs() < 0.01);
-    // A single result of that name: it is unknown which of the two it was.
+    // With only one result of that name, it is unknown which of the two it was.
     let mut once: Value = serde_json::from_str(TWICE).unwrap();
     once["results"].as_array_mut().unwrap().remove(0);
     write(here, "once.json", &once.to_string());
@@ -230,7 +231,7 @@ fn errors_that_come_fast_are_no_gain() {
         let shown = fathom(here, &["compare", base, head], b"");
         let shown = crate::stdout(&shown);
         let said = match (base, head) {
-            (_, "few.txt") => "2.0 % of the requests of few.txt failed.".to_owned(),
+            (_, "few.txt") => "2.0 % of the requests in few.txt failed.".to_owned(),
             (_, "late.txt") => "99 % of the requests of late.txt failed".to_owned(),
             ("good.txt", failed) | (failed, _) => format!("All requests of {failed} failed"),
         };
@@ -240,7 +241,7 @@ fn errors_that_come_fast_are_no_gain() {
         assert_eq!(exit, Some(code), "{said}");
         assert!(said.contains("failed"), "{said}");
     }
-    // A file is still the same as itself.
+    // Comparing a file with itself still gives `same`.
     assert_eq!(verdicts(&compared(here, "fast.txt", "fast.txt")), ["same"]);
 }
 

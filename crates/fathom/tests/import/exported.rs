@@ -62,7 +62,7 @@ fn the_runs_of_bench_are_samples_in_every_form() {
     );
     assert_eq!(row["samples"][0], seconds);
 
-    // `import` reads these again as samples.
+    // `import` reads these files back as samples.
     std::fs::write(folder.path().join("b.csv"), export("csv")).unwrap();
     let again = parse(&done(
         folder.path(),
@@ -90,7 +90,7 @@ fn what_another_tool_measured_is_exported_from_its_own_file() {
     assert_eq!(done(folder.path(), &arguments, b""), "");
     let text = std::fs::read_to_string(folder.path().join("o.jsonl")).unwrap();
     assert_eq!(text.lines().count(), 5, "{text}");
-    // Also the records of an import.
+    // Records of an import can also be exported.
     let import = ["import", file.to_str().unwrap(), "--json", "i.json"];
     done(folder.path(), &import, b"");
     let arguments = ["export", "--format", "jsonl", "--metric", "wall", "i.json"];

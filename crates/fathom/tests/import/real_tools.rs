@@ -1,4 +1,4 @@
-//! The tools themselves read the exported files, if installed; docs/import.md tells how to get them.
+//! The tools themselves read the exported files, if they are installed; docs/import.md says how to get them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

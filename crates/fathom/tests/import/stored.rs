@@ -34,7 +34,7 @@ fn what_was_imported_is_followed_compared_and_exported() {
     );
     let go = done(here, &["export", "--format", "gobench", "v1"], b"");
     assert_eq!(go.lines().next(), Some("BenchmarkA 1 200 ns/op"));
-    // The series contains the medians of both.
+    // The series contains the medians of both records.
     let rows = done(here, &["export", "--format", "jsonl", "BenchmarkA"], b"");
     let labels: Vec<String> = rows
         .lines()

@@ -1,4 +1,4 @@
-//! The workflow that posts GitHub's comments, with a stand-in for `gh`.
+//! The workflow that posts comments on GitHub, with a stand-in for `gh`.
 
 use std::io::Write;
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Forge {
         for step in github_steps() {
             match value(&step, "uses") {
                 Some(action) if action.starts_with("actions/checkout@") => {
-                    // Removes everything that it created in its folder.
+                    // Remove everything that the job created in its folder.
                     std::fs::remove_dir_all(self.work()).expect("it is removed");
                     std::fs::create_dir_all(self.work()).expect("a folder");
                     let integrations = integrations();

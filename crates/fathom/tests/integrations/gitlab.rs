@@ -46,7 +46,7 @@ fn script(job: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Replaces GitLab: records requests, is used by user 42, and holds these notes.
+/// A stand-in for GitLab that records requests. Its API user has the id 42, and it holds these notes.
 struct Api {
     address: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -175,7 +175,7 @@ fn the_template_of_gitlab_measures_and_then_posts_without_the_code_of_the_merge_
     let (posted, said, asked) = post(old.clone());
     assert!(posted, "{said}");
     assert_eq!(asked[2].0, format!("DELETE {notes}/9 HTTP/1.1"));
-    // What is not a record is not posted.
+    // A file that is not a record is not posted.
     forge.write(&file, "{\"kind\": \"gate\", \"verdict\": \"worse\"}");
     let (posted, said, asked) = post(old);
     assert!(!posted && asked.is_empty(), "{asked:?}");

@@ -126,7 +126,7 @@ impl Forge {
         self.write(&upstream.join("fathom.toml"), SUITE);
         self.write(&upstream.join("work.sh"), "exit 0\n");
         let at = upstream.to_str().expect("UTF-8");
-        // Installed as in a project that uses them.
+        // The steps are installed as in a project that uses them.
         let integrations = integrations();
         let copied = ["cp", "-r", integrations.to_str().expect("UTF-8"), at];
         self.must(&copied);

@@ -31,7 +31,7 @@ impl Client {
         Self::of(Command::new(env!("CARGO_BIN_EXE_fathom")), root, allow)
     }
 
-    /// Does the same with a server started by this command.
+    /// Like [`Client::new`], but with a server started by `command`.
     pub(crate) fn of(mut command: Command, root: &Path, allow: &[&str]) -> Client {
         command.arg("mcp").arg("--root").arg(root);
         for allowed in allow {
@@ -166,8 +166,8 @@ impl Client {
 pub(crate) fn script(folder: &Path, name: &str, text: &str) {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join(name);
-    // Written by another process, so that no process here holds it open for writing while a concurrent test
-    // forks.
+    // Another process writes the script, so this process never has it open for writing while a concurrent
+    // test forks.
     let written = Command::new("sh")
         .args(["-c", "printf '%s' \"$2\" > \"$1\"", "sh"])
         .arg(&path)

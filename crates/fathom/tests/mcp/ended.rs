@@ -105,11 +105,11 @@ fn a_killed_server_leaves_nothing_behind() {
 
 #[test]
 fn a_killed_server_whose_file_has_capabilities_leaves_nothing_behind() {
-    // SAFETY: returns a number of this process.
+    // SAFETY: the call takes no arguments and can't fail.
     if unsafe { libc::geteuid() } != 0 {
         return fathom_test_log::skipped("only root can become another user");
     }
-    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
+    // Use the disk that holds the build: on other disks, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let everyone = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(folder.path(), everyone).unwrap();
@@ -151,7 +151,7 @@ fn an_endless_command_ends_with_its_time_and_says_so() {
         "{}",
         said.text
     );
-    // A progress message each second, for the request that asked for it.
+    // The server sends one progress message per second, for the request that asked for progress.
     let words: Vec<_> = client
         .told
         .iter()

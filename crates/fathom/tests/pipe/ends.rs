@@ -61,7 +61,7 @@ fn a_stage_that_can_not_be_executed_ends_the_others_at_once() {
         let mut arguments = more.to_vec();
         let sleeps = format!("sleep {argument}");
         arguments.extend([sleeps.as_str(), text(&script)]);
-        // The late stage isn't late in the first round, which discovers it.
+        // The delayed stage isn't delayed in the first round, so the error is found there.
         let output = pipe(&arguments);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(

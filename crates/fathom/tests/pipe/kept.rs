@@ -8,7 +8,7 @@ use std::process::Child;
 
 use super::*;
 
-/// Returns shells and sleepers with this word in their command line.
+/// Returns the process ids of the shells and sleeps that have this word in their command line.
 fn with_argument(argument: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -41,7 +41,7 @@ fn readable(descriptor: &OwnedFd) -> bool {
         events: libc::POLLIN,
         revents: 0,
     };
-    // SAFETY: one entry.
+    // SAFETY: `polled` is one valid entry.
     unsafe { libc::poll(&raw mut polled, 1, 60_000) > 0 }
 }
 
@@ -138,7 +138,7 @@ fn kill_9_amid_rounds_loses_none_that_had_finished() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let rounds = record["rounds"].as_array().unwrap();
-    // The first doesn't count, and the last may have been ended early.
+    // The first run doesn't count, and the last may have been ended early.
     let made = lines(&count) - 1;
     let recorded = rounds.len() as u64;
     assert!(
@@ -165,7 +165,7 @@ fn kill_9_keeps_the_late_rounds_and_the_stages_alone_too() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let length = |list: &Value| list.as_array().unwrap().len() as u64;
-    // The stage runs in the pipeline, in the late pipeline and alone.
+    // The stage runs in the pipeline, in the pipeline with a delay, and alone.
     let recorded = length(&record["rounds"])
         + length(&record["delayed"]["rounds"])
         + length(&record["alone"][0]["wall_ns"]);
@@ -219,7 +219,7 @@ fn kill_9_amid_observed_rounds_keeps_those_that_had_ended() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert_eq!(record["rounds"].as_array().unwrap().len(), 2);
-    // The first run and the two rounds aren't observed; the last may have been ended early.
+    // The first run and the two rounds aren't observed; the last run may have been ended early.
     let made = lines(&count) - 3;
     let recorded = record["observed_rounds"].as_array().unwrap().len() as u64;
     assert!(

@@ -161,7 +161,7 @@ fn what_is_to_be_prepared_is_prepared_before_every_run() {
     let prepare = format!("echo x >> {}", text(&log));
     record(&["--tier", "accounts", "--prepare", &prepare, "echo a", "cat"]);
     let lines = std::fs::read_to_string(&log).unwrap().lines().count();
-    // The first run, and two rounds of the pipeline and each stage alone.
+    // The first run, then two rounds of the pipeline and of each stage alone.
     assert_eq!(lines, 1 + 2 * 3);
     let output = pipe(&["--prepare", "echo no >&2; exit 4", "echo a", "cat"]);
     assert_eq!(output.status.code(), Some(3));

@@ -81,7 +81,8 @@ fn the_parts_of_a_stages_time_add_up() {
                 "waiting_for_reader_ns",
                 "other_waits_ns",
             ];
-            // Or no figure, if the cause of the waits is unknown; the running time is always known.
+            // If the cause of the waits is unknown, these figures are missing; the running time is always
+            // known.
             if parts[1..].iter().all(|part| stage[*part].is_null()) {
                 assert_eq!(tier, "perf", "{stage}");
                 continue;

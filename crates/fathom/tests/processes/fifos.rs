@@ -43,7 +43,7 @@ fn a_fifo_that_nobody_writes_is_named_when_the_time_is_up() {
 
 #[test]
 fn a_signal_ends_the_wait_for_who_writes_a_fifo() {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: the call takes no arguments and can't fail.
     if unsafe { libc::getuid() } != 0 {
         fathom_test_log::skipped("only root sees in which call another process waits");
         return;
@@ -58,7 +58,7 @@ fn a_signal_ends_the_wait_for_who_writes_a_fifo() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Wait until it stays there: on its way it opens other files.
+        // Wait until the process stays in this call: before that, it opens other files.
         let mut times = 0;
         wait_until(|| {
             times = if is_in(child.id(), libc::SYS_openat) {

@@ -2,7 +2,7 @@
 
 use crate::world::{fathom, mark, sleeps, stderr, wait_until};
 
-/// Leaves `sleep MARK` running in a separate session, and exits once it runs.
+/// Returns a command that leaves `sleep MARK` running in a separate session, and exits once the sleep runs.
 fn leaves(mark: &str) -> String {
     format!(
         "setsid sh -c 'echo >ready; exec sleep {mark}' </dev/null >/dev/null 2>&1 & until [ -s ready ]; do :; done"

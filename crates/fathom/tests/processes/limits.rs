@@ -18,12 +18,12 @@ const VERBS: [&[&str]; 6] = [
 
 #[test]
 fn without_further_threads_there_is_a_sentence_and_no_panic() {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: the call takes no arguments and can't fail.
     if unsafe { libc::getuid() } != 0 {
         fathom_test_log::skipped("only root can take another user's number, which nobody else has");
         return;
     }
-    // Readable by that user, no matter where the build is.
+    // This folder can be read by that user, no matter where the build is.
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("fathom");
     fathom_test_log::copy_program(env!("CARGO_BIN_EXE_fathom"), &program);

@@ -82,7 +82,7 @@ fn a_hook_that_kills_its_parent_is_named_and_leaves_nothing() {
     }
 }
 
-/// Kills its parent some time after it starts to listen, and continues to serve.
+/// A server that kills its parent some time after it starts to listen, and continues to serve.
 const SERVER: &str = "
 import http.server, os, signal, sys
 class Answers(http.server.BaseHTTPRequestHandler):
@@ -133,8 +133,8 @@ fn a_server_that_kills_its_parent_is_named_and_leaves_nothing() {
 #[test]
 fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
     let mark = mark(870);
-    // A process that has left the group stops it again after it was continued, and presses Ctrl-C in the
-    // meantime.
+    // A process outside the group stops the parent again each time it is continued, and once sends SIGINT to
+    // Fathom, as Ctrl-C would.
     let stops =
         "i=0; while [ $i -lt 200 ]; do kill -STOP $0; [ $i = 9 ] && kill -INT $1; i=$((i+1)); done";
     let script = format!(
@@ -143,7 +143,7 @@ fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
     let output = fathom(&["bench", "--", "sh", "-c", &script])
         .output()
         .unwrap();
-    // Either of the two may be noticed first.
+    // Fathom may notice either the stop or Ctrl-C first.
     let code = output.status.code();
     assert!(
         matches!(code, Some(3 | 130)),
@@ -155,7 +155,7 @@ fn ctrl_c_while_the_parent_is_stopped_ends_the_measurement() {
 
 #[test]
 fn an_observed_command_that_stops_its_parent_holds_nobody_up() {
-    // A round number means that it is timed: observed runs have none.
+    // A run with a round number is timed: observed runs don't have one.
     let script = "[ -n \"$FATHOM_ITERATION\" ] || kill -STOP $PPID";
     let output = fathom(&["why", "--runs", "2", "--", "sh", "-c", script])
         .output()

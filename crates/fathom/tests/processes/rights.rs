@@ -1,5 +1,5 @@
-//! Fathom with file capabilities that let it see all users' processes: its user sees no more through it than
-//! without it.
+//! Fathom with file capabilities that let it see the processes of all users. Through Fathom, its user must
+//! see no more than without it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -15,7 +15,7 @@ const NOBODY: u32 = 65534;
 const HIDDEN: &str = "name-that-only-root-may-know";
 
 /// A folder with a copy of Fathom that has the capabilities of the kernel tier, and a set-uid program that
-/// opens a file not named by any argument; `None` if not run as root.
+/// opens a file not named by any argument. Only root can create it.
 struct Place {
     folder: TempDir,
 }
@@ -29,7 +29,7 @@ impl Place {
         let has_tier = stdout(&allowed)
             .lines()
             .any(|line| line.starts_with("kernel   yes"));
-        // SAFETY: takes nothing, returns a number.
+        // SAFETY: the call takes no arguments and can't fail.
         if unsafe { libc::getuid() } != 0 || !has_tier {
             fathom_test_log::skipped("only root can make a set-uid program and give capabilities");
             return None;
@@ -149,7 +149,7 @@ fn what_a_set_uid_program_opens_is_not_shown() {
     assert_eq!(by_root.status.code(), Some(0), "{}", stderr(&by_root));
 }
 
-/// Ends the process it holds.
+/// A process that is ended when this value is dropped.
 struct Ended(Child);
 
 impl Drop for Ended {

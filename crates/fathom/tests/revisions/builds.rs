@@ -41,7 +41,7 @@ fn a_failure_is_remembered_until_it_is_to_be_built_again() {
         let states = each(&record["versions"], "state").into_iter();
         states.map(str::to_owned).collect::<Vec<_>>()
     };
-    // Not annotated: `git describe` doesn't know them.
+    // `git describe` ignores lightweight tags, so replace them with annotated ones.
     let build_fails = "does_not_build";
     for tag in ["v1", "v2", "v3"] {
         let id = world.git(&["rev-parse", tag]);
@@ -142,7 +142,7 @@ fn what_there_is_no_room_for_is_removed_when_it_was_used() {
     let build = format!("{COUNTED}; mkdir -p locked; touch locked/file; chmod 500 locked");
     world.versions(&["v1..v2", "--build", &build]);
     assert_eq!(world.kept(), 2);
-    // Space for one: the other is removed, although one of its folders can't be written.
+    // There is space for one worktree: the other is removed, although one of its folders can't be written.
     world.versions(&["v1..v2", "--every", "1", "--cache-size", "1"]);
     assert_eq!(world.kept(), 0);
 }

@@ -2,7 +2,7 @@
 
 use crate::world::{World, each, stderr, stdout};
 
-/// Creates a line of revisions that write these numbers of bytes.
+/// Creates a linear history of revisions that write these numbers of bytes.
 fn line(bytes: &[usize]) -> (World, Vec<String>) {
     let world = World::new();
     let ids = bytes.iter().enumerate();
@@ -67,7 +67,7 @@ fn of_merges_the_revision_on_the_side_is_named() {
     let record = world.bisect(&[&ids[0], "HEAD"]);
     assert_eq!(record["culprit"]["revision"], reads.as_str());
     assert_eq!(record["culprit"]["parent"], side.as_str());
-    // The number that git counts, with the merge and both its sides.
+    // The number that git counts, including the merge and both of its sides.
     assert_eq!(record["candidates"], 6);
 }
 
@@ -160,7 +160,7 @@ fn a_search_ends_with_what_the_culprit_takes_more() {
     is_of(why[0].as_str().unwrap(), &record["sessions"][0]);
     let first = why[1].as_str().unwrap();
     assert!(first.starts_with('+') && first.contains("sleep"), "{first}");
-    // Times don't explain a size.
+    // Times can't explain a difference in size.
     let (world, ids) = line(&[100, 150]);
     let record = world.bisect(&[&ids[0], "HEAD"]);
     assert_eq!(record["verdict"], "found");
@@ -186,7 +186,7 @@ fn what_the_culprit_takes_more_is_of_the_rounds_that_name_it() {
     is_of(record["why"][0].as_str().unwrap(), &record["sessions"][0]);
 }
 
-/// Checks that this line has the difference of the medians of this session.
+/// Checks that `line` states the difference between the medians of `session`.
 fn is_of(line: &str, session: &serde_json::Value) {
     let runs = session["runs"].as_array().unwrap();
     let median = |benchmark: u64| {

@@ -1,4 +1,4 @@
-//! Impossible requests are answered with the command to type.
+//! Requests that can't be fulfilled are refused with the command to type instead.
 
 use crate::world::World;
 

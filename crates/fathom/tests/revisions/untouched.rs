@@ -53,7 +53,7 @@ fn hooks_are_not_run_and_git_works_in_a_build() {
     assert!(!world.path("hook-ran").exists());
 }
 
-/// As Git LFS is set up: a filter in the user's configuration. Filters that the repository names for the same
+/// Uses a filter in the user's configuration, as Git LFS does. Filters that the repository names for the same
 /// files don't run.
 #[test]
 fn files_are_checked_out_through_the_users_filters_and_no_others() {
@@ -110,7 +110,7 @@ fn submodules_have_their_files_and_those_that_are_missing_are_named() {
     let build = "test ! -e .gitmodules || cat 'third party/file'";
     let record = world.versions(&["v1..v2", "--build", build]);
     assert_eq!(each(&record["versions"], "state"), ["measured"; 2]);
-    // A clone without the files.
+    // A clone without the submodule's files.
     let clone = world.path("clone");
     world.git(&["clone", "--quiet", ".", clone.to_str().unwrap()]);
     let mut versions = world.fathom_in(

@@ -80,7 +80,7 @@ fn without_tags_every_nth_revision_is_measured_with_both_ends() {
     let revisions = each(&record["versions"], "revision");
     assert_eq!((revisions[0], revisions[2]), (&*first, &*last));
     assert_eq!(revisions.len(), 3);
-    // The same without the option, because there are few revisions.
+    // The result is the same without the option, because there are few revisions.
     let record = world.versions(&["HEAD~2..HEAD"]);
     assert_eq!(each(&record["versions"], "version")[0], "HEAD~2");
     assert_eq!(record["versions"].as_array().unwrap().len(), 3);

@@ -1,4 +1,4 @@
-//! A repository of a program that writes a number of bytes, with Fathom next to it.
+//! A repository with a program that writes a given number of bytes, and the Fathom that measures it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl World {
         text.trim_end().to_owned()
     }
 
-    /// Hides the user's configuration, and gives each commit another time.
+    /// Hides the user's configuration, and gives each commit a different time.
     fn alone(&self, mut command: Command) -> Command {
         let date = format!("2026-01-01T00:{:02}:00Z", self.commits.get());
         command

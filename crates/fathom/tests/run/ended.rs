@@ -22,7 +22,7 @@ fn sleeping(folder: &Path) -> String {
     )
 }
 
-/// Starts it and waits until the sleeping subject runs; returns the subject's process id.
+/// Starts the experiment and waits until the sleeping subject runs; returns the subject's process id.
 fn start_sleeping(folder: &Path, how: &str) -> (std::process::Child, i32) {
     let values = match how {
         "value" => "values.n = { pattern = \"([0-9]+)\" }",
@@ -179,7 +179,7 @@ fn the_end_of_the_time_ends_whatever_runs_and_is_no_failure() {
         "build", "input", "check", "count", "value", "bench", "why", "startup", "pipe",
     ] {
         let folder = endless(step);
-        // No sleep ends within the duration of any test: the return of the run is the assertion.
+        // The sleeps would outlast any test, so it is enough that the run returns.
         let (record, output) = record(folder.path(), &["--within", "2s"]);
         assert_eq!(output.status.code(), Some(0), "{step}: {record:#}");
         assert_eq!(verdict(&record, "sum"), "reproduced", "{step}");

@@ -36,7 +36,7 @@ fn an_experiment_is_prepared_measured_and_judged() {
     let bench = folder.path().join(".fathom/experiment/records/time.json");
     let bench: Value =
         serde_json::from_str(&std::fs::read_to_string(bench).expect("kept")).expect("JSON");
-    // counter and nothing under two steps each, reader under one.
+    // `counter` and `nothing` are measured under two steps each, `reader` under one.
     assert_eq!(bench["benchmarks"].as_array().map(Vec::len), Some(5));
     assert_eq!(bench["runs"].as_array().map(Vec::len), Some(30));
 }
@@ -278,7 +278,7 @@ fn rounds_are_added_for_undecided_claims_alone_and_four_times_as_many_at_most() 
         let added = stderr(&output).contains("8 more rounds of value");
         assert_eq!(added, expected == 32, "{}", stderr(&output));
     }
-    // Completed measures are neither measured again nor checked interim again.
+    // Completed measures are not measured again and get no further interim check.
     let folder = uneven("");
     let (first, _) = record(folder.path(), &[]);
     let (again, _) = record(folder.path(), &["--resume"]);

@@ -1,4 +1,4 @@
-//! Secrets given by Fathom's options are used, and don't appear afterwards in any file, store or output.
+//! Secrets passed in Fathom's options are used, but don't appear afterwards in any file, store or output.
 #![cfg(target_os = "linux")]
 
 mod told;

@@ -43,7 +43,7 @@ fn no_complaint_repeats_a_secret() {
     ] {
         said(&world, wrong);
     }
-    // Needed only when there is something to save.
+    // The store is needed only when there is something to save.
     world.fathom(&["bench", "-r", "2", "-w", "0", "--store", &store, "true"]);
     world.search();
 }

@@ -29,7 +29,7 @@ fn check_variables(variables: &Value) {
         token.starts_with("redacted-") && token.len() == 21,
         "{token}"
     );
-    // The same secret in different places.
+    // The same secret has the same token in different places.
     assert_eq!(
         of("DATABASE_URL"),
         format!("pg://joe:{token}@db/perf?key={token}")
@@ -174,7 +174,8 @@ fn what_runs_a_file() {
     ]);
     std::fs::remove_file(&file).unwrap();
     assert!(world.search() >= 1);
-    // A gate's suite is committed, so its files are the repository's: only the output is searched.
+    // A gate's suite is committed, so its files, including the secret, belong to the repository: only the
+    // output is searched.
     std::fs::write(&file, text(SECRET)).unwrap();
     world.git(&["add", "-A"]);
     world.git(&["commit", "-q", "-m", "suite"]);
@@ -289,7 +290,7 @@ fn what_asks_a_server() {
     assert_eq!(world.search(), 2);
 }
 
-/// For one user, commands that differ only by a secret stay separate, and equal ones stay together.
+/// For one user, commands that differ only in a secret stay separate, and equal commands stay together.
 #[test]
 fn a_key_of_the_user_keeps_secrets_apart() {
     let world = World::new();

@@ -6,9 +6,9 @@ use std::process::{Command, Output, Stdio};
 use fathom_store::{Location, Selector, Store};
 use serde_json::Value;
 
-/// Must not be found.
+/// A secret that must not be found in anything that Fathom writes.
 pub(crate) const SECRET: &str = "hunter2-in-the-open";
-/// Is kept, because it affects the result.
+/// A value that is kept, because it affects the result.
 pub(crate) const PLAIN: &str = "plain-as-day";
 
 pub(crate) struct World {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::world::{fathom, run, server, stderr, stdout};
 
-/// Checks that launches fail within a limited time; on a busy machine, the server spends a part of it
-/// starting to listen.
+/// Checks that launches fail within a limited time. On a busy machine, the server uses part of that time to
+/// start listening.
 fn launch_fails(kind: &str, wanted: &str) {
     let output = run(&["--timeout", "10s", "--stop-timeout", "100ms"], kind);
     assert_eq!(output.status.code(), Some(3), "{kind}: {}", stderr(&output));
@@ -28,7 +28,7 @@ fn no_launch_goes_on_for_ever() {
             "closes the connection before its answer is complete",
         ),
     ];
-    // Each takes its full time.
+    // Run them concurrently, because each takes the full time limit.
     std::thread::scope(|scope| {
         for (kind, wanted) in kinds {
             scope.spawn(move || launch_fails(kind, wanted));

@@ -44,7 +44,7 @@ fn a_project_keeps_what_was_measured_unless_asked_not_to() {
     assert!(store.exists());
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Latency by percentile"));
-    // Nothing is drawn to a pipe.
+    // No progress line is drawn if standard error is a pipe.
     assert!(
         !said.contains(['\r', '\x1b']) && !said.contains("launch 1 of 2"),
         "{said}"

@@ -82,8 +82,8 @@ fn a_server_is_observed_under_a_load_of_its_own() {
     assert_eq!(Some(sum), account["wall_ns"].as_u64(), "{account}");
     if why["tier"] == "kernel" {
         let calls = why["calls"].as_array().unwrap();
-        // Which functions are among the longest, and whether a response was sent in time, depends on other
-        // users of the CPU.
+        // Other users of the CPU affect which functions are among the longest, and whether a response was
+        // sent in time.
         let made = |row: &Value| row["calls"].as_u64().unwrap() > 0;
         assert!(calls.iter().any(made), "{why}");
     }
@@ -211,7 +211,7 @@ fn messages_go_through_a_websocket_server_and_back() {
 
 #[test]
 fn a_server_without_websockets_is_reported_at_once() {
-    // A wait for a response would take an hour.
+    // If it waited for a response, this would take an hour.
     let plain = fathom(&["--websocket", "--timeout", "1h"], &server("good"))
         .output()
         .unwrap();
@@ -315,7 +315,7 @@ fn a_growing_rate_has_every_request_in_its_books() {
     let output = fathom(&[&options[..], &ramp].concat(), &server("good"))
         .output()
         .unwrap();
-    // Too few requests for the p99.9.
+    // There are too few requests for p99.9.
     assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
     let all: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let served = &all["servers"][0];
@@ -328,7 +328,7 @@ fn a_growing_rate_has_every_request_in_its_books() {
             .map(|one| one[key].as_u64().unwrap())
             .sum::<u64>()
     };
-    // Two ramps from 20 to 220 over 3 s.
+    // Two ramps from 20 to 220 requests per second over 3 s each.
     assert!(sum("scheduled").abs_diff(720) <= 2, "{}", sum("scheduled"));
     assert_eq!(
         sum("scheduled"),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::world::{fathom, quick, server, stderr, stdout};
 
-/// Creates a self-signed certificate for `localhost`, as people make them, with its key in one file.
+/// Creates a self-signed certificate for `localhost` in the usual way, with its key in the same file.
 fn certificate(folder: &Path) -> Option<String> {
     let (key, certificate) = (folder.join("key.pem"), folder.join("cert.pem"));
     let line = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \

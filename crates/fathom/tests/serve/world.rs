@@ -1,4 +1,4 @@
-//! Shared by all tests: servers with known behaviour.
+//! Helpers shared by all tests: servers with known behaviour.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

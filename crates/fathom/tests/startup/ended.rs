@@ -18,7 +18,7 @@ fn what_cant_be_started_is_refused_with_the_way_out() {
         "error: no such program: 3; for one command with arguments, write: fathom startup -- echo 3, or: fathom \
          startup 'echo 3'"
     );
-    // An existing script that is not a program.
+    // The script exists, but it is not an executable program.
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("tool.py"), "").unwrap();
     let output = fathom(&["sh", "tool.py"])
@@ -130,7 +130,7 @@ fn ctrl_c_prints_what_is_there_and_says_that_it_is_partial() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Six starts are three warm-ups and at least two counted runs.
+    // After six starts, three warm-ups and at least two counted runs are complete.
     while std::fs::metadata(&marker).map_or(0, |m| m.len()) < 12 {
         std::thread::yield_now();
     }
@@ -165,7 +165,7 @@ fn kill_9_amid_rounds_loses_no_run_that_had_finished() {
     child.wait().unwrap();
     let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     let recorded = record["runs"].as_array().unwrap().len() as u64;
-    // The last may have been ended early.
+    // The last run may have been ended early.
     assert!(
         (runs() - 1..=runs()).contains(&recorded),
         "{recorded} recorded, {} made",

@@ -85,7 +85,7 @@ fn only_what_reaches_standard_output_is_a_first_write() {
             let mut until = late.iter().take_while(|(name, _)| name != wanted);
             until.any(|(_, ns)| *ns >= 150_000_000)
         };
-        // Several of its processes run programs, so there are no phases by ptrace.
+        // Several of the command's processes execute programs, so the ptrace tier reports no phases.
         assert!(
             late.is_empty() || ended_by("exit"),
             "the sleep comes before the output, tier {tier}: {late:?}"
@@ -133,7 +133,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
     if !is_allowed("ptrace") {
         return;
     }
-    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
+    // Use the disk that holds the build: on other disks, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let readable = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -174,7 +174,7 @@ fn of_a_set_uid_program_that_ran_without_its_rights_no_phases_are_shown() {
         "{warnings}"
     );
 
-    // Files that only its capabilities could reach are withheld as well.
+    // Files that Fathom could reach only with its capabilities are withheld as well.
     readable(&rights, 0o755);
     let mut setcap = Command::new("setcap");
     match setcap.arg("cap_net_raw+ep").arg(&rights).status() {

@@ -20,7 +20,7 @@ fn programs_stand_side_by_side_with_their_distributions_and_verdicts() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
     assert!(
-        printed.starts_with("echo one has its first byte of output after"),
+        printed.starts_with("echo one writes its first byte of output after"),
         "{printed}"
     );
     for wanted in [
@@ -75,7 +75,7 @@ fn every_run_has_its_cpu_and_whether_its_core_was_shared() {
     for run in record["runs"].as_array().unwrap() {
         assert_eq!(run["cpu"], cpu, "{run}");
         let cycles = run["cycles_per_addition"].as_f64();
-        // Known if there is machine-specific code for it.
+        // The value is known on architectures with machine-specific code for it.
         assert_eq!(
             cycles.is_some(),
             cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
@@ -146,7 +146,7 @@ fn a_budget_decides_the_exit_code() {
         all.extend(more);
         all.push("echo x");
         let output = run(&all);
-        // Regardless of line wrapping.
+        // Split the output into words, so line wrapping doesn't matter.
         let words: Vec<String> = stdout(&output)
             .split_whitespace()
             .map(String::from)
@@ -169,7 +169,7 @@ fn a_budget_decides_the_exit_code() {
 
 #[test]
 fn cold_runs_show_what_they_read_or_are_void() {
-    // On the disk that holds the build: files in /tmp may be in memory only.
+    // Use the disk that holds the build: files in /tmp may be in memory only.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = folder.path().join("echo");
     std::fs::copy("/bin/echo", &program).unwrap();

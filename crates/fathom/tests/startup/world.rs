@@ -1,4 +1,4 @@
-//! Shared by all tests.
+//! Helpers shared by all tests.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Returns whether this tier may observe here.
+/// Returns whether this tier may be used here.
 pub(crate) fn is_allowed(tier: &str) -> bool {
     let all = fathom_trace::detect::detect();
     let verdict = all.iter().find(|one| one.tier.name() == tier);
@@ -85,6 +85,6 @@ pub(crate) fn first_allowed_cpu() -> u64 {
 }
 
 pub(crate) fn is_root() -> bool {
-    // SAFETY: takes nothing, returns a number.
+    // SAFETY: the call takes no arguments and can't fail.
     unsafe { libc::geteuid() == 0 }
 }

@@ -24,7 +24,7 @@ impl Subject {
         Self(command.spawn().unwrap())
     }
 
-    /// Waits until it runs `sleep` and sleeps, past the shell and the loader.
+    /// Waits until the process has executed `sleep` and is asleep, so the shell and the loader are done.
     fn asleep(self) -> Self {
         let name = format!("/proc/{}/stat", self.pid());
         while std::fs::read_to_string(&name).is_ok_and(|stat| !stat.contains(" (sleep) S ")) {
@@ -37,7 +37,7 @@ impl Subject {
         self.0.id().to_string()
     }
 
-    /// Waits until it runs this program, and no longer the one that started it.
+    /// Waits until the process executes `program`, and no longer the program that started it.
     pub(crate) fn executes(&self, program: &str) {
         let program = program.rsplit('/').next().unwrap();
         let name = format!("/proc/{}/comm", self.pid());
@@ -46,7 +46,7 @@ impl Subject {
         }
     }
 
-    /// Waits until it has computed for a second, so that its startup is over.
+    /// Waits until the process has computed for a second, so that its startup is over.
     pub(crate) fn has_computed(&self) {
         const TICKS: u64 = 100;
         let ticks = || {
@@ -90,7 +90,7 @@ fn threads_add_up(explanation: &Value) {
     }
 }
 
-/// Reads a file and sleeps, repeatedly; its first child waits for the end of its input.
+/// A script that repeatedly reads a file and sleeps. Its first child waits for the end of its input.
 const WORKS: &str = "exec 3<&0; cat <&3 & while :; do read x < /proc/uptime; sleep 0.02; done";
 
 #[test]
@@ -131,7 +131,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
     let subject = Subject::shell("exec sleep 1000").asleep();
     let pid = subject.pid();
     let explanation = observed("kernel", &pid, &["--time", "200ms"]);
-    // Only the sleep that was in progress when observation attached.
+    // The only call is the sleep that was in progress when observation began.
     let calls = explanation["calls"].as_array().unwrap();
     assert_eq!(calls.len(), 1, "{calls:?}");
     let name = calls[0]["name"].as_str().unwrap();
@@ -143,7 +143,7 @@ fn calls_of_what_runs_already_are_counted_from_then_on() {
     assert_eq!(parts[0]["ns"].as_u64(), whole, "it slept all the time");
 }
 
-/// Starts observing by samples, and returns once the process is sampled: its files are open then.
+/// Starts observing by sampling, and returns once Fathom has opened the files of the process.
 fn sampled(pid: &str, more: &[&str]) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(["why", "--pid", pid, "--tier", "sample"])
@@ -263,7 +263,7 @@ fn what_can_not_be_observed_is_named() {
 
 /// Returns a copy of Fathom that another user may run, or why there is no other user here.
 pub(crate) fn for_nobody(folder: &Path) -> Result<PathBuf, &'static str> {
-    // SAFETY: returns a number of this process.
+    // SAFETY: the call takes no arguments and can't fail.
     if unsafe { libc::geteuid() } != 0 {
         return Err("only root can become another user");
     }
@@ -339,7 +339,7 @@ fn refuses(output: &Output) {
 
 #[test]
 fn capabilities_of_fathoms_file_are_no_rights_of_its_user() {
-    // On the disk that holds the build: elsewhere, set-id bits may have no effect.
+    // Use the disk that holds the build: on other disks, set-id bits may have no effect.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = match for_nobody(folder.path()) {
         Ok(program) => program,

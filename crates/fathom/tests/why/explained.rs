@@ -1,4 +1,4 @@
-//! One command.
+//! Explanations of one command.
 
 use std::process::{Command, Output, Stdio};
 
@@ -17,7 +17,7 @@ fn a_command_without_quotes_is_answered_with_both_right_forms() {
         refusal(&["gzip", "-k", "-c", "f"]),
         "error: -k follows \"gzip\", where the command begins; for one command with arguments, write: fathom why -- gzip -k -c f, or: fathom why 'gzip -k -c f'\n"
     );
-    // A second word that is not a program was not meant as a command.
+    // If the second word is not a program, the words were probably meant as one command.
     assert_eq!(
         refusal(&["ls", "no-such-file-here"]),
         "error: no such program: no-such-file-here; for one command with arguments, write: fathom why -- ls \
@@ -47,8 +47,8 @@ fn every_tier_that_is_allowed_explains_a_program_and_its_account_adds_up() {
         assert_eq!(explanation["timed"]["runs"], 3);
         parts_add_up(&explanation);
         if tier == "ptrace" {
-            // Its times come from the stops; only the CPU time that the kernel charged the timed runs is
-            // known.
+            // This tier takes its times from the stops. Of the timed runs, only the CPU time charged by the
+            // kernel is known.
             let parts = explanation["account"]["parts"].as_array().unwrap();
             let known = ["user_code", "kernel", "unaccounted"];
             let is_known = |part: &Value| known.contains(&part["category"].as_str().unwrap());
@@ -152,7 +152,7 @@ fn a_program_that_never_ends_is_explained_up_to_its_time_limit() {
     );
 }
 
-/// Runs a few times and then never ends; each start appends a line.
+/// A script that ends by itself a few times and then never ends; each start appends a line.
 const NEVER_ENDS_AT_LAST: &str = "echo x >> $0; test $(wc -l < $0) -lt $1 || exec sleep 1000";
 
 /// Runs `fathom why` and sends it SIGINT when the command has started for the `last` time.

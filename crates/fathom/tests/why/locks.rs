@@ -1,4 +1,4 @@
-//! Who held the lock that another thread waited for, and where in the code.
+//! Explanations of waits for a lock: which thread held it, and where in the code.
 
 use std::process::Command;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::world::{allows, text, why};
 
-/// One thread holds a lock until it sees the other one asleep, which is then due to the lock. The threads
-/// take turns, so neither only waits.
+/// One thread holds a lock until it sees that the other thread is asleep, which can only be due to the lock.
+/// The threads take turns, so neither only waits.
 const PROGRAM: &str = r#"#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

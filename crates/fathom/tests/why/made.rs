@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::attached::Subject;
 use crate::world::{allows, fathom, stderr, stdout, text};
 
-/// A script that takes this CPU time on any machine. If Node has options that make it write names and the
-/// script gets a path, it writes its pid there and keeps running.
+/// A script that uses this CPU time on any machine. If Node's options make it write names and the script is
+/// given a path, the script writes its pid there and keeps running.
 const SCRIPT: &str = "const fs = require('fs');
 function parse(until) {
   let sum = 0;
@@ -82,7 +82,7 @@ fn rows_of_own_code(explanation: &Value) -> Vec<&Value> {
         .collect()
 }
 
-/// Returns the own-code row with the most time.
+/// Returns the row of the program's own code with the most time.
 fn largest(explanation: &Value) -> &Value {
     let rows = rows_of_own_code(explanation);
     rows.into_iter()
@@ -211,7 +211,7 @@ fn a_map_is_removed_also_where_fathom_is_killed() {
     }
 }
 
-/// A runtime started by a shell: the command, its expected rows, and a part of its map.
+/// A runtime started by a shell: the command, a check of its rows, and a text that only its map contains.
 struct Through<'a> {
     command: String,
     is_named: &'a dyn Fn(&Value),
@@ -223,8 +223,8 @@ impl Through<'_> {
         format!("{}; true", self.command)
     }
 
-    /// If a link in `/tmp` could redirect a child's writes, children are not made to write names. The output
-    /// then ends with the command that provides them, which the test runs.
+    /// If a link in `/tmp` could redirect a child's writes, Fathom doesn't make children write names. The
+    /// output then ends with a command that provides the names, and the test runs that command.
     fn where_links_are_followed(&self) {
         let command = self.command();
         let Some(output) = with_links_protected("0", &["sh", "-c", &command]) else {
@@ -251,7 +251,8 @@ impl Through<'_> {
         (self.is_named)(&explained(&output));
     }
 
-    /// Elsewhere, a variable requests the map, and the map is removed afterwards.
+    /// If links are not followed, Fathom requests the map with an environment variable and removes the map
+    /// afterwards.
     fn where_links_are_not_followed(&self) {
         let command = self.command();
         let Some(output) = with_links_protected("1", &["sh", "-c", &command]) else {

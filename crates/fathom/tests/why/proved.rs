@@ -49,7 +49,7 @@ fn what_is_delayed_says_so_in_each_run() {
     let command = ["--", "sh", "-c", "sleep 0.02; sleep 0.02"];
     let output = fathom(&[&options[..], &command[..]].concat());
     if output.status.code() == Some(2) {
-        // A tier that doesn't count calls doesn't know what to delay.
+        // A tier that doesn't count calls can't know which calls to delay.
         let said = stderr(&output);
         assert!(
             said.contains("--try slope:sleeps: it was not seen"),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::attached::{Subject, as_nobody, for_nobody, of_nobody};
 use crate::world::{allows, fathom, stderr, stdout, text};
 
-/// Takes this CPU time on any machine, and waits for the end of its input if requested.
+/// A program that uses this CPU time on any machine, and waits for the end of its input if requested.
 const PROGRAM: &str = "import sys, time
 def parse(until):
     while time.thread_time() < until:
@@ -57,7 +57,7 @@ fn program() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Checks the own-code row of `parse`, with its callers.
+/// Checks the row of the program's own code that names `parse`, with its callers.
 fn names_parse(output: &Output, file: &str) {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     let explanation: Value = serde_json::from_str(&stdout(output)).unwrap();

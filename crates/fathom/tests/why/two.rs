@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::world::{allows, fathom, stderr, stdout};
 
-/// Returns the difference between two commands as JSON; also checks the output without it.
+/// Returns the difference between two commands, measured with these additional options, as JSON.
 fn differs(more: &[&str], a: &str, b: &str) -> Value {
     let arguments = [&["why", "--runs", "6", "--json", "-"], more, &[a, b]].concat();
     let output = fathom(&arguments);

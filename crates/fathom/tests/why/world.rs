@@ -1,4 +1,4 @@
-//! Shared by the tests of `fathom why`.
+//! Helpers shared by the tests of `fathom why`.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,6 +1,8 @@
-//! Functions of the C library that first write all held data, and the real functions.
+//! Replacements for functions of the C library that first write all held data, and access to the real
+//! functions.
 //!
-//! Each is a few instructions that preserve the arguments, whatever they are, and jump to the real function.
+//! Each replacement is a few instructions that preserve the arguments, whatever they are, and jump to the
+//! real function.
 
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -107,7 +109,7 @@ impl Name {
 
 /// Calls the C library's `fflush`.
 pub(super) fn flush(stream: usize) -> i32 {
-    // SAFETY: a function with this signature.
+    // SAFETY: the address is that of a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fflush as usize)) };
     real(stream)
@@ -115,7 +117,7 @@ pub(super) fn flush(stream: usize) -> i32 {
 
 /// Calls the C library's `fclose`.
 pub(super) fn close_stream(stream: usize) -> i32 {
-    // SAFETY: a function with this signature.
+    // SAFETY: the address is that of a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fclose as usize)) };
     real(stream)
@@ -123,7 +125,7 @@ pub(super) fn close_stream(stream: usize) -> i32 {
 
 /// Returns the descriptor of a stream.
 pub(super) fn descriptor_of(stream: usize) -> i32 {
-    // SAFETY: a function with this signature.
+    // SAFETY: the address is that of a function with this signature.
     let real: extern "C" fn(usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::fileno_unlocked as usize)) };
     real(stream)
@@ -131,18 +133,18 @@ pub(super) fn descriptor_of(stream: usize) -> i32 {
 
 /// Calls the C library's `setvbuf`.
 pub(super) fn set_buffer(stream: usize, buffer: usize, mode: i32, size: usize) -> i32 {
-    // SAFETY: a function with this signature.
+    // SAFETY: the address is that of a function with this signature.
     let real: extern "C" fn(usize, usize, i32, usize) -> i32 =
         unsafe { core::mem::transmute(Name::real(Name::setvbuf as usize)) };
     real(stream, buffer, mode, size)
 }
 
-/// Calls the C library's `read`, in which a thread may be cancelled.
+/// Calls the C library's `read`, which is a cancellation point.
 ///
 /// # Safety
 /// Same as that function.
 pub(super) unsafe fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
-    // SAFETY: a function with this signature.
+    // SAFETY: the address is that of a function with this signature.
     let real: extern "C" fn(i32, usize, usize) -> isize =
         unsafe { core::mem::transmute(Name::real(Name::read as usize)) };
     real(descriptor, bytes, length)

@@ -7,14 +7,16 @@ use super::kernel::{self, Use, give_way, returned, use_of};
 
 /// Capacity for held or read-ahead bytes.
 const ROOM: usize = 65_536;
-/// Larger calls are passed on, because they are efficient enough.
+/// Calls that are larger than this are passed on, because they are efficient enough.
 const SMALL: usize = 4_096;
-/// Maximum number of C library streams whose data the program wants written.
+/// Maximum number of C library streams with data that the program wants written.
 const STREAMS: usize = 16;
-/// After this many turns, the holder of the lock is assumed to be gone: a forked process has one thread.
+/// After this many attempts, the holder of the lock is assumed to be gone: a forked process has only one
+/// thread.
 const PATIENCE: usize = 1 << 20;
 
-/// All zeros at first, so that it takes no space in the file: `of` is the descriptor plus one.
+/// Data held for a descriptor. It is all zeros at first, so that it takes no space in the library's file;
+/// `of` is therefore the descriptor plus one.
 struct Held {
     of: i32,
     length: usize,
@@ -39,7 +41,7 @@ struct State {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stream {
     address: usize,
-    /// The stream itself would be unbuffered: everything written to it must be written.
+    /// Without this library, the stream would be unbuffered, so everything written to it must be passed on.
     always: bool,
 }
 
@@ -76,7 +78,7 @@ static HOLDS: AtomicBool = AtomicBool::new(false);
 /// Whether the program is exiting.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Access to the state while this value lives.
+/// A guard that gives access to the state.
 struct Lock;
 
 impl Lock {
@@ -127,7 +129,7 @@ pub(super) fn settle() {
     state.forget(|stream| !stream.always);
     HOLDS.store(state.count > 0, Ordering::Release);
     drop(lock);
-    // The streams write by themselves.
+    // The C library itself writes the data of its streams.
     for stream in streams.iter().take(count) {
         forward::flush(stream.address);
     }
@@ -154,7 +156,7 @@ pub(super) fn note(stream: usize, always: bool) -> bool {
         return false;
     };
     let state = lock.state();
-    // Held data was written before.
+    // The data held so far is older, so write it first.
     state.write_held();
     let noted = state.streams.get_mut(..state.count).unwrap_or_default();
     if let Some(known) = noted.iter_mut().find(|known| known.address == stream) {
@@ -235,7 +237,7 @@ pub unsafe extern "C" fn write(descriptor: i32, bytes: usize, length: usize) -> 
                 state.write_held();
             }
             let held = &mut state.held;
-            // SAFETY: the caller's bytes; there is room for them.
+            // SAFETY: the caller guarantees the bytes, and the buffer has room for them.
             unsafe {
                 core::ptr::copy_nonoverlapping(
                     bytes as *const u8,
@@ -250,7 +252,7 @@ pub unsafe extern "C" fn write(descriptor: i32, bytes: usize, length: usize) -> 
         }
     }
     settle();
-    // SAFETY: the caller's bytes.
+    // SAFETY: the caller guarantees the bytes.
     returned(unsafe { kernel::write(descriptor, bytes, length) })
 }
 
@@ -266,13 +268,13 @@ struct Piece {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> isize {
     let all = match usize::try_from(count) {
-        // SAFETY: the caller's array of this length.
+        // SAFETY: the caller guarantees an array of this length.
         Ok(count @ 1..=16) => unsafe { core::slice::from_raw_parts(pieces as *const Piece, count) },
         _ => &[],
     };
     let length: usize = all.iter().map(|piece| piece.length).sum();
     if length > 0 && length <= SMALL && use_of(descriptor) == Use::Writes {
-        // SAFETY: the caller's bytes.
+        // SAFETY: the caller guarantees the bytes.
         let written = all
             .iter()
             .map(|piece| unsafe { write(descriptor, piece.bytes, piece.length) });

@@ -20,8 +20,8 @@ fn panic(_: &core::panic::PanicInfo) -> ! {
     crate::system::exit(99)
 }
 
-// The precompiled core library refers to it; with `panic=abort` it is never called. It is hidden so that it
-// doesn't replace that of a library which the program is linked with.
+// The precompiled core library refers to this function; with `panic=abort` it is never called. It is hidden
+// so that it doesn't replace the one in a library that the program is linked with.
 core::arch::global_asm!(".hidden rust_eh_personality");
 
 #[unsafe(no_mangle)]

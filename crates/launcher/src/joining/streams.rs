@@ -1,5 +1,5 @@
-//! Streams of the C library: with this library, data that a program wants written at once stays in them for a
-//! while.
+//! Streams of the C library. With this library, data stays in them for a while, even if the program wants it
+//! written at once.
 
 use super::forward;
 use super::hold::{forget, note, settle};
@@ -7,7 +7,7 @@ use super::kernel::{Use, use_of};
 
 /// The modes of `setvbuf`.
 const BY_BLOCKS: i32 = 0;
-/// A smaller stream buffer causes too many calls.
+/// A stream buffer smaller than this causes too many calls.
 const SMALL: usize = 4_096;
 
 fn is_joined(stream: usize) -> bool {

@@ -12,11 +12,11 @@ use crate::task::Task;
 struct Connection {
     link: Link,
     talk: Option<Talk>,
-    /// Whether the server accepts no more requests on it.
+    /// Whether the server accepts no more requests on this connection.
     leaves: bool,
 }
 
-/// Each connection has the slots from `its number x streams` on.
+/// The connections of a client. Connection `n` has the slots from `n x streams` on.
 pub(crate) struct Http2 {
     streams: usize,
     connections: Vec<Connection>,
@@ -77,7 +77,7 @@ impl Http2 {
         let number = place / self.streams;
         let connection = &mut self.connections[number];
         let Some(talk) = connection.talk.as_ref().filter(|_| !connection.leaves) else {
-            // It is sent once there is another connection.
+            // The request is sent once there is another connection.
             return;
         };
         let Request::Http2(request) = dispatcher.request(place) else {
@@ -90,7 +90,7 @@ impl Http2 {
         }
     }
 
-    /// Sends what was begun; returns whether that freed slots.
+    /// Sends the requests that were begun; returns whether that freed slots.
     pub(crate) fn flush(&mut self, dispatcher: &mut Dispatcher, epoll: &Epoll) -> bool {
         let mut freed = false;
         while let Some(number) = self.unflushed.pop() {
@@ -154,7 +154,7 @@ impl Http2 {
                 return freed;
             };
             let ended = talk.go_on(readable);
-            // From here on it only sends. epoll reports data that arrives in the meantime.
+            // From here on, the loop only sends. epoll reports data that arrives in the meantime.
             readable = false;
             dispatcher.outcome.received_bytes += talk.received();
             let at = now();

@@ -103,7 +103,7 @@ impl Exchange {
                     Poll::Ready(Some(Ok(bytes))) => {
                         self.answer.same_body &= body.take(self.answer.body_bytes, &bytes);
                         self.answer.body_bytes += bytes.len() as u64;
-                        // It is not more than was received.
+                        // This can't fail: no more is released than was received.
                         let _ = stream.flow_control().release_capacity(bytes.len());
                     }
                     Poll::Ready(Some(Err(error))) => return self.failed(error),

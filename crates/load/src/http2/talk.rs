@@ -1,4 +1,4 @@
-//! One HTTP/2 connection: the h2 crate's, over a stream that reports what it is blocked on.
+//! One HTTP/2 connection of the h2 crate, over a stream that reports what it is blocked on.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -17,8 +17,8 @@ use crate::socket::failing;
 use crate::stream::Stream;
 use crate::tls;
 
-/// Bytes of bodies that a server may send before it is told that they were read: a megabyte for each request,
-/// so that the network is the limit and not this window.
+/// Bytes of a body that a server may send before it learns that they were read: a megabyte for each request,
+/// so the limit is the network and not this window.
 const STREAM_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 /// Maximum length of the head of a response, as with HTTP/1.1.
@@ -29,7 +29,7 @@ const MOST_HEAD: u32 = 64 << 10;
 pub(crate) struct Seen {
     /// Whether there may be data to receive.
     readable: Cell<bool>,
-    /// It has bytes that the socket doesn't accept now.
+    /// Whether the stream has bytes that the socket doesn't accept yet.
     pub(crate) blocked: Cell<bool>,
     /// Number of received bytes.
     received: Cell<u64>,
@@ -49,7 +49,7 @@ impl Talk {
     /// If the peer agreed on another protocol, or is gone.
     pub(crate) fn open(stream: Stream) -> Result<Talk, Refusal> {
         if stream.has_tls() && !stream.agreed_on_http2() {
-            return Err((Failing::Handshake, "it doesn't agree to speak HTTP/2"));
+            return Err((Failing::Handshake, "it did not negotiate HTTP/2"));
         }
         let seen = Rc::new(Seen::default());
         let io = Io {
@@ -71,7 +71,7 @@ impl Talk {
                 seen,
             }),
             Poll::Ready(Err(error)) => Err(refusal(&error)),
-            Poll::Pending => Err((Failing::Closed, "it accepts no data")),
+            Poll::Pending => Err((Failing::Closed, "it does not accept data")),
         }
     }
 
@@ -108,12 +108,9 @@ pub(crate) fn refusal(error: &h2::Error) -> Refusal {
         };
     }
     match error.is_remote() {
-        true if error.is_go_away() => (Failing::Closed, "it announces that by GOAWAY"),
-        true => (Failing::Reset, "it resets the stream"),
-        false => (
-            Failing::Malformed,
-            "its data is not HTTP/2, or breaks its rules",
-        ),
+        true if error.is_go_away() => (Failing::Closed, "it sent GOAWAY"),
+        true => (Failing::Reset, "it reset the stream"),
+        false => (Failing::Malformed, "its data is not valid HTTP/2"),
     }
 }
 
@@ -145,7 +142,7 @@ impl AsyncRead for Io {
         let most = room.len();
         match this.stream.receive(room) {
             Ok(got) => {
-                // A buffer that isn't full means that there was no more data, so another call isn't needed.
+                // A buffer that isn't full shows that there was no more data, so another call isn't needed.
                 let drained = got > 0 && got < most && !this.stream.has_tls();
                 this.seen.readable.set(!drained);
                 this.seen

@@ -1,4 +1,4 @@
-//! The ledger compared with simulated servers: exact and immediate.
+//! Tests of the ledger with simulated servers, which are exact and need no real time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,8 +9,9 @@ use crate::schedule::Arrivals;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// Sends requests as the ledger schedules them to a server with one thread for each connection, which needs
-/// `service(start)` for a request received at `start`. The generator notices every event exactly in time.
+/// Simulates a server with one thread for each connection, which needs `service(start)` for a request
+/// received at `start`, and sends it requests as the ledger schedules them. The generator notices every event
+/// exactly in time.
 fn simulate(
     pace: Pace,
     length: u64,
@@ -56,7 +57,7 @@ fn open(rate: f64, length: u64) -> Pace {
     Pace::Open(Schedule::new(rate, 0, length, Arrivals::Constant))
 }
 
-/// 1 ms, and a second without any response every 10 s.
+/// The server needs 1 ms, but every 10 s it sends no response for a second.
 fn stalls(start: u64) -> u64 {
     let into = (start + MS) % (10 * SECOND);
     let end = start + MS;
@@ -72,8 +73,8 @@ fn ms(latency: Option<u64>) -> f64 {
 
 #[test]
 fn an_open_loop_sees_a_stall_as_its_users_do() {
-    // 28 s have two stalls: 7.1 % of the arrivals meet one, evenly over its second, so p99 is 1 - 1/7.1 of it
-    // and p99.9 is 1 - 0.1/7.1.
+    // In 28 s there are two stalls. 7.1 % of the arrivals meet one, evenly distributed over its second, so
+    // p99 is 1 - 1/7.1 of that second and p99.9 is 1 - 0.1/7.1.
     let length = 28 * SECOND;
     let totals = simulate(open(1000.0, length), length, 50, 10 * SECOND, stalls);
     assert_eq!(
@@ -84,7 +85,8 @@ fn an_open_loop_sees_a_stall_as_its_users_do() {
     assert!((ms(response.percentile(0.5)) - 1.0).abs() < 0.01);
     assert!((ms(response.percentile(0.99)) - 860.0).abs() < 0.03 * 860.0);
     assert!((ms(response.percentile(0.999)) - 986.0).abs() < 0.03 * 986.0);
-    // The service time alone would have missed it: 50 connections hold at most 100 of 28,000.
+    // The service time alone would have missed the stalls: 50 connections hold at most 100 of the 28,000
+    // requests.
     assert!(ms(totals.service().percentile(0.99)) < 2.0);
     assert!(totals.waited > 1800, "{}", totals.waited);
     assert_eq!(totals.lag.max(), Some(1), "the generator was never late");
@@ -100,7 +102,7 @@ fn a_closed_loop_is_blind_for_a_stall() {
 
 #[test]
 fn more_than_a_server_can_do_is_drained_and_counted() {
-    // Two connections of 1.14 ms each can do 1,750 of 3,000 per second.
+    // Two connections that need 1.14 ms per request can serve 1,750 of 3,000 requests per second.
     let length = 5 * SECOND;
     let service = |_| 8 * MS / 7;
     let drained = simulate(open(3000.0, length), length, 2, 10 * SECOND, service);

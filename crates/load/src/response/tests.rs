@@ -110,7 +110,7 @@ fn what_is_no_answer_is_refused_with_the_reason() {
     let switch = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
     assert_eq!(
         refused(switch),
-        "it switches to another protocol without a request"
+        "it switches to another protocol without being asked"
     );
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(20);
     assert_eq!(refused(&interim), "more than 16 interim answers");
@@ -144,7 +144,7 @@ fn bombs_end_within_bounds() {
         "the head is longer than 64 KiB"
     );
     let chunks = [&begin[..], b"Transfer-Encoding: chunked\r\n\r\n1;"].concat();
-    let line = "a line of the chunks is longer than 8 KiB";
+    let line = "a chunk-size or trailer line is longer than 8 KiB";
     assert_eq!(bomb(&mut reader, &chunks, &endless), line);
     let trailers = [&begin[..], b"Transfer-Encoding: chunked\r\n\r\n0\r\n"].concat();
     assert_eq!(

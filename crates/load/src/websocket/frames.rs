@@ -84,10 +84,14 @@ impl Frames {
                         parts.extend_from_slice(&payload);
                     }
                     Some(_) => return Err(Malformed("a message is longer than 16 MiB")),
-                    None => return Err(Malformed("a continuation frame without a message")),
+                    None => {
+                        return Err(Malformed(
+                            "a continuation frame does not belong to a message",
+                        ));
+                    }
                 },
                 TEXT | BINARY => return Err(Malformed("a message begins within another")),
-                _ => return Err(Malformed("a frame of an unknown kind")),
+                _ => return Err(Malformed("a frame is of an unknown kind")),
             }
             if last && let Some((parts, compressed)) = self.parts.take() {
                 let data = if compressed { inflate(parts)? } else { parts };

@@ -219,7 +219,7 @@ impl Pair {
             }
             if !peer.receive()? {
                 turns = turns.wrapping_add(1);
-                // Reading the clock in each turn would double its duration.
+                // Reading the clock in each iteration would double its duration.
                 let look = client == Client::Blocking || turns.is_multiple_of(256);
                 if look && now() >= until {
                     return Err("a message did not arrive in time".to_string());
@@ -255,7 +255,7 @@ struct Peer {
 impl Peer {
     fn connect(task: &PairTask) -> Result<(Peer, Option<String>), String> {
         let timeout = Duration::from_nanos(task.timeout);
-        let failed = |error: io::Error| format!("no WebSocket can be opened: {error}");
+        let failed = |error: io::Error| format!("can't open a WebSocket: {error}");
         let mut stream = Stream::connect(&task.address, timeout).map_err(failed)?;
         stream
             .wait_by(Client::Blocking, Duration::from_millis(50))
@@ -283,7 +283,7 @@ impl Peer {
                 break at + 4;
             }
             if head.len() > MOST_HEAD || now() >= until {
-                return Err("it gives no complete answer in time".to_string());
+                return Err("its answer was not complete in time".to_string());
             }
         };
         let extensions = check_answer(&head[..end], task.extensions)?;

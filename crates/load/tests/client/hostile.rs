@@ -28,7 +28,7 @@ enum Way {
     AtOnce,
     /// Sends a few bytes at a time.
     Trickling,
-    /// Sends them repeatedly.
+    /// Sends its bytes repeatedly.
     Endless,
 }
 

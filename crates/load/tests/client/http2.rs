@@ -174,7 +174,7 @@ fn all_streams_of_all_connections_are_busy() {
         asked.requests.load(Ordering::SeqCst) as u64,
         totals.completed
     );
-    // All of them concurrently: since each takes a while, that is usually visible.
+    // All of them are sent concurrently. Since each takes a while, that is usually visible.
     assert!((10..=15).contains(&asked.most.load(Ordering::SeqCst)));
     let little = busy_and_idle(&outcome, 15);
     assert!((0.9..1.01).contains(&little), "{little}");

@@ -17,7 +17,7 @@ const MET: u64 = 500 * MS;
 const RATE: f64 = 500.0;
 const CONNECTIONS: usize = 8;
 
-/// Responds immediately; after `after` responses it stalls once, for all connections.
+/// Starts a server that responds immediately; after `after` responses it stalls once, for all connections.
 fn stalling(after: usize) -> Address {
     let state = Arc::new(Mutex::new((0, None::<Instant>)));
     serve(move |stream| answer(stream, after, &state))
@@ -63,11 +63,11 @@ fn everybody_whom_a_standstill_meets_is_counted_by_the_open_loop() {
         (totals.scheduled, totals.completed, totals.errors()),
         (1000, 1000, 0)
     );
-    // Half of the requests due in its second wait for half a second or more: 250. The first few requests may
-    // themselves be late, and then more requests meet the stall.
+    // Half of the requests due during the stall wait for half a second or more: 250. The first few requests
+    // may themselves be late, and then more requests meet the stall.
     let counted = met(&totals.response());
     assert!(counted >= 240, "{counted}");
-    // In the service time it is only visible for requests that were sent: one per connection.
+    // In the service time, the stall is visible only for requests that were sent: one per connection.
     assert!(met(&totals.service()) <= counted / 10);
     assert!(totals.waited >= 240 && totals.most_waiting >= 240);
 }
@@ -83,7 +83,7 @@ fn the_closed_loop_counts_it_once_for_each_connection() {
 
 #[test]
 fn more_than_a_server_can_do_is_due_all_the_same() {
-    // 10 ms each on two connections: at most 200 of 1,000 per second.
+    // With 10 ms per request, two connections serve at most 200 of 1,000 requests per second.
     let slow = serve(|mut stream| {
         let mut asked = [0; 4096];
         while stream.read(&mut asked).is_ok_and(|got| got > 0) {

@@ -1,4 +1,4 @@
-//! Shared by all tests.
+//! Helpers shared by all tests.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -75,8 +75,8 @@ pub(crate) fn open(rate: f64, length: u64) -> Step {
     }
 }
 
-/// Returns Little's law of a closed loop on this many slots: their busy time, plus the time they were idle
-/// because the client had no CPU. It is 1, except for the idle time at the end of the step.
+/// Returns the ratio by Little's law of a closed loop on `places` slots: their busy time, plus the time they
+/// were idle because the client had no CPU. It is 1, except for the idle time at the end of the step.
 pub(crate) fn busy_and_idle(outcome: &Outcome, places: u64) -> f64 {
     let totals = &outcome.totals;
     let lag = &totals.lag;

@@ -19,10 +19,11 @@ pub(super) fn items(system: &System) -> Vec<CheckItem> {
 fn layout(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/randomize_va_space") {
         None => unknown("aslr"),
-        // Turning it off would hide the variance caused by layout, so that is never advised.
+        // Turning randomization off would hide the variance caused by memory layout, so Fathom never advises
+        // that.
         Some(2) => CheckItem::new("aslr", CheckState::Ok, "on"),
         Some(level) => CheckItem::new("aslr", CheckState::Warning, format!("level {level}, not 2"))
-            .because("every run has the same memory layout: its luck is part of the result")
+            .because("every run has the same memory layout, so the effect of that layout is part of every result")
             .mend("sudo sysctl kernel.randomize_va_space=2"),
     }
 }
@@ -87,9 +88,9 @@ fn perf(system: &System) -> CheckItem {
         Some(2) => CheckItem::new(
             "perf_events",
             CheckState::Ok,
-            "level 2: own programs, user side",
+            "level 2: own programs, user mode only",
         )
-        .because("samples do not show the kernel's part"),
+        .because("samples do not include the kernel's part"),
         Some(level) => CheckItem::new("perf_events", CheckState::Warning, format!("level {level}"))
             .because("counters and samples are refused without privileges")
             .mend("sudo sysctl kernel.perf_event_paranoid=1"),
@@ -98,15 +99,15 @@ fn perf(system: &System) -> CheckItem {
 
 fn ptrace(system: &System) -> CheckItem {
     match system.number("proc/sys/kernel/yama/ptrace_scope") {
-        // Without the module the classic rule applies: a user's own programs may be traced.
+        // Without the Yama module, the classic rule applies: a user's own programs may be traced.
         None if system.read("proc/sys/kernel/randomize_va_space").is_some() => {
-            CheckItem::new("ptrace", CheckState::Ok, "no restriction beyond ownership")
+            CheckItem::new("ptrace", CheckState::Ok, "any process of the same user")
         }
         None => unknown("ptrace"),
         Some(level @ (0 | 1)) => CheckItem::new(
             "ptrace",
             CheckState::Ok,
-            format!("level {level}: own children"),
+            format!("level {level}: own child processes"),
         ),
         Some(level) => CheckItem::new("ptrace", CheckState::Warning, format!("level {level}"))
             .because("system calls can't be traced without privileges")
@@ -120,7 +121,7 @@ fn grouping(system: &System) -> CheckItem {
         Some(0) => CheckItem::new("autogroup", CheckState::Ok, "off"),
         Some(_) => CheckItem::new("autogroup", CheckState::Ok, "on")
             .because("nice has no effect between sessions")
-            .mend("to raise a session: echo -10 | sudo tee /proc/PID/autogroup"),
+            .mend("to raise a session's priority: echo -10 | sudo tee /proc/PID/autogroup"),
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Snapshot {
     at: Instant,
     /// Ticks of all CPUs and the stolen ones among them (`/proc/stat`).
     ticks: Option<(u64, u64)>,
-    /// Microseconds in which some task waited for CPU, memory or device (`/proc/pressure`).
+    /// Microseconds in which some task waited for a CPU, memory or a device (`/proc/pressure`).
     pressure: [Option<u64>; 3],
     /// Pages swapped in and out.
     swapped: Option<u64>,
@@ -66,7 +66,8 @@ fn parse_pressure(text: &str) -> Option<u64> {
     line.split("total=").nth(1)?.trim().parse().ok()
 }
 
-/// Kernel counters never come near the numeric limit, but the contents of a damaged file may.
+/// Adds counts without overflowing. Kernel counters never come near the numeric limit, but the contents of a
+/// damaged file may.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(0, u64::saturating_add)
 }
@@ -162,7 +163,7 @@ fn load(system: &System, cpus: usize) -> CheckItem {
             .because("more programs want to run than there are CPUs: wall times include waiting")
             .mend("wait, or stop the other programs")
     } else if average > 0.5 {
-        CheckItem::new("load", CheckState::Warning, found).because("other programs run sometimes")
+        CheckItem::new("load", CheckState::Warning, found).because("other programs run at times")
     } else {
         CheckItem::new("load", CheckState::Ok, found)
     }
@@ -199,7 +200,7 @@ fn others(before: &Snapshot, after: &Snapshot, seconds: f64) -> CheckItem {
     };
     CheckItem::new("other_programs", state, named.join(", "))
         .because("they use CPU, caches and bandwidth that the measured program needs")
-        .mend("stop them, or wait until they are done")
+        .mend("stop them, or wait until they have finished")
 }
 
 fn stolen(before: &Snapshot, after: &Snapshot) -> CheckItem {
@@ -222,8 +223,8 @@ fn stolen(before: &Snapshot, after: &Snapshot) -> CheckItem {
     }
 }
 
-/// Programs that use the kernel's tracing events or programs. A traced system call takes the slow path in
-/// every program: 185 ns became 246 to 416 while another program traced.
+/// Checks for other programs that use the kernel's tracing events or BPF programs. A traced system call takes
+/// the slow path in every program: 185 ns became 246 to 416 while another program traced.
 fn tracers(system: &System) -> CheckItem {
     let own = std::process::id().to_string();
     let mut looked = false;
@@ -252,7 +253,7 @@ fn tracers(system: &System) -> CheckItem {
             .mend("end the tracing");
     }
     if looked {
-        CheckItem::new("tracing", CheckState::Ok, "by no visible program")
+        CheckItem::new("tracing", CheckState::Ok, "no visible program is tracing")
     } else {
         unknown("tracing")
     }
@@ -266,8 +267,8 @@ fn swapping(before: &Snapshot, after: &Snapshot) -> CheckItem {
             CheckState::Bad,
             format!("{} pages just now", now - then),
         )
-        .because("memory accesses wait for the device")
-        .mend("free memory, or sudo swapoff -a"),
+        .because("memory accesses wait for the swap device")
+        .mend("free some memory, or: sudo swapoff -a"),
         Some(_) => CheckItem::new("swapping", CheckState::Ok, "none just now"),
     }
 }
@@ -298,7 +299,7 @@ fn halted(before: &Snapshot, after: &Snapshot) -> CheckItem {
             CheckState::Bad,
             format!("for {} just now", short_time((now - then) as f64 / 1e9)),
         )
-        .because("the group's quota stops the program in the middle of a run")
+        .because("the control group's quota stops the program in the middle of a run")
         .mend("raise the limit (docker: --cpus; systemd: CPUQuota=)"),
         Some((now, _)) => CheckItem::new(
             "quota_halts",
@@ -317,7 +318,7 @@ fn pressure(name: &str, before: Option<u64>, after: Option<u64>, seconds: f64) -
     let found = format!("{:.1} % of the time", share * 100.0);
     if share > 0.05 {
         CheckItem::new(&id, CheckState::Warning, found)
-            .because("some task waited for this resource")
+            .because("a task waited for this resource")
             .mend("wait, or stop the other programs")
     } else {
         CheckItem::new(&id, CheckState::Ok, found)
@@ -334,7 +335,7 @@ mod tests {
         let (_two, after) = system(second);
         let mut then = Snapshot::take(&before);
         let now = Snapshot::take(&after);
-        // Exactly one second between them, independent of the test machine.
+        // There is exactly one second between the snapshots, whatever the speed of the test machine.
         then.at = now.at - std::time::Duration::from_secs(1);
         items(&after, &then, &now, 2)
     }

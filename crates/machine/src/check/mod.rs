@@ -23,7 +23,7 @@ use crate::probes::noise;
 pub type AgainstItself<'a> = &'a mut dyn FnMut() -> Option<(Option<f64>, SelfComparison)>;
 
 /// The finding about limits if this program has no control group.
-const NO_GROUP: &str = "no control group of this program is visible";
+const NO_GROUP: &str = "the control group of this program is not visible";
 
 fn unknown(id: &str) -> CheckItem {
     CheckItem::new(id, CheckState::Unknown, "the system does not report it")
@@ -116,7 +116,7 @@ fn settings(system: &System, shared: f64) -> Vec<CheckItem> {
     items
 }
 
-/// Items that may change within seconds.
+/// Items whose state may pass within seconds.
 const PASSING: [&str; 5] = [
     "other_programs",
     "steal",
@@ -125,9 +125,9 @@ const PASSING: [&str; 5] = [
     "quota_halts",
 ];
 
-/// Returns the current disturbance that may pass: a bad item of the passing kind, or a loss of 1 % or more of
-/// the spinning core's time. `None` if the machine is quiet. Settings and the load average, which lags behind
-/// by a minute, don't count.
+/// Returns the current disturbance that may pass: a bad item whose state may pass within seconds, or a loss
+/// of 1 % or more of the spinning core's time. `None` if the machine is quiet. Settings and the load average,
+/// which lags behind by a minute, don't count.
 pub fn disturbance(report: &CheckReport) -> Option<String> {
     let passing = |item: &&CheckItem| PASSING.contains(&item.id.as_str());
     let bad = report.items.iter().filter(passing);
@@ -136,13 +136,13 @@ pub fn disturbance(report: &CheckReport) -> Option<String> {
     }
     (report.noise.gaps.lost >= Gaps::BUSY_FROM).then(|| {
         format!(
-            "other programs took {:.1} % of a spinning core",
+            "other programs took {:.1} % of a spinning core's time's time",
             report.noise.gaps.lost.percent()
         )
     })
 }
 
-/// From this share of a spinning core lost to others, wall times are worthless.
+/// If at least this share of a spinning core's time is lost to others, wall times are worthless.
 const UNFIT_FROM: Ratio = Ratio(0.1);
 
 fn fitness(items: &[CheckItem], lost: Ratio) -> Fitness {
@@ -223,7 +223,10 @@ pub(crate) mod tests {
         let battery = CheckItem::new("battery", CheckState::Bad, "on battery");
         assert_eq!(disturbance(&report(battery.clone(), 0.001)), None);
         let lost = disturbance(&report(battery, 0.02)).unwrap();
-        assert!(lost.ends_with("took 2.0 % of a spinning core"), "{lost}");
+        assert!(
+            lost.ends_with("took 2.0 % of a spinning core's time"),
+            "{lost}"
+        );
         let others = CheckItem::new("other_programs", CheckState::Bad, "cc 80 %");
         let named = disturbance(&report(others, 0.0)).unwrap();
         assert_eq!(named, "other programs: cc 80 %");

@@ -34,7 +34,7 @@ fn virtual_machine(system: &System) -> CheckItem {
         .iter()
         .any(|name| product.contains(name));
     if !(flagged || named) {
-        // On AArch64 no flag reports it, so nothing is known without a product name.
+        // On AArch64, no CPU flag reports a hypervisor, so nothing is known without a product name.
         let x86 = info.contains("\nflags") || info.starts_with("flags");
         return if x86 {
             CheckItem::new("virtual_machine", CheckState::Ok, "no")
@@ -49,9 +49,9 @@ fn virtual_machine(system: &System) -> CheckItem {
     };
     CheckItem::new("virtual_machine", CheckState::Warning, name)
         .because(
-            "caches and topology are hints, neighbours are invisible, and the clock is the host's",
+            "the reported caches and topology are only hints, neighbours are invisible, and the clock is the host's",
         )
-        .mend("compare only within one boot; watch steal and the gaps")
+        .mend("compare only within one boot; watch the steal time and the gaps")
 }
 
 fn container(system: &System) -> CheckItem {
@@ -132,7 +132,7 @@ fn disk(directory: &Path) -> CheckItem {
         _ if full.is_some_and(|full| full > 0.9) => warning
             .because("writing slows down on a nearly full file system")
             .mend("make room"),
-        "tmpfs" | "ramfs" => warning.because("files are in memory: none is ever cold"),
+        "tmpfs" | "ramfs" => warning.because("files are in memory: no file is ever cold"),
         "overlay" | "fuse" | "fuse.sshfs" | "nfs" | "nfs4" | "cifs" | "9p" | "virtiofs" => {
             warning.because("file operations pass through another layer or a network")
         }

@@ -104,7 +104,7 @@ pub(super) fn shared_core(shared: f64) -> CheckItem {
         return CheckItem::new(
             "shared_core",
             CheckState::Ok,
-            format!("the core was this program's own ({percent:.0} % shared)"),
+            format!("this program had the core to itself ({percent:.0} % shared)"),
         );
     }
     CheckItem::new(
@@ -113,7 +113,7 @@ pub(super) fn shared_core(shared: f64) -> CheckItem {
         format!("a neighbour used it {percent:.0} % of the time"),
     )
     .because(core_shared::MEANING)
-    .mend("end the program on the other thread; in a virtual machine: use one with dedicated cores")
+    .mend("end the program on the other thread; if this is a virtual machine, use one with dedicated cores")
 }
 
 fn thermal(system: &System) -> CheckItem {
@@ -138,7 +138,7 @@ fn thermal(system: &System) -> CheckItem {
         None => unknown("temperature"),
         Some((now, limit)) => {
             let found = format!("{} C at most", now / 1000);
-            // 10 C below the first limit at which the kernel throttles the processor.
+            // The processor is within 10 °C of the first limit at which the kernel throttles it.
             if limit.is_some_and(|limit| now > limit - 10_000) {
                 return CheckItem::new("temperature", CheckState::Warning, found)
                     .because("the processor is about to be slowed down")

@@ -198,7 +198,7 @@ pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
 /// Computes the same sums with the running sum in a register.
 pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
-    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per turn.
+    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per iteration.
     unsafe {
         asm!(
             "2:",
@@ -250,7 +250,7 @@ pub fn differences(src: &[u64], dst: &mut [u64]) {
     }
 }
 
-/// AArch64 has no user-mode instruction that a hypervisor must emulate on each call.
+/// Returns `None`: AArch64 has no user-mode instruction that a hypervisor must emulate on each call.
 pub fn identify() -> Option<u32> {
     None
 }

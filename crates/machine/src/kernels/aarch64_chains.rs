@@ -29,10 +29,10 @@ pub const VECTOR_DOUBLES: u64 = 2;
 /// Numbers of chains that [`run`] supports.
 pub const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
-/// Instructions per chain in one turn of the loop.
+/// Instructions per chain in one iteration of the loop.
 pub const PER_TURN: u64 = 16;
 
-/// Chains x8 to x15; returns the final values of the chains.
+/// Runs chains in registers x8 to x15; returns the final values of the chains.
 macro_rules! integers {
     ($turns:ident, $start:expr, $instruction:literal, $list:literal, $constant:expr) => {{
         let (a, b, c, d, e, f, g, h): (u64, u64, u64, u64, u64, u64, u64, u64);
@@ -60,7 +60,7 @@ macro_rules! integers {
     }};
 }
 
-/// Chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 16.
+/// Runs chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 16.
 macro_rules! floats {
     ($turns:ident, $instruction:literal, $list:literal) => {{
         let mut ends = [0f64; 8];
@@ -121,8 +121,8 @@ macro_rules! by_vector_chains {
     };
 }
 
-/// Whole vectors: their names end in `.2d`, which inside two nested repetitions the assembler would parse as
-/// part of the parameter's name.
+/// Uses whole vectors. Their names end in `.2d`; inside two nested repetitions, the assembler would parse
+/// that as part of the parameter's name.
 macro_rules! by_whole_vectors {
     ($chains:ident, ($($before:tt)*)) => {
         match $chains {

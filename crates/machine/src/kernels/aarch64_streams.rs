@@ -1,4 +1,4 @@
-//! Sequential memory traffic for AArch64: 256 bytes per turn in pairs of 16-byte registers.
+//! Sequential memory traffic for AArch64: 256 bytes per iteration in pairs of 16-byte registers.
 //!
 //! Inline assembly, because compilers replace such loops by `memset` and `memcpy`, which choose `dc zva` or
 //! non-temporal forms by size: the figure must state which one it measures.
@@ -40,8 +40,8 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
 }
 
-/// Reads the first of every four 32-bit words of `bytes` (a multiple of 256) and returns their sum. Each turn
-/// has a separate sum.
+/// Reads the first of every four 32-bit words of `bytes` (a multiple of 256) and returns their sum. Each
+/// iteration has a separate sum.
 ///
 /// # Safety
 /// `at` must be aligned to 4 and readable for `bytes`.

@@ -107,7 +107,7 @@ mod tests {
         // SAFETY: both arrays have 768 aligned bytes and do not overlap.
         unsafe {
             assert_eq!(streams::read(a.0.as_ptr().cast(), 768), 96 * 97 / 2);
-            // The numbers are small: the lower half of every second one.
+            // The numbers are small, so the words read are the lower halves of every second number.
             let odd = (1..=96).step_by(2).sum::<u64>();
             assert_eq!(streams::read_words(a.0.as_ptr().cast(), 768), odd);
             streams::copy(a.0.as_ptr().cast(), b.0.as_mut_ptr().cast(), 768);

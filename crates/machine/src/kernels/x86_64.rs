@@ -208,7 +208,7 @@ pub(crate) fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
 /// Computes the same sums with the running sum in a register.
 pub(crate) fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
-    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per turn.
+    // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per iteration.
     unsafe {
         asm!(
             "2:",

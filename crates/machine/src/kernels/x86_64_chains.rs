@@ -35,10 +35,10 @@ pub(crate) const VECTOR_DOUBLES: u64 = 4;
 /// Numbers of chains that [`run`] supports.
 pub(crate) const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
-/// Instructions per chain in one turn of the loop.
+/// Instructions per chain in one iteration of the loop.
 pub(crate) const PER_TURN: u64 = 16;
 
-/// Chains r8 to r15; returns the wrapping sum of the chains' final values.
+/// Runs chains in registers r8 to r15; returns the wrapping sum of the chains' final values.
 macro_rules! integers {
     ($turns:ident, $start:expr, $instruction:literal, $list:literal, $constant:expr) => {{
         let (a, b, c, d, e, f, g, h): (u64, u64, u64, u64, u64, u64, u64, u64);
@@ -66,7 +66,7 @@ macro_rules! integers {
     }};
 }
 
-/// Chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 15.
+/// Runs chains in vector registers 0 to 7, with the constant 1.0 in all lanes of register 15.
 macro_rules! floats {
     ($turns:ident, $instruction:literal, $list:literal, $spread:literal, $end:literal) => {{
         let mut ends = [0f64; 8];

@@ -1,5 +1,5 @@
-//! Sequential memory traffic for x86-64: 256 bytes per turn, with 32-byte accesses if the processor has AVX2
-//! and 16-byte ones otherwise.
+//! Sequential memory traffic for x86-64: 256 bytes per iteration, with 32-byte accesses if the processor has
+//! AVX2 and 16-byte ones otherwise.
 //!
 //! Inline assembly, because compilers replace such loops by `memset` and `memcpy`, which switch between plain
 //! and non-temporal stores by size: the figure must state which one it measures.
@@ -80,7 +80,7 @@ pub(crate) unsafe fn read(at: *const u8, bytes: usize) -> u64 {
 
 /// Reads the first of every four 32-bit words of `bytes` (a multiple of 256) and returns their sum.
 ///
-/// Each turn has a separate sum, as in lmbench: if every addition depended on the one before, waiting
+/// Each iteration has a separate sum, as in lmbench: if every addition depended on the one before, waiting
 /// additions would fill the core's scheduler, and fewer lines would be in flight (11.5 instead of 13.0 GB/s,
 /// Intel of 2023).
 ///

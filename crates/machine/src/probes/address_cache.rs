@@ -15,16 +15,16 @@ const REACH: Heading = Heading {
     id: "tlb_reach",
     title: "address cache, first level",
     unit: "pages",
-    method: "one line in each of n pages of 4 KiB, chased at random, the lines spread over the \
-             sets; the last n before a load costs 3 cycles more than with few pages.",
+    method: "one cache line in each of n 4 KiB pages is visited in random order, with the lines spread over the sets; \
+         the figure is the largest n before a load costs 3 cycles more than with few pages.",
 };
 
 const GAIN: Heading = Heading {
     id: "huge_page_gain",
     title: "huge pages, gain per load",
     unit: "ns",
-    method: "the chase of memory latency in pages of 4 KiB minus that in huge pages of 2 MiB, alternating; the median \
-         of the differences.",
+    method: "the memory latency chase in 4 KiB pages minus the same in 2 MiB huge pages, alternating; the median of the \
+         differences.",
 };
 
 /// The figures measured here.
@@ -36,7 +36,7 @@ const PAGES: [usize; 22] = [
     4096, 6144,
 ];
 
-/// A gain below this fraction of a load's duration counts as none.
+/// A gain below this fraction of a load's duration counts as no gain.
 const NO_GAIN: f64 = 0.03;
 
 /// Measures both figures.
@@ -83,7 +83,8 @@ fn reach() -> ProbeResult {
     knee_of(&pairs)
 }
 
-/// Returns the knee of the better of each pair; the spread is how much the two would differ alone.
+/// Returns the knee of the curve that takes the better value of each pair. The spread is the difference
+/// between the knees of the two separate curves.
 fn knee_of(pairs: &[(f64, [f64; 2])]) -> ProbeResult {
     let by = |cost: &dyn Fn([f64; 2]) -> f64| {
         knee(
@@ -117,7 +118,7 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
             result.value = Some(points[at - 1].0);
             result.verdict = ProbeVerdict::Ok;
             result.add_note(format!(
-                "covers {} in pages of 4 KiB; {:.1} cycles a load within, {:.1} at 256 pages",
+                "covers {} in 4 KiB pages; {:.1} cycles per load within this reach, {:.1} at 256 pages",
                 fathom_model::quantity::format_size(points[at - 1].0 * 4096.0),
                 base,
                 points
@@ -132,8 +133,8 @@ fn knee(points: Vec<(f64, f64)>) -> ProbeResult {
     result
 }
 
-/// One pass: pairs of chunks in small and in huge pages, in turn, so that any other use of the memory affects
-/// both.
+/// One pass: pairs of chunks that alternate between small and huge pages, so that any other use of the memory
+/// affects both.
 struct Pass {
     /// Small minus huge for each pair, in ns per load.
     gains: Samples,
@@ -178,7 +179,8 @@ fn pass(small: &mut Cycle, huge: &mut Cycle) -> Pass {
     }
 }
 
-/// Two passes must agree within 30 % of the gain or a fraction of a load's duration, whichever is more.
+/// Returns the gain of two passes, which must agree within 30 % of the gain or a fraction of a load's
+/// duration, whichever is more.
 fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     let [Some(a), Some(b)] =
         [&passes[0], &passes[1]].map(|pass| pass.gains.estimate(Estimator::Median))
@@ -198,7 +200,7 @@ fn gain_of(passes: [Pass; 2]) -> ProbeResult {
     result.p10 = quantile(&all, 0.1);
     result.median = quantile(&all, 0.5);
     result.value = Some(value);
-    result.add_note(format!("a load takes {huge:.1} ns in huge ones"));
+    result.add_note(format!("a load takes {huge:.1} ns with huge pages"));
     if value.abs() > nothing {
         result.spread = Some((a - b).abs() / value.abs());
     } else {

@@ -23,15 +23,16 @@ const READ: Heading = Heading {
     id: "bandwidth_read",
     title: "reading memory, all cores",
     unit: "GB/s",
-    method: "pinned threads sum their own written buffers; the bytes of all threads in common windows of 0.5 ms in \
-         which all ran; their mean. By number of threads. Pages are those that a program gets by default.",
+    method: "each pinned thread sums its own buffer, which was written before. Only the bytes read in those windows of \
+         0.5 ms in which all threads ran are counted. The figure is the mean of the windows, by number of threads. \
+         The pages are those that a program gets by default.",
 };
 
 const WRITE: Heading = Heading {
     id: "bandwidth_write",
     title: "writing memory, all cores",
     unit: "GB/s",
-    method: "the same with plain stores; the lines that stores fetch first are not counted.",
+    method: "the same with plain stores; the lines that are fetched before a store are not counted.",
 };
 
 const AROUND: Heading = Heading {
@@ -45,8 +46,8 @@ const COPY: Heading = Heading {
     id: "bandwidth_copy",
     title: "copying memory, all cores",
     unit: "GB/s",
-    method: "the same with plain loads and stores; read and written bytes both count, as in STREAM; the target is 2 KiB \
-         away from the source within a page.",
+    method: "the same with plain loads and stores; bytes read and bytes written both count, as in STREAM; the target is \
+         2 KiB away from the source within a page.",
 };
 
 /// The figures measured here.
@@ -54,7 +55,7 @@ pub(crate) const HEADINGS: &[Heading] = &[READ, WRITE, AROUND, COPY];
 
 const KINDS: [Heading; 4] = [READ, WRITE, AROUND, COPY];
 
-/// Bytes of one piece between two checks for orders: 20 to 60 us.
+/// Bytes of one piece between two checks for commands: 20 to 60 us.
 const PIECE: usize = 512 << 10;
 
 /// Offset of the target of a copy from its source within a page. At the same offset, a load waits for the
@@ -142,7 +143,8 @@ fn worker(cpu: usize, bytes: usize, epoch: Instant) -> Worker {
     let thread = std::thread::spawn(move || {
         deadline::adopt(until);
         let _pinned = Pinned::to(cpu);
-        // First touched by the thread itself: on several nodes, the memory is then on its own node.
+        // The thread itself touches the memory first, so on a machine with several nodes the memory is on the
+        // thread's node.
         let source = Mapping::touched(bytes, Pages::Given);
         let sink = Mapping::touched(bytes + APART, Pages::Given);
         let (Ok(source), Ok(sink)) = (source, sink) else {
@@ -263,7 +265,7 @@ fn answer(
         ));
         let ratio = before.max(after) / before.min(after);
         if ratio > 2.0 && by_threads.len() > 1 && result.value.is_some() {
-            let why = "the cores moved closer together or farther apart meanwhile";
+            let why = "the latency between the cores changed during the measurement";
             result.withdraw(crate::result::ProbeVerdict::Disturbed, why);
         }
     }

@@ -15,15 +15,15 @@ const COST: Heading = Heading {
     title: "mispredicted branch",
     unit: "cycles",
     method: "a loop that branches on a bit of a random stream that never repeats, minus the same loop with the bit \
-         masked out, over the half of the branches that are mispredicted.",
+         masked out, divided by the mispredicted half of the branches.",
 };
 
 const LEARNT: Heading = Heading {
     id: "predictor_capacity",
     title: "branch outcomes learnt",
     unit: "branches",
-    method: "cost per branch over the length of a repeated random pattern; the longest pattern \
-             that costs less than a tenth of the full penalty; two patterns.",
+    method: "the cost per branch by length of a repeated random pattern; the figure is the longest pattern that costs \
+         less than a tenth of the full penalty; two patterns.",
 };
 
 /// The figures measured here.
@@ -37,7 +37,7 @@ pub(crate) fn run() -> Vec<ProbeResult> {
     let cost = alone(cost());
     let learnt = match cost.value {
         Some(cycles) => learnt(cycles),
-        None => LEARNT.no_answer("the cost of a misprediction is not known"),
+        None => LEARNT.no_answer("the cost of a misprediction was not measured"),
     };
     vec![cost, learnt]
 }
@@ -82,8 +82,8 @@ fn learnt(penalty: f64) -> ProbeResult {
     capacity_of(&pairs, penalty)
 }
 
-/// Returns the capacity by the better of two patterns: another program's branches can only worsen it. The
-/// spread is how much the two would differ alone.
+/// Returns the capacity by the better value of each pair of patterns: another program's branches can only
+/// make it worse. The spread is the difference between the capacities of the two separate curves.
 fn capacity_of(pairs: &[(f64, [Option<f64>; 2])], penalty: f64) -> ProbeResult {
     let by = |cost: &dyn Fn([Option<f64>; 2]) -> Option<f64>| {
         let points = pairs
@@ -136,9 +136,9 @@ fn capacity(points: Vec<(f64, f64)>, penalty: f64) -> ProbeResult {
         .take_while(|(_, cycles)| *cycles <= limit)
         .count();
     if points.len() < LENGTHS.len() {
-        result.add_note("some lengths did not have the CPU for long enough");
+        result.add_note("for some lengths, the CPU was not available for long enough");
     } else if known == 0 || known == points.len() {
-        result.add_note("no knee among the tried lengths");
+        result.add_note("no knee among the lengths tried");
     } else {
         result.value = Some(points[known - 1].0);
         result.verdict = ProbeVerdict::Ok;

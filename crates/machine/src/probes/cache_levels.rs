@@ -15,24 +15,24 @@ const CURVE: Heading = Heading {
     id: "cache_curve",
     title: "load latency by working set",
     unit: "ns",
-    method: "one random cycle of pointers that grows from 4 KiB to four times the last-level \
-             cache; the lowest tenth of the chunks of each size. The value is the last point.",
+    method: "one random cycle of pointers that grows from 4 KiB to four times the last-level cache; the 10th percentile \
+         of the chunks of each size. The figure is that of the last, largest size.",
 };
 
 const SECOND: Heading = Heading {
     id: "l2_size_effective",
     title: "second-level cache, effective",
     unit: "B",
-    method: "the largest working set within 1.5 times the lowest latency past the first level; \
-             the reach of the address cache (see tlb_reach) can end it earlier.",
+    method: "the largest working set within 1.5 times the lowest latency beyond the first level; the reach of the \
+         address cache (see tlb_reach) can end it earlier.",
 };
 
 const LAST: Heading = Heading {
     id: "last_level_effective",
     title: "last-level cache, effective",
     unit: "B",
-    method: "where the curve has climbed half of the way (of its logarithm) from the second level to memory; the part \
-         of a shared cache that neighbours use is missing here.",
+    method: "where the curve is halfway (on a logarithmic scale) from the second level to memory; the part of a shared \
+         cache that neighbours use is not included.",
 };
 
 /// The figures measured here.
@@ -81,7 +81,7 @@ pub(crate) fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResu
             && (0.7..=1.5).contains(&(bytes / (pages * 4096.0)))
         {
             result.add_note(format!(
-                "the address cache ends at {}: this knee is its, not the cache's",
+                "the address cache reaches up to {}: it causes this knee, not the data cache",
                 fathom_model::quantity::format_size(pages * 4096.0)
             ));
         }
@@ -89,7 +89,7 @@ pub(crate) fn run(context: &Context, addresses: &[ProbeResult]) -> Vec<ProbeResu
     if let Some(curve) = results.last_mut() {
         let share = huge.map_or(0.0, |huge| huge as f64 / cycle.mapping().bytes() as f64);
         curve.add_note(format!(
-            "{:.0} % of the memory in huge pages",
+            "{:.0} % of the memory was in huge pages",
             (share * 100.0).min(100.0)
         ));
     }
@@ -110,8 +110,8 @@ fn sizes(most: usize) -> Vec<usize> {
     sizes
 }
 
-/// Returns ns per load over `bytes`: the lowest tenth, which for small sets is the minimum (they have no
-/// other users) and for large ones avoids lucky chunks.
+/// Returns ns per load over `bytes`: the lowest tenth. For small sets this is the minimum (they have no other
+/// users); for large ones it avoids chunks that were fast by chance.
 fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
     let slots = bytes / SPACING;
     cycle.grow(slots);
@@ -119,7 +119,7 @@ fn point(cycle: &mut Cycle, bytes: usize) -> Option<f64> {
     cycle.walk((slots.min(1 << 18) / 16) as u64 + 1);
     // Chunks of 20 to 40 us: 8000 loads of 4 cycles, or 250 of 130 ns.
     let (rounds, time) = match bytes {
-        // Whole laps: the minimum over parts of a lap would be a lucky part.
+        // Time whole laps: the minimum over parts of a lap would only be the fastest part.
         b if b <= 512 << 10 => (
             (slots / 16).max(1) as u64 * (400 * 16 / slots).max(1) as u64,
             5,
@@ -141,7 +141,8 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
     let rising = isotonic(points);
     let reported = |level| context.cache_bytes(level).map(|bytes| bytes as f64);
     let first_bytes = first.value.or(first.reported).unwrap_or(32768.0);
-    let mut second = SECOND.no_answer("too few sizes had the CPU for long enough");
+    let mut second =
+        SECOND.no_answer("for too many sizes, the CPU was not available for long enough");
     let mut last = LAST.no_answer("no step between the second level and memory was seen");
     // From 1.5 times the first level on, the curve shows the second level.
     let past: Vec<(f64, f64)> = rising
@@ -149,8 +150,8 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
         .copied()
         .filter(|(bytes, _)| *bytes >= first_bytes * 1.5)
         .collect();
-    // Sizes measured without a CPU are missing: without the size closest to the first level, the lowest
-    // latency is not the second level's.
+    // Sizes for which no CPU was available are missing. Without the size closest to the first level, the
+    // lowest latency is not that of the second level.
     if let (Some((near, low)), Some((_, high))) = (past.first(), past.last())
         && *near <= first_bytes * 2.0
         && points.len() * 10 >= sizes(context.memory_set()).len() * 9
@@ -169,7 +170,7 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
             && at > 0
         {
             last = derived(LAST, past[at - 1].0, past.len());
-            last.add_note("the part that neighbours leave now; it drifts");
+            last.add_note("the part that neighbours leave free at the moment, which varies");
         }
     }
     second.reported = reported(2);
@@ -180,7 +181,7 @@ fn levels(context: &Context, first: &ProbeResult, points: &[(f64, f64)]) -> Vec<
         .map(|c| c.bytes as f64);
     let mut curve = match points.last() {
         Some((_, ns)) if points.len() >= 20 => derived(CURVE, *ns, points.len()),
-        _ => CURVE.no_answer("too few sizes had the CPU for long enough"),
+        _ => CURVE.no_answer("for too many sizes, the CPU was not available for long enough"),
     };
     curve.set_points("bytes", "ns", points.to_vec());
     vec![second, last, curve]

@@ -8,8 +8,8 @@ const HEADING: Heading = Heading {
     id: "cache_line",
     title: "cache line",
     unit: "B",
-    method: "two of three independent methods must agree: hits at random signed distances from a \
-             missing load, slots that fit the first level, and two cores writing close by.",
+    method: "two of three independent methods must agree: hits at random signed distances from a load that missed, \
+         slots that fit the first level, and two cores writing close together.",
 };
 
 /// The figures measured here.

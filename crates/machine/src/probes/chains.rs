@@ -13,23 +13,23 @@ const MEMORY: Heading = Heading {
     id: "prefix_through_memory",
     title: "prefix sum, through memory",
     unit: "cycles",
-    method: "dst[i] = dst[i-1] + src[i] in the first-level cache, each store feeding the next \
-             load; per element, the fastest chunk.",
+    method: "dst[i] = dst[i-1] + src[i] in the first-level cache, with each store feeding the next load; the time per \
+         element, in the fastest chunk.",
 };
 
 const REGISTER: Heading = Heading {
     id: "prefix_through_register",
     title: "prefix sum, through a register",
     unit: "cycles",
-    method: "the same sums with the running sum in a register; per element, the fastest chunk.",
+    method: "the same sums with the running sum in a register; the time per element, in the fastest chunk.",
 };
 
 const FREE: Heading = Heading {
     id: "differences",
     title: "differences, no chain",
     unit: "cycles",
-    method: "dst[i] = src[i+1] - src[i]: as many loads and stores, but no element waits for another; per element, the \
-         fastest chunk.",
+    method: "dst[i] = src[i+1] - src[i]: as many loads and stores, but no element waits for another; the time per \
+         element, in the fastest chunk.",
 };
 
 /// The figures measured here.

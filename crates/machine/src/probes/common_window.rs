@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn windows_in_which_one_was_interrupted_do_not_count() {
         let mut late = steady(0, 30);
-        // A gap of 3 ms, then on.
+        // A gap of 3 ms, after which the pieces continue.
         late.push((600_000, 3_600_000));
         late.extend(steady(3_600_000, 100));
         let found = together(&[steady(0, 300), late], 200_000);

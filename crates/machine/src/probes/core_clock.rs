@@ -12,13 +12,13 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_clock",
     title: "core clock",
     unit: "GHz",
-    method: "256 dependent additions take 256 cycles; chunks of 50 us, the fastest. Neither the time-stamp counter nor \
-         cpuinfo's MHz is the core's clock.",
+    method: "256 dependent additions take 256 cycles; the fastest of chunks of 50 us. Neither the time-stamp counter \
+         nor cpuinfo's MHz is the core's clock.",
 };
 
 const BESIDE_VECTORS: Heading = Heading {
     id: "core_clock_vectors",
-    title: "core clock beside wide vectors",
+    title: "core clock with wide vectors",
     unit: "GHz",
     method: "the same additions (10 us) right after 80 us of vector multiply-adds on all ports, repeatedly: a core that \
          lowers its clock for wide vectors keeps it low for longer than that.",
@@ -27,7 +27,7 @@ const BESIDE_VECTORS: Heading = Heading {
 /// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[BESIDE_VECTORS];
 
-/// Turns of 256 additions in one chunk: 47 us at 3.5 GHz.
+/// Iterations of 256 additions in one chunk: 47 us at 3.5 GHz.
 const TURNS: u64 = 640;
 
 /// Returns the probe.
@@ -43,15 +43,15 @@ pub(crate) fn track() -> Track {
     .inverted()
 }
 
-/// Turns of 256 additions after each sequence of vectors: 10 us at 3.5 GHz.
+/// Iterations of 256 additions after each sequence of vectors: 10 us at 3.5 GHz.
 const TURNS_BETWEEN: u64 = 140;
 
-/// Turns of 8 chains of 16 multiply-adds: about 80 us at two per cycle.
+/// Iterations of 8 chains of 16 multiply-adds: about 80 us at two per cycle.
 const VECTOR_TURNS: u64 = 4000;
 
 /// Measures the clock while wide vectors are busy, together with the plain clock. The first chunks of a pass
-/// are in the time that a core needs to lower its clock (up to about 20 us). The minimum would pick them; the
-/// tenth percentile of about 400 chunks doesn't.
+/// fall into the time that a core needs to lower its clock (up to about 20 us). The minimum would pick them;
+/// the tenth percentile of about 400 chunks doesn't.
 pub(crate) fn beside_vectors() -> ProbeResult {
     let operation = chains::Operation::FusedMultiplyAdd;
     if !chains::available(operation) {
@@ -71,7 +71,7 @@ pub(crate) fn beside_vectors() -> ProbeResult {
             ns_per_cycle(TURNS_BETWEEN)
         },
     );
-    // Before the vectors, because they lower the clock for longer than one piece of work.
+    // Measure this before the vectors, because they lower the clock for longer than one piece of work.
     let plain = Ruler::new().ghz();
     let mut result = alone(track.inverted());
     if let Some(beside) = result.value {

@@ -11,8 +11,8 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_shared",
     title: "core shared with its other thread",
     unit: "%",
-    method: "independent additions, in cycles each: the share of the time in which they took 4 % longer than the \
-         quickest hundredth. Sharing a core is not stolen time, and no thread waits for a CPU.",
+    method: "independent additions are timed in cycles; the figure is the share of the time in which they took 4 % \
+         longer than the fastest hundredth. Sharing a core is not stolen time, and no thread waits for a CPU.",
 };
 
 /// Fraction of a duration in which the core was shared, 0 to 1.
@@ -49,12 +49,12 @@ pub(crate) fn result(shared: Shared) -> ProbeResult {
     result
 }
 
-/// Fraction from which it is reported.
+/// Fraction of the time from which sharing is reported.
 pub(crate) const SHARED_FROM: f64 = 0.05;
 
-/// Its effect on results.
-pub(crate) const MEANING: &str = "programs take 10 to 25 % longer meanwhile, although nothing is stolen and no thread waits; in a virtual \
-     machine another one may cause it";
+/// The effect of sharing on results.
+pub(crate) const MEANING: &str = "programs take 10 to 25 % longer while the core is shared, although nothing is stolen and no thread waits; in a \
+     virtual machine, the cause may be another virtual machine";
 
 #[cfg(test)]
 mod tests {

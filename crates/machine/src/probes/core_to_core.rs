@@ -17,9 +17,9 @@ const HEADING: Heading = Heading {
     id: "core_to_core",
     title: "one core to another",
     unit: "ns",
-    method: "two pinned threads hand a line back and forth; one way is half a round trip; bursts of 50 trips over 16 \
-         lines in turn; the tenth percentile of each line, the median of the lines. With more than two CPUs, the \
-         first against each.",
+    method: "two pinned threads pass a cache line back and forth, in bursts of 50 round trips over 16 lines in turn; \
+         one way is half a round trip. The figure is the median of the lines' 10th percentiles. With more than two \
+         CPUs, the first is paired with each of the others.",
 };
 
 /// The figures measured here.
@@ -181,7 +181,7 @@ fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
         && median > value * 2.0
     {
         result.add_note(format!(
-            "half of the bursts took {median:.0} ns and more: the pair has a second state"
+            "half of the bursts took {median:.0} ns or more: the pair has a second, slower state"
         ));
     }
     if result.verdict == ProbeVerdict::Disturbed {
@@ -195,7 +195,7 @@ fn answer(points: Vec<(f64, f64)>, passes: &[Vec<Bursts>]) -> ProbeResult {
 mod tests {
     use super::*;
 
-    /// Returns this many bursts of each line in both states.
+    /// Returns a pass with `near` bursts of each line in the near state and `far` bursts in the far state.
     fn pass(near: usize, far: usize) -> Vec<Bursts> {
         let mut times = vec![30.0; near];
         times.extend(vec![150.0; far]);

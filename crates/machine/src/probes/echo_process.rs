@@ -16,7 +16,7 @@ pub(crate) struct EchoProcess {
 }
 
 impl EchoProcess {
-    /// Starts it on the CPU of the caller.
+    /// Starts the process on the caller's CPU.
     ///
     /// # Errors
     /// If pipes or a process can't be created.
@@ -57,7 +57,7 @@ fn owned(end: impl std::os::fd::IntoRawFd) -> File {
 /// fork.
 ///
 /// # Safety
-/// Only in a child right after fork.
+/// Must only be called in a child right after fork.
 unsafe fn echo([from, to]: [i32; 2]) -> ! {
     // SAFETY: plain system calls on open descriptors and a byte of this stack.
     unsafe {

@@ -10,8 +10,8 @@ const HEADING: Heading = Heading {
     id: "energy_spinning",
     title: "power, one core spinning",
     unit: "W",
-    method: "the package's energy counter (RAPL, through powercap) over 0.3 s of additions on one core, minus the same \
-         time asleep.",
+    method: "what the package's energy counter (RAPL, through powercap) counts in 0.3 s of additions on one core, minus \
+         what it counts in the same time asleep.",
 };
 
 /// The figures measured here.
@@ -52,7 +52,7 @@ pub(crate) fn run() -> ProbeResult {
             result.value = Some((busy - idle).max(0.0));
             result.n = 2;
             result.add_note(format!(
-                "{busy:.1} W of the package, {idle:.1} W without it"
+                "the package uses {busy:.1} W with the core spinning, {idle:.1} W without"
             ));
             result
         }

@@ -17,22 +17,22 @@ const WARM: Heading = Heading {
     id: "file_read_warm",
     title: "file read, in memory",
     unit: "GB/s",
-    method: "pread of 256 KiB pieces of a file of 32 MiB that was just read; the median piece.",
+    method: "pread of 256 KiB pieces of a 32 MiB file that was just read; the median piece.",
 };
 
 const COLD: Heading = Heading {
     id: "file_read_cold",
     title: "file read, from the device",
     unit: "GB/s",
-    method: "the same file after its pages were dropped (posix_fadvise, checked by mincore), \
-             4 MiB in a row; the median. Below a virtual machine the host's memory answers.",
+    method: "the same file after its pages were dropped (posix_fadvise, checked by mincore), 4 MiB in a row; the \
+         median. In a virtual machine, the data can come from the host's memory.",
 };
 
 const SYNC: Heading = Heading {
     id: "fsync",
     title: "fsync after 4 KiB",
     unit: "us",
-    method: "4 KiB written over the start of the file, then fsync; the median.",
+    method: "4 KiB written over the start of the file, followed by fsync; the median.",
 };
 
 /// The figures measured here.
@@ -125,7 +125,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
         Ok(scratch) => scratch,
         Err(error) => {
             let why = format!(
-                "no file could be written in {}: {error}",
+                "can't write a file in {}: {error}",
                 context.directory.display()
             );
             return [WARM, COLD, SYNC]

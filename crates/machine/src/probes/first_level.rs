@@ -14,8 +14,8 @@ pub(super) const HEADING: Heading = Heading {
     id: "l1_size",
     title: "first-level cache, size",
     unit: "B",
-    method: "two methods must agree: the largest working set whose random chase runs at first-level speed, in eighths \
-         of an octave; and the number of lines at page distance that stay, times that distance.",
+    method: "two methods must agree: the largest working set whose random chase runs at first-level speed, in steps of \
+         an eighth of an octave; and the number of lines one page apart that stay in the cache, times the page size.",
 };
 
 /// Distance between slots of the working set in bytes.
@@ -54,8 +54,9 @@ fn measured(
 
 /// Returns the size on which both methods agree.
 ///
-/// Disturbances evict lines and never add any, so the largest of the passes counts. The lines at page
-/// distance are few and suffer less: two passes must agree on the largest of these.
+/// Disturbances evict lines and never add any, so the largest result of each method's passes counts. The
+/// method with lines at page distance uses few lines and suffers less, so two of its passes must agree on the
+/// largest result.
 fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     let disturbed = |note: String| {
         let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Disturbed);
@@ -68,17 +69,17 @@ fn decide(working_set: &[usize], conflicts: &[usize]) -> ProbeResult {
     };
     let Some(by_conflicts) = conflicts.iter().max() else {
         return disturbed(format!(
-            "{most} bytes stay, and lines at page distance gave no answer"
+            "{most} bytes stay in the cache, and lines one page apart gave no answer"
         ));
     };
     if most != by_conflicts {
         // A neighbour on the core's other thread occupies a part of every set.
         return disturbed(format!(
-            "{most} bytes stay, and lines at page distance say {by_conflicts}"
+            "{most} bytes stay in the cache, but lines one page apart give {by_conflicts}"
         ));
     }
     if conflicts.iter().filter(|bytes| *bytes == most).count() < 2 {
-        return disturbed(format!("{most} bytes were seen once"));
+        return disturbed(format!("only one pass gave {most} bytes"));
     }
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::Ok);
     result.value = Some(*most as f64);
@@ -113,8 +114,8 @@ fn by_working_set() -> Option<usize> {
 /// Returns the size by the lines that share a set. `most` returns how many lines at a distance (bytes) stay
 /// cached.
 ///
-/// At a distance beyond the span of the sets, all lines share one set at any distance, and the product is too
-/// large: it shrinks with the distance until they spread over several sets.
+/// If the distance is beyond the span of the sets, all lines share one set, and the product of lines and
+/// distance is too large. It shrinks with the distance until the lines spread over several sets.
 fn by_conflicts(most: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut least: Option<usize> = None;
     for distance in [4096, 2048, 1024] {
@@ -133,7 +134,7 @@ fn most_without_conflict(distance: usize) -> Option<usize> {
     let mut cycle = Cycle::new(most, Layout::every(distance), Pages::Huge, 0x5e7).ok()?;
     let base = lap_time(&mut cycle, 2)?;
     for lines in 3..=most {
-        // One line more than the ways of a set: the next line to load is always the one just evicted.
+        // With one line more than the ways of a set, the next line to load is always the one just evicted.
         if lap_time(&mut cycle, lines)? > base * 1.3 {
             return Some(lines - 1);
         }

@@ -17,7 +17,7 @@ const CREATE: Heading = Heading {
     id: "thread_creation",
     title: "thread, start and join",
     unit: "us",
-    method: "a thread that does nothing is started and joined on the same CPU; the lowest tenth.",
+    method: "a thread that does nothing is started and joined on the same CPU; the 10th percentile.",
 };
 
 const SELF: Heading = Heading {
@@ -32,8 +32,7 @@ const SAME: Heading = Heading {
     id: "pipe_round_trip",
     title: "pipe round trip between threads",
     unit: "us",
-    method: "one byte to another thread and back through two pipes, both threads on one CPU; the \
-             lowest tenth.",
+    method: "one byte to another thread and back through two pipes, both threads on one CPU; the 10th percentile.",
 };
 
 const SWITCH: Heading = Heading {
@@ -47,7 +46,7 @@ const SAME_PROCESSES: Heading = Heading {
     id: "pipe_round_trip_processes",
     title: "pipe round trip between processes",
     unit: "us",
-    method: "the same to another process, which also changes the address space; the lowest tenth.",
+    method: "the same to another process, which also changes the address space; the 10th percentile.",
 };
 
 const SWITCH_PROCESSES: Heading = Heading {
@@ -61,24 +60,24 @@ const OTHER: Heading = Heading {
     id: "pipe_round_trip_far",
     title: "pipe round trip, other CPU",
     unit: "us",
-    method: "the same with the threads on two CPUs, which includes waking an idle CPU; the lowest tenth, shown with the \
-         median because it has several modes.",
+    method: "the same with the threads on two CPUs, which includes waking an idle CPU; the 10th percentile, shown with \
+         the median because it has several modes.",
 };
 
 const FLOW: Heading = Heading {
     id: "pipe_bandwidth",
     title: "pipe bandwidth",
     unit: "GB/s",
-    method: "64 KiB written to and read from a pipe by one thread in turn: the two copies without \
-             waiting; the median chunk.",
+    method: "one thread writes 64 KiB to a pipe and reads them back, repeatedly: the two copies without waiting; the \
+         median chunk.",
 };
 
 const SOCKET: Heading = Heading {
     id: "tcp_round_trip",
     title: "local TCP round trip, same CPU",
     unit: "us",
-    method: "one byte to another thread and back over 127.0.0.1 without delay, both threads on \
-             one CPU; the lowest tenth.",
+    method: "one byte to another thread and back over 127.0.0.1 without delay, both threads on one CPU; the 10th \
+         percentile.",
 };
 
 /// The figures measured here.
@@ -94,7 +93,7 @@ pub(crate) const HEADINGS: &[Heading] = &[
     SOCKET,
 ];
 
-/// Measures all of them.
+/// Measures all figures.
 pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
     let lowest = Agreement {
         estimator: Estimator::P10,
@@ -277,7 +276,7 @@ impl Drop for Partner {
     }
 }
 
-/// Derives the switch from the round `trip` and the system calls in it.
+/// Derives the cost of a switch from the round trip `trip` and the system calls in it.
 fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResult {
     let of = |heading: Heading| {
         let found = results.iter().find(|result| result.id == heading.id)?;
@@ -294,7 +293,7 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
             result.n = 2;
             result
         }
-        Some(_) => heading.no_answer("the round trip is not longer than its calls"),
+        Some(_) => heading.no_answer("the round trip took no longer than its calls alone"),
         None => heading.no_answer("the figures that it depends on are missing"),
     }
 }

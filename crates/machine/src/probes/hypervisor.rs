@@ -11,8 +11,8 @@ const HEADING: Heading = Heading {
     id: "cpuid",
     title: "CPUID",
     unit: "ns",
-    method: "10 CPUID instructions in a row, per instruction, the fastest chunk; a hypervisor has to handle each (1 to \
-         4 us), bare metal takes some 20 to 100 ns.",
+    method: "10 CPUID instructions in a row; the time per instruction, in the fastest chunk; a hypervisor has to handle \
+         each (1 to 4 us), while bare metal takes about 20 to 100 ns.",
 };
 
 /// The figures measured here.

@@ -1,11 +1,11 @@
 //! Line length and prefetching from hits at random signed distances.
 //!
-//! A load at a random place of a large buffer misses. A second load at distance d from it hits if it is in
-//! the line that the first one fetched. With a random place within the line, P(hit at -d) = 1 - d/L, so that
-//! the area under P is (L - 1)/2, regardless of the costs. Distances must be random: with a fixed one,
-//! prefetchers learn the pair, and strided copies give 64, 128 or 256 on the same processor. A prefetcher
-//! that fetches the next line widens one side only; the narrower side gives the line, and the excess of the
-//! other side is the prefetcher's reach.
+//! A load at a random place in a large buffer misses. A second load at distance d from it hits if it is in
+//! the line that the first one fetched. With a random place within the line, P(hit at -d) = 1 - d/L, so the
+//! area under P is (L - 1)/2, regardless of the costs. Distances must be random: prefetchers learn a pair
+//! with a fixed distance, and strided copies give 64, 128 or 256 on the same processor. A prefetcher that
+//! fetches the next line widens one side only. The narrower side gives the line, and the excess of the other
+//! side is the prefetcher's reach.
 
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,8 @@ const LINE: Heading = Heading {
     id: "cache_line_by_distance",
     title: "  by hits at random distances",
     unit: "B",
-    method: "a load that misses, then a timed one at a random signed distance within the page: \
-             the area under the share of hits on the side without prefetch is half a line.",
+    method: "a load that misses is followed by a timed load at a random signed distance within the page; on the side \
+         without prefetch, the area under the curve of hits by distance is half a line.",
 };
 
 const PREFETCH: Heading = Heading {
@@ -142,7 +142,7 @@ fn side(pairs: &[Pair], sign: i32) -> Option<Side> {
 
 fn answer(pairs: &[Pair]) -> Vec<ProbeResult> {
     let (Some(down), Some(up)) = (side(pairs, -1), side(pairs, 1)) else {
-        let why = "too few pairs, or hits even where nothing was fetched";
+        let why = "too few pairs of loads, or hits even where nothing was fetched";
         return vec![LINE.no_answer(why), PREFETCH.no_answer(why)];
     };
     let (narrow, wide) = if down.area <= up.area {

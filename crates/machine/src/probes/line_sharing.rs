@@ -18,8 +18,8 @@ const HEADING: Heading = Heading {
     id: "cache_line_by_sharing",
     title: "  by two cores writing close together",
     unit: "B",
-    method: "two pinned threads add to counters at growing distance; only chunks in which both ran count; the first \
-         distance at which neither waits.",
+    method: "two pinned threads add to two counters whose distance grows; only chunks in which both ran count; the \
+         figure is the first distance at which neither thread waits for the other.",
 };
 
 /// The figures measured here.
@@ -49,7 +49,8 @@ fn counter(memory: &Mapping, at: usize) -> &AtomicU64 {
     unsafe { &*memory.base().add(at).cast::<AtomicU64>() }
 }
 
-/// Returns ns per addition while the partner adds `distance` bytes away; `None` if they never overlapped.
+/// Returns ns per addition while the partner adds to a counter `distance` bytes away; `None` if they never
+/// overlapped.
 fn contended(memory: &Arc<Mapping>, distance: usize, other: usize) -> Option<f64> {
     let stop = Arc::new(AtomicBool::new(false));
     let (theirs, halt) = (Arc::clone(memory), Arc::clone(&stop));
@@ -106,7 +107,7 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
             result.value = Some(*distance);
             result.verdict = ProbeVerdict::Ok;
         }
-        _ => result.add_note("no clear step between shared and apart"),
+        _ => result.add_note("no clear step between sharing a line and using separate lines"),
     }
     result.set_points("bytes apart", "ns", points);
     result

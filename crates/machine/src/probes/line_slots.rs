@@ -17,14 +17,16 @@ const HEADING: Heading = Heading {
     id: "cache_line_by_slots",
     title: "  by slots that fit the first level",
     unit: "B",
-    method: "the largest number of slots that are chased at first-level speed, by spacing: bytes \
-             covered below a line's length over lines held above it.",
+    method: "the largest number of slots that can be chased at first-level speed is found for each spacing. The figure \
+         is the number of bytes covered at spacings below a line's length, divided by the number of lines held at \
+         spacings above it.",
 };
 
 /// The figures measured here.
 pub(crate) const HEADINGS: &[Heading] = &[HEADING];
 
-/// Spacings below any line of 64 bytes or more; the wide ones are above any of 128 or less.
+/// Spacings below any line length of 64 bytes or more. The wide spacings are above any line length of 128
+/// bytes or less.
 const NARROW: [usize; 3] = [8, 24, 40];
 const WIDE: [usize; 3] = [136, 152, 168];
 
@@ -55,7 +57,8 @@ pub(crate) fn run() -> ProbeResult {
     answer(&narrow, &wide)
 }
 
-/// Returns the line length from (spacing, slots held) below and above it.
+/// Returns the line length from pairs of spacing and slots held: `narrow` spacings are below the line length,
+/// `wide` ones above it.
 fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     let covered: Vec<f64> = narrow
@@ -69,7 +72,7 @@ fn answer(narrow: &[(f64, f64)], wide: &[(f64, f64)]) -> ProbeResult {
         "slots",
         narrow.iter().chain(wide).copied().collect(),
     );
-    // The largest of each: other users of the cache can only evict slots.
+    // Use the largest value of each: other users of the cache can only evict slots.
     let (Some(bytes), Some(lines)) = (quantile(&covered, 1.0), quantile(&slots, 1.0)) else {
         return result;
     };
@@ -93,7 +96,7 @@ fn latency(spacing: usize, slots: usize) -> Option<f64> {
 }
 
 fn time(cycle: &mut Cycle, slots: usize) -> Option<f64> {
-    // Whole laps: a part of a lap may skip the slots that don't fit.
+    // Walk whole laps: a part of a lap may skip the slots that don't fit.
     let rounds = (slots * (8000 / slots + 1)) as u64 / 16 + 1;
     cycle.walk(rounds);
     let samples = sample(CpuOf::Thread, Duration::from_micros(700), &mut || {

@@ -30,7 +30,7 @@ pub(crate) const LAST: Heading = Heading {
     title: "load, third-level cache",
     unit: "ns",
     method: "the same over twice the second level, with huge pages where granted; the median of the chunks of the best \
-         pass; passes of ten times the second level's latency come from memory and don't count.",
+         pass; passes that take ten times the second level's latency come from memory and don't count.",
 };
 
 pub(crate) const MEMORY: Heading = Heading {
@@ -38,7 +38,8 @@ pub(crate) const MEMORY: Heading = Heading {
     title: "load, memory",
     unit: "ns",
     method: "the same over four times the last-level cache (64 to 256 MiB; three times where that is too little) with \
-         huge pages where granted; the median of the chunks of the best pass, because faster chunks are luck.",
+         huge pages where granted; the median of the chunks of the best pass, because faster chunks are not \
+         representative.",
 };
 
 /// Distance between slots in bytes: the line of most processors. With lines of 128 bytes, two slots share a
@@ -91,7 +92,7 @@ pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
     cycle.grow(bytes / SPACING);
     cycle.walk((bytes / SPACING / 16) as u64 + 1);
     // In a tenth of the chunks of some passes, the second level serves more of the set (28 ns, the others 33
-    // to 34), so the fastest chunks are lucky.
+    // to 34), so the fastest chunks don't represent this level.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,
@@ -110,8 +111,8 @@ pub(crate) fn last(context: &Context) -> Result<Track, Box<ProbeResult>> {
 }
 
 /// Returns twice the second level, or half of the third if that is less. The second level then still serves a
-/// part of the loads (10.6 ns, where a set of four times took 14.5), but neighbours often leave no room for
-/// more.
+/// part of the loads (10.6 ns, compared with 14.5 for a set four times the second level), but neighbours
+/// often leave no room for more.
 fn third_set(second: usize, third: usize) -> usize {
     (second * 2).min(third / 2)
 }
@@ -152,7 +153,8 @@ pub(crate) fn memory(context: &Context) -> Result<Track, Box<ProbeResult>> {
     }
     let mut cycle = cycle(MEMORY, bytes)?;
     cycle.grow(bytes / SPACING);
-    // Refreshes and neighbours scatter the chunks by a tenth, which affects all loads of a program too.
+    // Memory refreshes and neighbours scatter the chunks by a tenth, which affects all loads of a program
+    // too.
     let agreement = Agreement {
         estimator: Estimator::Median,
         tolerance: 0.15,

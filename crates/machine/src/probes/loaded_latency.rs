@@ -19,8 +19,8 @@ const HEADING: Heading = Heading {
     id: "loaded_latency",
     title: "load, memory, others reading",
     unit: "ns",
-    method: "the chase of memory latency on one CPU while each other CPU streams through its own buffer; only chunks \
-         during which all of them ran; the median. By number of readers.",
+    method: "the memory latency chase on one CPU while each other CPU streams through its own buffer; only chunks \
+         during which all of them ran count; the median, by number of readers.",
 };
 
 /// The figures measured here.
@@ -174,8 +174,9 @@ fn pass(cycle: &mut Cycle, cpus: &[usize], bytes: usize) -> Samples {
     samples
 }
 
-/// Returns beginning, end and ns per load of the chunks in batches that had the CPU. With readers it
-/// continues until they had time for their first touch, which takes longer than a pass.
+/// Returns beginning, end and ns per load of the chunks in batches that had the CPU. With readers, it
+/// continues until they have had time to touch their memory for the first time, which takes longer than a
+/// pass.
 fn chase(cycle: &mut Cycle, epoch: Instant, alone: bool) -> Vec<(u64, u64, f64)> {
     let mut chunks = Vec::with_capacity(20_000);
     let length = if alone { PASS } else { PASS * 4 };
@@ -221,8 +222,8 @@ fn answer(by_readers: Vec<(usize, [Samples; 2])>) -> ProbeResult {
     {
         let plural = if most == 1 { "" } else { "s" };
         result.add_note(format!(
-            "{:.2} times the {idle:.0} ns without load, with {most} reader{plural}; `memory_latency` is the value \
-             of its best pass",
+            "{:.2} times the {idle:.0} ns without load, with {most} reader{plural}; `memory_latency` may differ, \
+             because it is the value of its best pass",
             loaded / idle
         ));
     }

@@ -15,10 +15,10 @@ const WHOLE: Heading = Heading {
     id: "page_fault_file",
     title: "page of a mapped file, in memory",
     unit: "ns",
-    method: "a file of 1 MiB, written in one call, is mapped again; one byte of each of its pages of 4 KiB is read in \
-         random order; then the file is unmapped. Per page, the lowest tenth; the cost of mapping and unmapping \
-         without reading is subtracted. The kernel maps neighbours with each fault, so most of these pages do not \
-         fault.",
+    method: "a 1 MiB file, written in one call, is mapped again; one byte of each 4 KiB page is read, in random order; \
+         then the file is unmapped. The figure is the 10th percentile of the time per page, less the cost of \
+         mapping and unmapping without reading. The kernel maps neighbouring pages with each fault, so most of \
+         these pages do not fault.",
 };
 
 const IN_PAGES: Heading = Heading {
@@ -26,7 +26,7 @@ const IN_PAGES: Heading = Heading {
     title: "  of a file written in small pieces",
     unit: "ns",
     method: "the same for a file that was written 4 KiB at a time: the system keeps it in equally small pieces, and a \
-         fault has to look each of them up.",
+         fault has to look up each of them.",
 };
 
 /// The figures measured here.
@@ -64,8 +64,8 @@ fn order() -> Vec<usize> {
 
 /// Returns ns per page of a new mapping of `file`, including the unmapping; NaN if it can't be mapped.
 fn touch(file: &File, order: &[usize]) -> f64 {
-    // A disturbance of a mapping that isn't read would make the pages look faster: use the minimum of three
-    // counts.
+    // If the mapping that isn't read were disturbed, the pages would look faster: use the minimum of three
+    // measurements.
     let unread = (0..3)
         .filter_map(|_| mapped(file, &[]))
         .min_by(f64::total_cmp);
@@ -113,10 +113,7 @@ pub(crate) fn run(directory: &Path) -> Vec<ProbeResult> {
         let file = match nameless(directory, piece) {
             Ok(file) => file,
             Err(error) => {
-                let why = format!(
-                    "no file could be written in {}: {error}",
-                    directory.display()
-                );
+                let why = format!("can't write a file in {}: {error}", directory.display());
                 let refused = |heading: Heading| heading.not_measurable(why.clone());
                 return HEADINGS.iter().copied().map(refused).collect();
             }

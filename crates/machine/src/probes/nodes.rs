@@ -17,8 +17,8 @@ const HEADING: Heading = Heading {
     id: "memory_nodes",
     title: "memory nodes",
     unit: "nodes",
-    method: "nodes that the kernel reports with their CPUs; with more than one, the latency of a \
-             random chase from this CPU through memory that each node's CPU touched first.",
+    method: "the nodes that the kernel reports, with their CPUs; with more than one, the latency of a random chase from \
+         this CPU through memory that each node's CPU touched first.",
 };
 
 /// The figures measured here.

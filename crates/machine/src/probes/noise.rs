@@ -14,7 +14,7 @@ pub(crate) const HEADING: Heading = Heading {
     id: "noise_lost",
     title: "time lost to others",
     unit: "%",
-    method: "a spinning core reads the counter without pause; the time in gaps above 1 us belongs to interrupts, the \
+    method: "a spinning core reads the counter continuously; the time in gaps above 1 us belongs to interrupts, the \
          scheduler, the hypervisor or the firmware.",
 };
 
@@ -26,7 +26,8 @@ const MOST_GAPS: usize = 1 << 18;
 
 /// Spins for `time` on the CPU to which the caller is pinned (`cpu`).
 pub(crate) fn spin(time: Duration, cpu: usize) -> Gaps {
-    // Writing to each page now keeps page faults out of the gaps; zeros would be pages that don't exist yet.
+    // Writing to each page now keeps page faults out of the gaps; a vector of zeros would not have its pages
+    // yet.
     let mut gaps = vec![(1u64, 1u64); MOST_GAPS];
     gaps.clear();
     let interrupts = interrupts(cpu);

@@ -11,17 +11,18 @@ use crate::track::{Track, interleave};
 
 const SMALL: Heading = Heading {
     id: "page_fault",
-    title: "first touch of a page of 4 KiB",
+    title: "first touch of a 4 KiB page",
     unit: "ns",
-    method: "first writes to 64 new pages in a row, per page, the lowest tenth; returning the pages is not included.",
+    method: "first writes to 64 new pages in a row; the 10th percentile of the time per page; returning the pages is \
+         not included.",
 };
 
 const HUGE_PAGE: Heading = Heading {
     id: "page_fault_huge",
     title: "first touch of a huge page",
     unit: "us",
-    method: "one write to a new, aligned 2 MiB that asks for a huge page, the lowest tenth; clearing the page is \
-         included.",
+    method: "one write to new, aligned memory of 2 MiB for which a huge page is requested; the 10th percentile; \
+         clearing the page is included.",
 };
 
 /// The figures measured here.
@@ -77,7 +78,7 @@ pub(crate) fn run(context: &Context) -> Vec<ProbeResult> {
         && let Some(ns) = result.value
     {
         result.add_note(format!(
-            "new memory comes at {:.1} GB/s at most",
+            "new memory is available at {:.1} GB/s at most",
             4096.0 / ns
         ));
     }

@@ -12,10 +12,10 @@ use crate::track::sample;
 
 const HEADING: Heading = Heading {
     id: "memory_parallelism",
-    title: "loads under way at a time",
+    title: "loads in flight at a time",
     unit: "loads",
-    method: "1 to 40 walks through one random cycle in memory, started equally far apart along \
-             it; latency of one walk over the least time per load (Little's law); p10 of chunks.",
+    method: "1 to 40 walks through one random cycle in memory, started equally far apart along it; the latency of one \
+         walk divided by the least time per load (Little's law); the 10th percentile of the chunks.",
 };
 
 /// The figures measured here.
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context) -> ProbeResult {
     // The starts for the most lanes also serve fewer lanes: any subset is as far apart.
     let (starts, distance) = cycle.starts(40);
     if distance < slots / 40 || starts.len() < 40 {
-        return HEADING.no_answer("the lanes do not start apart");
+        return HEADING.no_answer("the walks do not start far enough apart");
     }
     let first = pass(&starts);
     of_two(first, pass(&starts), 0.15)
@@ -66,9 +66,9 @@ fn pass(starts: &[*const u8]) -> ProbeResult {
     answer(points)
 }
 
-/// Every lane takes [`STEPS`] steps, all lanes in turn.
+/// Moves every lane [`STEPS`] steps ahead, alternating between the lanes.
 fn step(at: &mut [*const u8]) {
-    /// Keeps the lanes in registers, or at least at fixed places of the stack.
+    /// Keeps the lanes in registers, or at least at fixed places on the stack.
     fn fixed<const N: usize>(at: &mut [*const u8]) {
         let Ok(lanes) = <&mut [*const u8; N]>::try_from(at) else {
             return;
@@ -100,7 +100,7 @@ fn step(at: &mut [*const u8]) {
     }
 }
 
-/// Returns the concurrency: the latency of one lane over the best time per load of many.
+/// Returns the concurrency: the latency of one lane divided by the best time per load of many lanes.
 fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
     let mut result = HEADING.blank(Estimator::Derived, ProbeVerdict::NoAnswer);
     result.n = points.len();
@@ -117,11 +117,12 @@ fn answer(points: Vec<(f64, f64)>) -> ProbeResult {
                 .find(|(_, ns)| *ns <= best * 1.1)
                 .map_or(0.0, |p| p.0);
             result.add_note(format!(
-                "{alone:.0} ns a load with one lane, {best:.1} at best; {enough:.0} lanes come \
-                 within 10 % of it"
+                "{alone:.0} ns per load with one walk, {best:.1} ns at best; {enough:.0} walks come within 10 % of \
+                 that"
             ));
         }
-        _ => result.add_note("too few lanes had the CPU for long enough"),
+        _ => result
+            .add_note("for too many numbers of walks, the CPU was not available for long enough"),
     }
     result.set_points("lanes", "ns", points);
     result

@@ -13,16 +13,17 @@ pub(crate) const HEADING: Heading = Heading {
     id: "read_bandwidth_1",
     title: "reading memory, one core",
     unit: "GB/s",
-    method: "one core sums a written buffer of four times the last-level cache (64 to 256 MiB; three times where that is too little) in \
-             pieces of 1 MiB; their mean. 1 GB = 1e9 bytes.",
+    method: "one core sums a buffer that was written before, four times the size of the last-level cache (64 to 256 \
+         MiB; three times where that is too little), in pieces of 1 MiB; the mean of the pieces. 1 GB = 1e9 bytes.",
 };
 
 const WORDS: Heading = Heading {
     id: "read_bandwidth_words",
     title: "reading memory, by words",
     unit: "GB/s",
-    method: "the same, but with loads of 4 bytes, one in each 16 bytes, as in code that compilers don't vectorise (and \
-         in lmbench), with a separate sum for each 256: the more loads a line takes, the fewer lines are in flight.",
+    method: "the same, but with loads of 4 bytes, one in every 16 bytes, as in code that compilers don't vectorise (and \
+         in lmbench), with a separate sum for every 256 bytes: the more loads a line takes, the fewer lines are in \
+         flight.",
 };
 
 /// The figures measured here in addition to the fingerprint.
@@ -37,7 +38,7 @@ pub(crate) fn track(context: &Context) -> Result<Track, Box<ProbeResult>> {
     reading(HEADING, context, |at| unsafe { streams::read(at, PIECE) })
 }
 
-/// Measures the same by words.
+/// Measures the read bandwidth by words.
 pub(crate) fn by_words(context: &Context) -> ProbeResult {
     // SAFETY: `reading` only passes pieces of its mapping.
     let track = reading(WORDS, context, |at| unsafe {

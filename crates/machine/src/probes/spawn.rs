@@ -11,8 +11,8 @@ pub(crate) const HEADING: Heading = Heading {
     id: "spawn_floor",
     title: "starting a program",
     unit: "us",
-    method: "vfork, execveat and wait of a static program whose only instruction sequence is exit(0), \
-             held in memory, on the same CPU; the fastest.",
+    method: "vfork, execveat and wait of a static program that is held in memory and only calls exit(0), on the same \
+         CPU; the fastest.",
 };
 
 /// Returns the probe.
@@ -107,7 +107,7 @@ mod linux {
         /// Loads the program into memory; no file is left behind.
         pub(super) fn new() -> Result<Floor, String> {
             let (code, machine) = PROGRAM;
-            let io = |error: std::io::Error| format!("no file in memory: {error}");
+            let io = |error: std::io::Error| format!("can't create a file in memory: {error}");
             let name = c"floor".as_ptr();
             // SAFETY: the name is a valid string. Called directly, because glibc only has it since 2.27.
             let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name, libc::MFD_CLOEXEC) };
@@ -129,10 +129,10 @@ mod linux {
             }
         }
 
-        /// Starts it and waits; returns true if it exited with 0.
+        /// Starts the program and waits; returns true if it exited with 0.
         ///
-        /// It doesn't use posix_spawn, whose child first queries and resets all 64 signals, which turned 105
-        /// us into 151. Nor does it use the file's path below /proc, whose lookup takes 18 us.
+        /// It doesn't use posix_spawn, whose child first queries and resets all 64 signals: that increased
+        /// 105 us to 151. Nor does it use the file's path below /proc, because looking it up takes 18 us.
         pub(super) fn run(&self) -> bool {
             let mut stack = [0u64; 512];
             let top = stack.as_mut_ptr_range().end.cast();

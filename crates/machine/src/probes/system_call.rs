@@ -10,9 +10,9 @@ pub(crate) const HEADING: Heading = Heading {
     id: "system_call",
     title: "system call (getppid)",
     unit: "ns",
-    method: "100 raw getppid calls per chunk, per call, the fastest of the chunks that had the core to themselves (its \
-         other hardware thread idle, as shown by independent additions before and after); mitigations, seccomp and \
-         the hypervisor are included.",
+    method: "100 raw getppid calls per chunk; the time per call, in the fastest of the chunks that had the core to \
+         themselves (its other hardware thread idle, as shown by independent additions before and after); \
+         mitigations, seccomp and the hypervisor are included.",
 };
 
 /// Returns the probe.

@@ -9,7 +9,7 @@ use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
 
-const METHOD: &str = "1 to 8 independent chains of the instruction; operations per cycle once more chains no longer help; the \
+const METHOD: &str = "1 to 8 independent chains of the instruction; the operations per cycle once more chains no longer help; the \
      fastest chunks of two passes.";
 
 const PROBES: [(Operation, Heading); 5] = [
@@ -53,7 +53,7 @@ const fn heading(id: &'static str, title: &'static str) -> Heading {
     }
 }
 
-/// Returns the turns of the loop in one chunk with `chains` chains: about 12000 operations.
+/// Returns the iterations of the loop in one chunk with `chains` chains: about 12000 operations.
 fn turns(chains: usize) -> u64 {
     12_000 / (chains as u64 * PER_TURN)
 }
@@ -64,7 +64,7 @@ pub(crate) fn run() -> Vec<ProbeResult> {
         .iter()
         .map(|(operation, heading)| {
             if !chains::available(*operation) {
-                return heading.not_measurable("this processor does not have it");
+                return heading.not_measurable("this processor does not have the instruction");
             }
             let first = pass(*operation);
             let second = pass(*operation);

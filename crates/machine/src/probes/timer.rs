@@ -11,8 +11,8 @@ pub(crate) const COST: Heading = Heading {
     id: "timer_cost",
     title: "reading the time",
     unit: "ns",
-    method: "1000 reads of CLOCK_MONOTONIC in a row, per read, the fastest chunk. Above some \
-             200 ns the clock source forces a system call.",
+    method: "1000 reads of CLOCK_MONOTONIC in a row; the time per read, in the fastest chunk. Above about 200 ns, the \
+         clock source forces a system call.",
 };
 
 const STEP: Heading = Heading {
@@ -27,8 +27,8 @@ const TICK: Heading = Heading {
     id: "counter_step",
     title: "counter step",
     unit: "ticks",
-    method: "the most frequent non-zero difference of consecutive reads of the processor's \
-             counter; a common divisor of all differences would be fooled by rare odd ones.",
+    method: "the most frequent non-zero difference of consecutive reads of the processor's counter; a common divisor of \
+         all differences would be misled by rare odd ones.",
 };
 
 /// The figures of the steps in which time advances.
@@ -92,7 +92,7 @@ fn step(heading: Heading, deltas: &[f64]) -> ProbeResult {
                 same as f64 * 100.0 / moved.len() as f64
             ));
         }
-        _ => result.add_note("time moved in too few of the reads"),
+        _ => result.add_note("the clock advanced in too few of the reads"),
     }
     result
 }

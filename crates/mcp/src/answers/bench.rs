@@ -94,7 +94,7 @@ pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
         .map(|one| sentence(one))
         .collect();
     if outcome.stop == StopReason::Interrupted {
-        lines.push("It was cut short: these are the runs until then.".to_owned());
+        lines.push("It was cut short: these are the runs up to that point.".to_owned());
     }
     let listed = commands.iter().enumerate().map(|(at, one)| {
         let failed = match one.failed {
@@ -147,7 +147,7 @@ fn next(record: &BenchRecord) -> Option<String> {
             format!(" (about {} more rounds)", more.0)
         });
         return Some(format!(
-            "bench again with time_s 60 or more may decide it{more}"
+            "run bench again with time_s 60 or more, which may decide it{more}"
         ));
     }
     let differs = is(Verdict::Slower).or(is(Verdict::Faster));
@@ -158,10 +158,10 @@ fn next(record: &BenchRecord) -> Option<String> {
                 _ => (one.reference + 1, one.subject + 1),
             };
             Some(format!(
-                "why with command {more} as command and {less} as compared_with shows what takes longer"
+                "run why with command {more} as command and {less} as compared_with to see what takes longer"
             ))
         }
-        (None, true) => Some("why shows where its time goes".to_owned()),
+        (None, true) => Some("run why to see where its time goes".to_owned()),
         (None, false) => None,
     }
 }

@@ -88,11 +88,11 @@ pub(crate) fn compare(bytes: &[u8]) -> Result<Answer, String> {
     let next = match (undecided.and_then(|one| one.together.as_ref()), all.first()) {
         (Some(together), _) => Some(format!("this decides it: {}", sentence(together))),
         (None, None) => Some(
-            "bench with label measures a side under a name, then compare takes the names"
+            "run bench with label to save the measurement of a side under a name; compare takes such names"
                 .to_owned(),
         ),
         (None, Some(first)) if first.verdict == Verdict::Slower => {
-            Some("why with the old and the new command shows what takes longer".to_owned())
+            Some("run why with the old and the new command to see what takes longer".to_owned())
         }
         _ => None,
     };

@@ -74,10 +74,9 @@ pub(super) fn difference(record: DifferenceRecord) -> Found {
     }
     let warnings = warnings(record.warnings.iter().map(String::as_str));
     lines.extend(warned(&warnings));
-    let next = difference
-        .wall
-        .is_clear()
-        .then(|| "why with the slower command alone names its causes and places".to_owned());
+    let next = difference.wall.is_clear().then(|| {
+        "run why with the slower command alone to see the causes and where they are".to_owned()
+    });
     let last = record.commands.last();
     Found {
         text: text(&lines, next.as_deref().unwrap_or_default()),

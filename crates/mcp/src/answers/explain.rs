@@ -28,7 +28,7 @@ pub(crate) struct Explain {
 /// Returns the answer to a word.
 ///
 /// # Errors
-/// Never, except if the answer can't be written.
+/// If the answer can't be written.
 pub(crate) fn explain(word: &str) -> Result<Answer, String> {
     let entry = explain_word(word, WIDTH);
     let words = match (&entry, similar_words(word)) {

@@ -66,9 +66,9 @@ pub(crate) fn history(bytes: &[u8]) -> Result<Answer, String> {
     let mut lines = vec![answer.clone()];
     lines.extend(shown().map(in_a_line));
     let next = match record.series.is_empty() {
-        true => Some("bench with label saves a measurement under a name".to_owned()),
+        true => Some("run bench with label to save a measurement under a name".to_owned()),
         false => Some(
-            "the tool `compare` with two revisions, labels or records says whether they differ"
+            "run compare with two revisions, labels or records to see whether they differ"
                 .to_owned(),
         ),
     };

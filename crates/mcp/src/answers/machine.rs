@@ -74,12 +74,13 @@ pub(crate) fn machine(bytes: &[u8]) -> Result<Answer, String> {
         Fitness::Quiet => ("quiet", None),
         Fitness::Usable => (
             "usable",
-            Some("bench still compares well: its rounds are interleaved"),
+            Some("bench still gives good comparisons, because its rounds are interleaved"),
         ),
         Fitness::Unfit => (
             "unfit",
             Some(
-                "tell the user that current timings are worthless, with the most serious item; measure later",
+                "tell the user that timings are worthless at the moment, and name the most serious item; measure \
+                 later",
             ),
         ),
     };

@@ -270,19 +270,20 @@ fn of_row(row: &WhereRow) -> String {
 
 fn next(explanation: &Explanation) -> String {
     if let Some(names) = &explanation.explaining.names_by {
-        return format!("functions get names with {}", name(names));
+        return format!("for function names, run {}", name(names));
     }
     match explanation.findings.is_empty() {
         true => {
-            "no cause is known; look at the largest part of the time. Check a change with bench, comparing the old \
+            "no cause was found; look at the largest part of the time. Check a change with bench, comparing the old \
              and the new command"
                 .to_owned()
         }
         false if explanation.findings.iter().all(|one| one.proof.is_none()) => {
-            "make change 1, or run why with prove; then bench with the old and the new command shows what it saved"
+            "make change 1, or run why with prove; then run bench with the old and the new command to see what it \
+             saved"
                 .to_owned()
         }
-        false => "make change 1, then bench with the old and the new command shows what it saved"
+        false => "make change 1, then run bench with the old and the new command to see what it saved"
             .to_owned(),
     }
 }

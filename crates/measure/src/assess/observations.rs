@@ -1,5 +1,5 @@
 //! Observations about the runs of one benchmark beyond its figures, and whether they affect how far the
-//! figures can be trusted. A hint that appears in every session is ignored.
+//! figures can be trusted. Users would ignore a hint that appeared in every session.
 
 use fathom_model::{Metric, Run, Warning};
 
@@ -7,28 +7,28 @@ use super::values;
 
 /// An observation about the runs of one benchmark.
 pub(super) struct Observation {
-    /// Whether a reader should draw different conclusions because of it; the others are shown only on
-    /// request.
+    /// Whether it should change a reader's conclusions; other observations are shown only on request.
     pub(super) changes_belief: bool,
     /// The warning text.
     pub(super) said: Warning,
 }
 
-/// If two groups of runs are this far apart, a median between them, or of the larger one, isn't what a user
-/// of the program experiences. If another program uses the core's other hyperthread for a while, the groups
-/// are 10 to 25 % apart.
+/// If two groups of runs differ by at least this factor, neither a median between them nor that of the larger
+/// group is what a user of the program experiences. A program that uses the core's other hyperthread for a
+/// while separates the groups by 10 to 25 %.
 const FAR_MODES: f64 = 1.3;
-/// The same for a decided comparison: it is paired by round, so both sides had both modes.
+/// Like [`FAR_MODES`], for a decided comparison: it is paired by round, so both sides had both modes.
 const FAR_MODES_OF_DECIDED: f64 = 2.0;
-/// If the first and the last third of the runs differ by this much, the median describes a moving target.
+/// If the first and the last third of the runs differ by this share, the median describes a moving target.
 const FAR_DRIFT: f64 = 0.1;
-/// From this share of the time on, steal time affects the result.
+/// The share of the time from which steal time affects the result.
 const MUCH_STEAL: f64 = 0.05;
-/// A first run that takes this many times as long as the longest of the others did something else.
+/// If the first run takes at least this many times as long as the longest of the others, it did something
+/// else.
 const FAR_FIRST_RUN: f64 = 3.0;
 
-/// Returns the observations about one benchmark. `decided`: all comparisons are decided and stand as they
-/// are.
+/// Returns the observations about one benchmark. `decided`: all comparisons are decided, and no observation
+/// can change them.
 pub(super) fn of(runs: &[Run], benchmark: usize, decided: bool) -> Vec<Observation> {
     let mine: Vec<&Run> = runs
         .iter()
@@ -89,7 +89,7 @@ fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
             "drift",
             !decided && drift.abs() >= FAR_DRIFT,
             format!(
-                "speed drifted{by} during the measurement: the median is less certain than its interval says"
+                "speed drifted{by} during the measurement: the median is less certain than its interval suggests"
             ),
         );
     }
@@ -98,7 +98,8 @@ fn of_shape(clean: &[f64], decided: bool) -> Vec<Said> {
             "slow_first_run",
             first >= FAR_FIRST_RUN * others,
             format!(
-                "the first run took {}, and every later run at most {}: with -w 1 it does not count",
+                "the first run took {}, and every later run at most {}; -w 1 would turn it into a warm-up run, \
+                 which doesn't count",
                 time(first),
                 time(others)
             ),
@@ -128,7 +129,8 @@ fn of_machine(mine: &[&Run], wall: f64, decided: bool) -> Vec<Said> {
             "left_behind",
             true,
             format!(
-                "{left} of {} runs left processes running; their time is not in the numbers, and Fathom ended them",
+                "{left} of {} runs left processes running; Fathom terminated them, and the numbers exclude their \
+                 time",
                 mine.len()
             ),
         );

@@ -18,7 +18,7 @@ const WATCHED: [(Metric, f64); 6] = [
     (Metric::WriteCalls, 100.0),
 ];
 
-/// Returns the same pairs as `comparisons`, in each watched metric that differs clearly.
+/// Returns comparisons of the same pairs as `comparisons`, in each watched metric that differs clearly.
 pub(super) fn also_differ(
     runs: &[Run],
     question: &Question,
@@ -28,8 +28,9 @@ pub(super) fn also_differ(
     if !question.metrics.is_empty() {
         return Vec::new();
     }
-    // Each is tested by itself: an interval of identical programs is beyond such a factor far more rarely
-    // than a correction for six tests assumes, and with that correction ten rounds could show nothing.
+    // Each metric is tested on its own. Between identical programs, an interval exceeds such a factor far
+    // more rarely than a correction for six tests assumes; with that correction, ten rounds could show
+    // nothing.
     let mut found: Vec<Comparison> = WATCHED
         .iter()
         .flat_map(|(metric, _)| {
@@ -87,7 +88,7 @@ pub(super) fn without_ratio(
         warnings.extend(unknown.iter().map(|benchmark| Warning {
             id: "metric_not_known".to_owned(),
             benchmark: Some(*benchmark),
-            message: format!("{label} is not known for any run"),
+            message: format!("{label} could not be measured in any run"),
         }));
         for (references, subject) in question.against.comparisons(question.names.len()) {
             let has_ratio = comparisons
@@ -101,7 +102,7 @@ pub(super) fn without_ratio(
                     id: "no_ratio".to_owned(),
                     benchmark: Some(subject),
                     message: format!(
-                        "{label}: one side has 0 in every round, so there is no ratio"
+                        "{label} is 0 in every round on one side, so there is no ratio"
                     ),
                 });
             }

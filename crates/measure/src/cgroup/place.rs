@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The maximum number of groups to search if the own group can be identified only by its processes.
+/// The maximum number of groups to search if this process's group can be identified only by its processes.
 const MOST_SEARCHED: usize = 4096;
 
-/// Returns the folders of the own group and its ancestors, as far as they are mounted, in the hierarchy with
-/// this controller: of version 1 if present, otherwise version 2.
+/// Returns the folders of this process's group and its ancestors, as far as they are mounted, in the
+/// hierarchy with this controller: that of version 1 if present, otherwise that of version 2.
 pub(super) fn own_and_above(root: &Path, controller: &str) -> Option<Vec<PathBuf>> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
@@ -59,7 +59,8 @@ impl Mount<'_> {
         })
     }
 
-    /// Returns the own group, given its path from `/proc/self/cgroup`, and its ancestors.
+    /// Returns the folders of this process's group and its ancestors; `own` is the group's path from
+    /// `/proc/self/cgroup`.
     fn groups(&self, root: &Path, own: &str) -> Option<Vec<PathBuf>> {
         let point = root.join(self.point.trim_start_matches('/'));
         let folder = own_folder(&point, &self.shown, own)?;
@@ -73,8 +74,9 @@ impl Mount<'_> {
     }
 }
 
-/// Both paths are relative to the root of this process's namespace, and begin with `..` for groups outside of
-/// it.
+/// Returns the folder of this process's group in the mount at `point`, if it is visible there. The paths
+/// `shown` and `own` are relative to the root of this process's namespace, and begin with `..` for groups
+/// outside of it.
 fn own_folder(point: &Path, shown: &str, own: &str) -> Option<PathBuf> {
     let mut shown = parts(shown);
     let mut own = parts(own);
@@ -82,7 +84,7 @@ fn own_folder(point: &Path, shown: &str, own: &str) -> Option<PathBuf> {
     shown.drain(..common);
     own.drain(..common);
     let is_up = |part: &&Component| **part == Component::ParentDir;
-    // The own group is outside of the mount, or the mount shows a different part.
+    // This process's group is outside of the mount, or the mount shows a different part.
     if own.iter().any(|part| is_up(&part)) || !shown.iter().all(|part| is_up(&part)) {
         return None;
     }
@@ -103,7 +105,7 @@ fn parts(path: &str) -> Vec<Component<'_>> {
     parts.filter(|part| *part != Component::RootDir).collect()
 }
 
-/// Finds the group of this process at `below` in some folder that is `depth` levels down.
+/// Finds this process's group at the path `below` in some folder that is `depth` levels below `folder`.
 fn search(folder: &Path, depth: usize, below: &Path, left: &mut usize) -> Option<PathBuf> {
     if depth == 0 {
         return Some(folder.join(below)).filter(|group| holds_this_process(group));

@@ -11,7 +11,7 @@ fn system(files: &[(&str, &str)]) -> tempfile::TempDir {
     root
 }
 
-/// Mounts of both versions as in systemd's hybrid setup, with the root that each shows.
+/// Returns mounts of both versions, as in systemd's hybrid setup; `shown` is the root of each.
 fn hybrid(shown: &str) -> String {
     format!(
         "32 31 0:29 {shown} /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct\n\
@@ -74,7 +74,7 @@ fn the_least_limit_on_the_way_up_is_in_force_and_all_throttling_counts() {
 
 #[test]
 fn a_container_sees_its_own_group_at_the_mounts_root() {
-    // With its own namespace, and without: then the mount shows the container's part.
+    // With a cgroup namespace of its own, and without: then the mount shows the container's part.
     for (own, shown) in [("0::/\n", "/"), ("0::/docker/12ab\n", "/docker/12ab")] {
         let root = system(&[
             ("proc/self/cgroup", own),
@@ -99,7 +99,7 @@ fn a_group_beside_the_namespaces_root_is_found_where_it_is_mounted() {
     };
     let outside = files("/..");
     assert_eq!(CpuGroups::of(outside.path()).unwrap().limit(), Some(0.4));
-    // The namespace's own mount doesn't show it.
+    // The namespace's own mount doesn't show this group.
     assert_eq!(CpuGroups::of(files("/").path()), None);
 }
 

@@ -1,5 +1,5 @@
 //! Delays calls one by one: the kernel notifies Fathom of each call, and Fathom lets the caller continue
-//! after a while.
+//! after the delay.
 //!
 //! A notification costs two context switches, some 10 us, even if no delay is added. The command without a
 //! delay therefore gets notifications too.
@@ -64,7 +64,7 @@ impl Asked {
         self.shared.each_ns.store(each, Relaxed);
     }
 
-    /// Returns the sum of the delays since then, in nanoseconds.
+    /// Returns the sum of the delays since [`begin`](Self::begin), in nanoseconds.
     pub(crate) fn delayed_ns(&self) -> u64 {
         self.shared.delayed_ns.load(Relaxed)
     }
@@ -80,7 +80,7 @@ impl Drop for Asked {
     }
 }
 
-/// A held caller, with the times since when and until when it is held.
+/// A held caller, with the start and the end of its delay.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     until: u64,

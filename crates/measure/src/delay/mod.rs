@@ -1,5 +1,5 @@
-//! Adds a known delay to calls or to a thread: the share of it that appears in the total time lies on the
-//! critical path.
+//! Adds a known delay to calls or to a thread. The share of the delay that appears in the total time is the
+//! share that was on the critical path.
 //!
 //! Calls are delayed by their filter's own instructions ([`crate::Steps`]). If there are few calls, they are
 //! delayed one by one: the kernel notifies Fathom of each. A thread is stopped for a fraction of the time

@@ -41,7 +41,7 @@ impl Stopper {
         Ok(Stopper { ends, thread })
     }
 
-    /// Ends the stops, and returns their sum in nanoseconds.
+    /// Ends the stopping, and returns the total time that the threads were stopped, in nanoseconds.
     pub(crate) fn finish(self) -> u64 {
         self.ends.store(true, Relaxed);
         self.thread.join().unwrap_or_default()
@@ -156,7 +156,7 @@ fn stop_for(tid: i32, time: Duration) -> Option<u64> {
     }
     request(libc::PTRACE_INTERRUPT, 0);
     let mut status = 0;
-    // SAFETY: `status` is live. This waits only for the given thread, which the calling thread traces.
+    // SAFETY: `status` is live. The call waits only for the given thread, which the calling thread traces.
     let waited = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
     if waited != tid || !libc::WIFSTOPPED(status) {
         return None;
@@ -172,7 +172,7 @@ fn stop_for(tid: i32, time: Duration) -> Option<u64> {
         _ => 0,
     };
     if request(libc::PTRACE_DETACH, signal as usize) != 0 {
-        // The thread was killed meanwhile. Its parent is notified only after its tracer has reaped it.
+        // The thread was killed in the meantime. Its parent is notified only after its tracer has reaped it.
         // SAFETY: as above.
         unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
     }
@@ -205,7 +205,7 @@ mod tests {
     fn a_thread_is_found_by_its_place_or_its_name() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let tid = child.id() as i32;
-        // Until it has executed the other program, it has the name of this one.
+        // Until the child has executed the other program, it has the name of this one.
         while name_of(tid, tid).as_deref() != Some("sleep") {
             std::thread::yield_now();
         }

@@ -1,8 +1,8 @@
 //! Runs hooks, and kills what they leave running.
 //!
 //! A separate launcher becomes the parent of every orphaned process, whatever its group or session, and kills
-//! them all on request or when Fathom dies. A server that a hook leaves running is used by the runs, and is
-//! killed when they are over.
+//! them all on request or when Fathom dies. A server that a hook leaves running stays available to the runs
+//! and is killed after them.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -19,21 +19,21 @@ use crate::{Iteration, environment, interrupt, lookup};
 const KEPT_BYTES: u64 = 4096;
 
 thread_local! {
-    /// A launcher ends with the thread that started it, so each thread has its own.
+    /// The runners of each thread: a launcher ends with the thread that started it.
     static RUNNERS: RefCell<Runners> = const { RefCell::new(Runners { around_all: None, around_one: None }) };
 }
 
 #[derive(Default)]
 struct Runners {
-    /// For `--setup` and `--cleanup`.
+    /// The runner for `--setup` and `--cleanup`.
     around_all: Option<Runner>,
-    /// For `--prepare` and `--conclude`: processes left by one round don't survive into the next.
+    /// The runner for `--prepare` and `--conclude`: processes left by one round don't survive into the next.
     around_one: Option<Runner>,
 }
 
-/// Kills what hooks of this thread have left running.
+/// Kills all processes that hooks of this thread have left running.
 pub fn end() {
-    // Dropped outside of the borrow, because dropping waits.
+    // Drop the runners outside of the borrow, because dropping one waits.
     let runners = RUNNERS.with_borrow_mut(std::mem::take);
     drop(runners);
 }
@@ -131,7 +131,8 @@ impl Runner {
             longest: Duration::MAX,
             left_before: 0,
             began_ns: now_ns(),
-            // `--cleanup` runs after the signal that stopped the others; another signal ends it.
+            // `--cleanup` runs after the signal that stopped the others; another signal ends `--cleanup` as
+            // well.
             follows_a_stop: interrupt::stopped(),
         };
         let before = self.errors.seek(SeekFrom::End(0))?;
@@ -156,7 +157,7 @@ impl Runner {
 
 fn unnamed_file() -> io::Result<File> {
     let file = File::from(anonymous_file(c"fathom-hook-errors", 0)?);
-    // SAFETY: takes numbers. Its writers append.
+    // SAFETY: takes only numbers. The file's writers append.
     match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(file),

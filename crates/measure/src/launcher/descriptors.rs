@@ -15,7 +15,7 @@ fn high(descriptor: OwnedFd) -> io::Result<OwnedFd> {
 }
 
 pub(super) fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: takes numbers.
+    // SAFETY: takes only numbers.
     let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 64) };
     if copy < 0 {
         return Err(io::Error::last_os_error());
@@ -26,8 +26,8 @@ pub(super) fn duplicate(descriptor: RawFd) -> io::Result<OwnedFd> {
 
 pub(crate) fn anonymous_file(name: &std::ffi::CStr, flags: libc::c_uint) -> io::Result<OwnedFd> {
     let flags = libc::MFD_CLOEXEC | flags;
-    // SAFETY: a NUL-terminated string and numbers. As a raw system call, because glibc has it only since
-    // 2.27.
+    // SAFETY: a NUL-terminated string and numbers. This is a raw system call because glibc has the function
+    // only since 2.27.
     let file = unsafe { libc::syscall(libc::SYS_memfd_create, name.as_ptr(), flags) };
     if file < 0 {
         return Err(io::Error::last_os_error());

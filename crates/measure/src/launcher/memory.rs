@@ -48,7 +48,7 @@ impl Memory {
         unsafe { self.0.as_ptr().cast::<u8>().add(PIPELINE).cast() }
     }
 
-    /// Returns the current job, and when its run began; 0 if it hasn't.
+    /// Returns the current job and the time at which its run began, or 0 if it hasn't begun.
     pub(super) fn current(self) -> (usize, u64) {
         // SAFETY: aligned words in shared memory that the launcher writes concurrently, hence volatile.
         unsafe {
@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Returns the processes that a job runs: its own, and a pipeline's stages.
+    /// Returns the processes that a job runs: its own, and the stages of a pipeline.
     pub(super) fn processes(self, job: usize) -> impl Iterator<Item = i32> {
         // SAFETY: an aligned word in shared memory that the launcher writes concurrently, hence volatile.
         let child = unsafe {
@@ -71,7 +71,7 @@ impl Memory {
         all.filter(|child| *child > 0)
     }
 
-    /// Returns the processes of the stages that are running; 0 for one that wasn't started.
+    /// Returns the processes of the running pipeline's stages; 0 for a stage that wasn't started.
     fn stages(self) -> impl Iterator<Item = i32> {
         let area = self.area();
         // SAFETY: aligned words in shared memory, within the array.
@@ -82,7 +82,7 @@ impl Memory {
         })
     }
 
-    /// Ends the run of this job, and lets no other one begin.
+    /// Ends the run of this job, and prevents another one from starting.
     pub(super) fn kill_tree(self, job: usize) {
         // SAFETY: an aligned word in shared memory, which the launcher reads in the same way.
         unsafe {
@@ -90,8 +90,8 @@ impl Memory {
             (&raw mut (*shared).control.kill_tree).write_volatile(job as u32 + 1);
         }
         for child in self.processes(job) {
-            // SAFETY: plain numbers. A child is reaped right before the launcher goes on, and a stage only
-            // after all have ended, so the pids are still theirs.
+            // SAFETY: takes only numbers. A child is reaped right before the launcher goes on, and a stage
+            // only after all have ended, so the pids still belong to them.
             unsafe {
                 libc::kill(-child, libc::SIGKILL);
                 libc::kill(child, libc::SIGKILL);

@@ -14,9 +14,10 @@ pub(crate) struct StageOrder<'a> {
     pub order: Order<'a>,
     /// The descriptor for standard input, used if the order names no file; may be `NEIGHBOUR`.
     pub input_fd: i32,
-    /// How long after the others to start it.
+    /// How much later than the others to start this stage.
     pub delay: Duration,
-    /// Whether the launcher closes its two descriptors after starting the stage: they are for one run.
+    /// Whether the launcher closes the stage's two descriptors after starting it, because they are for one
+    /// run.
     pub close_after: bool,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct PipelineAnswer {
 }
 
 impl Launcher {
-    /// Runs all stages at once and waits for them. `Err` only if the launcher itself is gone, or if arguments
+    /// Runs all stages at once and waits for them. Fails only if the launcher itself is gone, or if arguments
     /// and environment don't fit.
     pub(crate) fn run_pipeline(
         &mut self,
@@ -48,7 +49,7 @@ impl Launcher {
         self.directory = PathBuf::new();
         let area = self.memory.area();
         for (index, stage) in stages.iter().enumerate() {
-            // Every stage changes to its directory, because the one before may have had another.
+            // Every stage changes to its own directory, because the previous stage may have had another one.
             let job = strings.job(&stage.order, Path::new(""), &mut known)?;
             // SAFETY: mapped, within the array; the launcher waits for a command and doesn't access it.
             unsafe {
@@ -85,7 +86,7 @@ impl Launcher {
                 left_behind: (*area).left_behind,
             }
         };
-        // SAFETY: as above. From now on, no pid there is a process of ours.
+        // SAFETY: as above. From now on, no pid in the array belongs to a process of ours.
         unsafe { (*area).count = 0 };
         Ok((answer, ended))
     }

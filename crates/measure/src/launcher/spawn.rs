@@ -1,4 +1,4 @@
-//! Starts the launcher without copying Fathom's memory: it exists before Fathom continues.
+//! Starts the launcher without copying Fathom's memory. Fathom continues once the launcher exists.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -7,8 +7,8 @@ use std::os::fd::RawFd;
 use std::ptr::null_mut;
 
 /// Runs the program behind a descriptor under the given `name`, with `/dev/null` as standard input, output
-/// and error, no environment, and each of `places` (our number, its number). None of its numbers may equal
-/// one of ours.
+/// and error, and no environment. `places` lists the descriptors that it gets: our number and its number.
+/// None of its numbers may equal one of ours.
 pub(super) fn spawn(
     program: RawFd,
     name: &CStr,
@@ -43,8 +43,9 @@ pub(super) fn spawn(
     Ok(pid)
 }
 
-/// Attributes applied between its creation and its exec. Signals have the state that programs expect: none is
-/// blocked, and SIGPIPE, which Rust ignores, and SIGXFSZ, which Fathom ignores, have their default action.
+/// Attributes applied between the child's creation and its exec. Signals have the state that programs expect:
+/// none is blocked, and SIGPIPE, which Rust ignores, and SIGXFSZ, which Fathom ignores, have their default
+/// action.
 struct Attributes {
     actions: MaybeUninit<libc::posix_spawn_file_actions_t>,
     attributes: MaybeUninit<libc::posix_spawnattr_t>,

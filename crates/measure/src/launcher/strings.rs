@@ -1,5 +1,5 @@
-//! Strings and arrays of strings, laid out in the shared memory in the format that the launcher's programs
-//! get.
+//! Strings and arrays of strings, laid out in the shared memory in the format that a program gets at its
+//! start.
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +10,7 @@ use super::memory::Memory;
 use crate::call_filter::CallFilter;
 use fathom_launcher::shared::{BASE, Job, SIZE};
 
-/// NUL-terminated strings, stored consecutively: written to the shared memory in one piece.
+/// NUL-terminated strings, stored consecutively so that they are written to the shared memory in one piece.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
     pub(super) bytes: Vec<u8>,
@@ -30,6 +30,8 @@ impl Block {
         filled: 0,
     };
 
+    /// Creates a block of these strings.
+    ///
     /// # Errors
     /// `InvalidInput` if a string contains a zero byte.
     pub(crate) fn new<'a>(strings: impl IntoIterator<Item = &'a [u8]>) -> io::Result<Block> {
@@ -56,13 +58,13 @@ impl Block {
         Ok(())
     }
 
-    /// Lengthens the last string, after which none is added, by less than [`Block::MOST_FILLED`] meaningless
-    /// bytes.
+    /// Appends fewer than [`Block::MOST_FILLED`] meaningless bytes to the last string. No string may be added
+    /// afterwards.
     pub(crate) fn fill(&mut self, bytes: usize) {
         self.filled = bytes.min(FILLER.len() - 1);
     }
 
-    /// A string is lengthened by less than this.
+    /// A string is lengthened by fewer bytes than this.
     pub(crate) const MOST_FILLED: usize = FILLER.len();
 
     pub(crate) fn clear(&mut self) {
@@ -87,7 +89,7 @@ pub(super) struct Common {
     filter: u64,
 }
 
-/// Appends to the string area of the shared memory; returns addresses in the launcher.
+/// Appends data to the string area of the shared memory, and returns its addresses in the launcher.
 pub(super) struct Strings {
     pub(super) memory: Memory,
     pub(super) at: usize,
@@ -137,7 +139,7 @@ impl Strings {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let address = self.bytes(bytes)?;
-        // The memory after it may hold an earlier job's strings, so the zero is written too.
+        // The memory after the string may hold an earlier job's strings, so the zero is written too.
         if self.at >= SIZE {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
@@ -151,7 +153,7 @@ impl Strings {
         path.map_or(Ok(0), |path| self.string(path.as_os_str().as_bytes()))
     }
 
-    /// Appends all strings of an order. `directory` is the launcher's directory at that time.
+    /// Appends all strings of an order. `directory` is the launcher's directory when it starts the job.
     pub(super) fn job(
         &mut self,
         order: &Order,
@@ -215,7 +217,7 @@ impl Strings {
         })
     }
 
-    /// Appends the array of pointers to the strings of all blocks, which are at these addresses.
+    /// Appends an array of pointers to all strings of these blocks, each given with its address.
     fn array(&mut self, blocks: &[(u64, &Block)]) -> io::Result<u64> {
         let mut pointers =
             Vec::with_capacity(8 * (blocks.iter().map(|(_, b)| b.starts.len()).sum::<usize>() + 1));

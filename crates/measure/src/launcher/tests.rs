@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Runs a shell script once, after `limit` has been set for the launcher and what it starts.
+/// Runs a shell script once.
 fn run(launcher: &mut Launcher, script: &str) -> (Answer, Ended) {
     let words: [&[u8]; 3] = [b"sh", b"-c", script.as_bytes()];
     let order = Order {
@@ -50,7 +50,7 @@ fn a_record_that_may_not_grow_ends_no_run() {
         )
     };
     assert_eq!(set, 0);
-    // The second one starts after a record could not be written.
+    // The second run starts after a record could not be written.
     let script =
         "ignored=$(sed -n s/SigIgn:.//p /proc/self/status); [ $((0x$ignored & 0x1000000)) = 0 ]";
     for _ in 0..2 {

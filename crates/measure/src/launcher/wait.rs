@@ -17,18 +17,20 @@ pub(crate) enum Ended {
     ByItself,
     TimedOut,
     Interrupted,
-    /// The command needed the terminal, which stops processes that are not in its foreground; without being
-    /// killed, it would stay stopped forever.
+    /// The command needed the terminal, which stops processes that are not in its foreground. Unless killed,
+    /// the command would stay stopped forever.
     StoppedByTerminal,
-    /// It stopped the launcher, its parent, which was continued immediately: see [`super::watchdog`].
+    /// The command stopped the launcher, its parent, which was continued immediately: see
+    /// [`super::watchdog`].
     StoppedParent,
-    /// It killed the launcher, its parent, or another process did so while it ran. The processes it had
-    /// created were killed.
+    /// The command killed the launcher, its parent, or another process did so while the command ran. The
+    /// processes that the launcher had created were killed.
     KilledParent,
 }
 
 impl Ended {
-    /// Returns the error for a run that stopped, or was stopped, for good; `command`: what ran.
+    /// Returns the error for a run that the terminal stopped, or whose launcher was stopped or killed.
+    /// `command` returns the text of the command.
     pub(crate) fn stopped(self, command: impl FnOnce() -> String) -> Option<MeasureError> {
         match self {
             Ended::StoppedByTerminal => {
@@ -49,7 +51,7 @@ impl Ended {
 }
 
 impl Launcher {
-    /// Waits for the byte that means 'done'. Returns the job that had to be ended, if any, and why.
+    /// Waits for the byte that means 'done'. Returns the job that had to be ended, if any, and the reason.
     /// `follows_a_stop`: as in [`super::Terms`].
     pub(super) fn wait(
         &mut self,
@@ -128,8 +130,8 @@ impl Launcher {
         }
     }
 
-    /// Waits this many milliseconds for any event that ends the wait, or after a kill only for the end.
-    /// Returns the result of poll(2), and whether the runs are done.
+    /// Waits up to `patience` milliseconds for any event that ends the wait or, after a kill, only for the
+    /// end of the runs. Returns the result of poll(2), and whether the runs are done.
     fn poll(&self, killed: bool, follows_a_stop: bool, patience: i32) -> (i32, bool) {
         let watch = |fd| libc::pollfd {
             fd,

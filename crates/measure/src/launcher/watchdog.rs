@@ -1,9 +1,9 @@
 //! Continues the launcher when a command has stopped it.
 //!
 //! The launcher is a command's parent, which the command may stop (`kill -STOP $PPID`). Then the end of the
-//! run would go unnoticed, and what it left behind could not be killed. Therefore a thread sleeps until the
-//! kernel reports that the launcher has stopped: it ends the run, which can no longer be measured, and
-//! continues the launcher.
+//! run would go unnoticed, and processes that it left behind could not be killed. Therefore a thread sleeps
+//! until the kernel reports that the launcher has stopped. The thread then ends the run, which can no longer
+//! be measured, and continues the launcher.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -21,23 +21,23 @@ const NONE: i32 = -1;
 pub(super) struct Watchdog {
     /// The job that was running when the launcher was stopped.
     stopped_in: Arc<AtomicI32>,
-    /// An eventfd that is readable from then on.
+    /// An eventfd that is readable once the launcher was stopped.
     noticed: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
-    /// Watches this child of ours.
+    /// Watches `launcher`, a child of this process.
     ///
     /// # Errors
     /// Errors of the system, if no further thread or descriptor is available.
     pub(super) fn start(launcher: libc::pid_t, memory: Memory) -> io::Result<Watchdog> {
-        // SAFETY: takes numbers.
+        // SAFETY: takes only numbers.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, launcher, 0) } as libc::c_int;
         if process < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: takes numbers.
+        // SAFETY: takes only numbers.
         let noticed = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
         if noticed < 0 {
             return Err(io::Error::last_os_error());
@@ -71,12 +71,12 @@ impl Watchdog {
         unsafe { libc::read(self.descriptor(), count.as_mut_ptr().cast(), count.len()) };
     }
 
-    /// Returns a descriptor that is readable once a job was ended for that reason.
+    /// Returns a descriptor that is readable once a job was ended because the launcher was stopped.
     pub(super) fn descriptor(&self) -> RawFd {
         self.noticed.as_raw_fd()
     }
 
-    /// Returns the job that was ended because the launcher was stopped while it ran.
+    /// Returns the job that was running when the launcher was stopped, and was therefore ended.
     pub(super) fn stopped_in(&self) -> Option<usize> {
         usize::try_from(self.stopped_in.load(Ordering::Acquire)).ok()
     }
@@ -103,13 +103,14 @@ unsafe impl Send for Watch {}
 impl Watch {
     fn until_it_ends(self) {
         while self.has_stopped() {
-            // The launcher is stopped: this is its job, and the processes have not been reaped. A process it
-            // had created but not yet recorded is killed by the waiting side.
+            // The launcher is stopped, so this is its current job, and its processes have not been reaped.
+            // The waiting side kills a process that the launcher had created but not yet recorded.
             let (job, _) = self.memory.current();
             self.memory.kill_tree(job);
             self.stopped_in.store(job as i32, Ordering::Release);
             let (none, one) = (0usize, 1u64.to_ne_bytes());
-            // SAFETY: takes numbers and a null pointer for the optional details; eight bytes.
+            // SAFETY: passes only numbers, a null pointer for the optional details, and a buffer of eight
+            // bytes.
             unsafe {
                 libc::write(self.noticed.as_raw_fd(), one.as_ptr().cast(), one.len());
                 libc::syscall(
@@ -123,8 +124,8 @@ impl Watch {
         }
     }
 
-    /// Sleeps until the launcher stops; returns false once it has ended, leaving the exit status for another
-    /// wait.
+    /// Sleeps until the launcher stops. Returns false once it has ended, and leaves the exit status for
+    /// another wait.
     fn has_stopped(&self) -> bool {
         loop {
             // SAFETY: an all-zero siginfo is valid; the call fills it in.

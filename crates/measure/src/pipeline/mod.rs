@@ -27,7 +27,7 @@ pub use trace_round::{TracedRound, trace_round};
 pub fn capacity() -> u64 {
     let read = || -> io::Result<u64> {
         let (end, _other) = pipe()?;
-        // SAFETY: takes a number.
+        // SAFETY: takes only numbers.
         let bytes = unsafe { libc::fcntl(end.as_raw_fd(), libc::F_GETPIPE_SZ) };
         u64::try_from(bytes).map_err(|_| io::Error::last_os_error())
     };

@@ -5,9 +5,8 @@ use fathom_model::{Exit, PipeRound, StageRun};
 /// The status a shell returns for a command that SIGPIPE ended.
 const SHELL_SIGPIPE: i32 = 128 + libc::SIGPIPE;
 
-/// Reports whether stage `index` was ended by SIGPIPE, or is a shell that reports this about its command: it
-/// wrote after its reader had closed the pipe. A pipeline that ends early does so in this way, and that is
-/// not a failure.
+/// Reports whether SIGPIPE ended stage `index`, or the stage is a shell that reports this about its command:
+/// it wrote after its reader had closed the pipe. This is how a pipeline ends early, and it is not a failure.
 pub fn is_sigpipe(stages: &[StageRun], index: usize) -> bool {
     let has_reader = index + 1 < stages.len();
     has_reader
@@ -27,7 +26,7 @@ pub fn failed(stages: &[StageRun], index: usize) -> bool {
     !stages[index].exit.is_success() && !is_sigpipe(stages, index)
 }
 
-/// Reports whether the stage that this one writes to had already ended when it ended.
+/// Reports whether the stage that reads this one's output ended before this one did.
 pub(super) fn reader_was_gone(stages: &[StageRun], index: usize) -> bool {
     stages
         .get(index + 1)

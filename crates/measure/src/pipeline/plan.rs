@@ -12,7 +12,7 @@ use crate::{CommandLine, Hook, Iteration, MeasureError};
 pub enum HowMany {
     /// After this many rounds.
     Exactly(u32),
-    /// After `soft` time, if `minimum` rounds are complete; at most `maximum` rounds.
+    /// After the time `soft`, if `minimum` rounds are complete; at most `maximum` rounds.
     Until {
         /// The minimum number of rounds.
         minimum: u32,
@@ -32,7 +32,7 @@ pub struct PipePlan {
     pub names: Vec<String>,
     /// The delay of each stage, for a comparison with a late start.
     pub delays: Option<Vec<Duration>>,
-    /// How to stage the inputs; `None` for not at all.
+    /// How to stage the inputs; `None` to stage none.
     pub staging: Option<Staging>,
     /// When to stop.
     pub rounds: HowMany,
@@ -62,7 +62,7 @@ impl PipePlan {
 /// A kind of run in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The pipeline once before the rounds, with Fathom between the stages; or uncounted.
+    /// The first run of the pipeline, with Fathom between the stages; not counted as a round.
     First,
     /// The pipeline.
     Live,
@@ -72,7 +72,7 @@ pub enum Kind {
     Alone(usize),
 }
 
-/// Receives every step.
+/// Is notified of each step of a measurement.
 pub trait Watcher {
     /// A run is about to start.
     fn starts(&mut self, round: u32, kind: Kind);

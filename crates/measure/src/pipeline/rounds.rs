@@ -18,15 +18,15 @@ use crate::{MeasureError, interrupt};
 
 /// The descriptor number in the launcher of the second stage's staged input; the others follow.
 const INPUTS: i32 = fd::EXTRA + MOST_STAGES as i32;
-/// A stage that takes this many times as long alone as the whole pipeline, plus a margin, is waiting for
-/// something that only the pipeline provides.
+/// A stage that takes this many times as long alone as the whole pipeline, plus a margin, waits for something
+/// that only the pipeline provides.
 const ALONE_PATIENCE: u32 = 20;
 const ALONE_LEAST: Duration = Duration::from_secs(2);
 
 /// Stages the inputs and runs the rounds.
 ///
 /// # Errors
-/// If a stage can't be started, fails (unless that is ignored), exceeds its time, or if the user interrupts
+/// If a stage can't be started, fails (unless that is ignored) or exceeds its time, or if the user interrupts
 /// before a round is complete.
 pub fn conduct(plan: &PipePlan, watcher: &mut dyn Watcher) -> Result<PipeSession, MeasureError> {
     let mut session = Session::begin(plan, watcher)?;
@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
             stage,
             from: match stage {
                 0 => From::Command,
-                // The launcher opens its own descriptor again, from the beginning of the file.
+                // The launcher reopens its own descriptor, to read from the beginning of the file.
                 _ => From::Path(PathBuf::from(format!("/proc/self/fd/{}", place(stage)))),
             },
             to: if stage == last {
@@ -220,7 +220,9 @@ impl<'a> Session<'a> {
         let alone = &mut self.alone[stage];
         if !ran.cut_short.is_empty() {
             let seconds = self.alone_timeout.unwrap_or_default().as_secs_f64();
-            alone.not_run = Some(format!("alone it was still running after {seconds:.1} s"));
+            alone.not_run = Some(format!(
+                "run alone, it was still running after {seconds:.1} s"
+            ));
             alone.wall_ns.clear();
             alone.cpu_ns.clear();
             self.runner.sweep();
@@ -228,14 +230,14 @@ impl<'a> Session<'a> {
         }
         if !run.exit.is_success() && !self.plan.ignore_failure {
             alone.not_run = Some(match run.exit {
-                Exit::Code(code) => format!("alone it failed with exit code {code}"),
+                Exit::Code(code) => format!("run alone, it failed with exit code {code}"),
                 Exit::Signal(signal) => {
                     format!(
-                        "alone it was ended by {}",
+                        "run alone, it was ended by {}",
                         crate::error::signal_name(signal)
                     )
                 }
-                Exit::TimedOut => "alone it took too long".to_string(),
+                Exit::TimedOut => "run alone, it took too long".to_string(),
             });
             alone.wall_ns.clear();
             alone.cpu_ns.clear();
@@ -280,7 +282,7 @@ fn why_not_alone(first: &PipeRound, kept: &[Kept], stage: usize) -> Option<Strin
         return Some(format!("its input is not staged: {why}"));
     }
     is_sigpipe(&first.stages, stage).then(|| {
-        "it runs until its reader closes the pipe (SIGPIPE), so alone it might never end"
+        "it runs until its reader closes the pipe (SIGPIPE), so run alone it might never end"
             .to_string()
     })
 }

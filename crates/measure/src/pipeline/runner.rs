@@ -87,12 +87,17 @@ pub(super) struct Runner {
 }
 
 impl Prepared {
+    /// Prepares a command; `here` is the directory that its working directory is relative to.
+    ///
     /// # Errors
     /// If an argument or a variable contains a zero byte.
     pub(super) fn new(command: &CommandLine, here: &Path) -> Result<Prepared, MeasureError> {
         let refused = |error: io::Error| MeasureError::Spawn {
             name: command.arguments[0].to_string_lossy().into_owned(),
-            error: io::Error::new(error.kind(), "an argument or variable contains a zero byte"),
+            error: io::Error::new(
+                error.kind(),
+                "an argument or environment variable contains a NUL byte",
+            ),
         };
         let environment = environment_of(command);
         Ok(Prepared {
@@ -210,7 +215,7 @@ impl Runner {
                 bytes: stage.arguments.len() + stage.environment.len(),
             };
             if ended == Ended::ByItself {
-                // A stage that was never begun isn't the reason: another stage could not be started.
+                // A stage that was never begun isn't the cause: another stage could not be started.
                 if answer.failed_step != crate::launcher::step::NOT_STARTED {
                     check_start(answer, &wanted)?;
                 }

@@ -1,7 +1,7 @@
-//! One round in which Fathom stands between the stages and keeps what each one wrote.
+//! One round in which Fathom is between the stages and keeps what each one writes.
 //!
-//! It is never timed. Stages that depend on each other (one closes its input, and the other gets SIGPIPE)
-//! behave as in the live pipeline, so the kept data is what the next stage really gets.
+//! This round is never timed. Stages that depend on each other (one closes its input, and the other gets
+//! SIGPIPE) behave as in the live pipeline, so the kept data is what the next stage really gets.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -38,7 +38,7 @@ pub struct Staging {
 #[derive(Debug)]
 pub(super) struct Kept {
     pub input: StagedInput,
-    /// Absent if it isn't kept.
+    /// The file with the input; absent if it isn't kept.
     pub file: Option<File>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn stage(
     options: &RunOptions,
 ) -> Result<(Ran, Vec<Kept>), MeasureError> {
     let failed = |error| MeasureError::Launcher {
-        what: "could not be given its pipes",
+        what: "could not be connected to its pipes",
         error,
     };
     let links = prepared.len() - 1;
@@ -108,7 +108,7 @@ pub(super) fn stage(
         let pumped = pump.join().unwrap_or_else(|_| Pumped {
             written: 0,
             taken: 0,
-            kept: Err("the thread that kept it failed".to_string()),
+            kept: Err("the thread that stored it failed".to_string()),
         });
         kept.push(keep(link + 1, path, pumped));
     }
@@ -160,7 +160,7 @@ fn create(path: Option<&Path>) -> Result<File, MeasureError> {
         return made
             .map(File::from)
             .map_err(|error| MeasureError::Launcher {
-                what: "could not get memory for staged input",
+                what: "could not allocate memory for staged input",
                 error,
             });
     };
@@ -196,7 +196,7 @@ fn pump(
             };
             done.written += got as u64;
             keep_piece(&mut done.kept, &buffer[..got], &left);
-            // The reader has closed its input: the writer must notice it as it would without Fathom.
+            // The reader has closed its input, and the writer must notice that as it would without Fathom.
             if to.write_all(&buffer[..got]).is_err() {
                 break;
             }
@@ -222,10 +222,10 @@ fn keep_piece(kept: &mut Result<File, String>, piece: &[u8], left: &AtomicU64) {
         left.checked_sub(length)
     });
     let why = match enough {
-        Err(_) => "it is more than --stage-limit allows".to_string(),
+        Err(_) => "it is larger than --stage-limit allows".to_string(),
         Ok(_) => match file.write_all(piece) {
             Ok(()) => return,
-            Err(error) => format!("it can't be kept: {error}"),
+            Err(error) => format!("it can't be stored: {error}"),
         },
     };
     // Frees the memory.

@@ -5,13 +5,13 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::emptying::{Empty, Emptying, Tail, read};
 
-/// More than the largest pipe that a user may create (1 MiB) holds.
+/// More bytes than the largest pipe that a user may create can hold (1 MiB).
 const MOST_AT_ONCE: usize = 1 << 21;
 
 struct State {
     errors: Vec<(OwnedFd, Tail)>,
     stdout: OwnedFd,
-    /// The destination of standard output, without copying.
+    /// `/dev/null`, to which standard output is moved without copying.
     null: OwnedFd,
     buffer: Vec<u8>,
 }

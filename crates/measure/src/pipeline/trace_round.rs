@@ -18,7 +18,7 @@ use crate::{CommandLine, MeasureError, Output, traced_input};
 
 /// Shorter waits are counted, but not placed on the timeline.
 const SHORTEST_WAIT: Duration = Duration::from_micros(5);
-/// 40 MB of memory; further waits are counted, but not placed on the timeline.
+/// The maximum number of waits on the timeline, which take 40 MB of memory; further waits are only counted.
 const MOST_WAITS: usize = 400_000;
 
 /// A traced round, as recorded.
@@ -42,7 +42,7 @@ pub fn trace_round(
     stop: Arc<AtomicBool>,
 ) -> Result<TracedRound, MeasureError> {
     let failed = |error| MeasureError::Launcher {
-        what: "could not make pipes for the traced round",
+        what: "could not create pipes for the traced round",
         error,
     };
     plan.prepare(0)?;
@@ -80,7 +80,7 @@ pub fn trace_round(
         }),
         labels: links.iter().map(|l| (l.clone(), l.clone())).collect(),
         stop: Some(stop),
-        // They aren't needed here, and would slow the stages down.
+        // Fault times aren't needed here, and would slow the stages down.
         fault_times: false,
         ..TraceOptions::default()
     };
@@ -88,7 +88,7 @@ pub fn trace_round(
     let group = trace_group(members, tier, &options)?;
     drop(pinned);
     if let Some(drain) = drain {
-        // It only reads; if it failed, the last stage saw a closed pipe.
+        // The thread only reads; if it failed, the last stage saw a closed pipe.
         let _ = drain.join();
     }
     Ok(TracedRound { group, links })
@@ -131,7 +131,7 @@ fn output(plan: &PipePlan, output: &Output) -> Result<(Io, Option<Drain>), Measu
         Output::Pipe => {
             let (read, write) = super::pipe().map_err(failed("a pipe".as_ref()))?;
             let thread = std::thread::spawn(move || {
-                // The content doesn't matter; this ends when the pipe is closed.
+                // The content doesn't matter; the copy ends when the pipe is closed.
                 let _ = std::io::copy(&mut File::from(read), &mut std::io::sink());
             });
             (Io::Fd(write), Some(thread))
@@ -148,7 +148,7 @@ fn link_text(end: &OwnedFd) -> String {
     )
 }
 
-/// Restricts the calling thread to some CPUs while this lives; the stages inherit it.
+/// Restricts the calling thread to some CPUs until dropped; the stages inherit the restriction.
 struct Pinned(Option<libc::cpu_set_t>);
 
 impl Pinned {

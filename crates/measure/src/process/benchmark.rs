@@ -20,8 +20,8 @@ pub(super) struct Benchmark {
     pub(super) environment: Block,
     /// The CPUs it may use, if set for this benchmark alone.
     own_cpu_mask: Vec<u8>,
-    /// Whether its last run wrote to standard error. The tail must be attributed to one run, so such runs are
-    /// passed one by one.
+    /// Whether its last run wrote to standard error. Such runs are passed one by one, so that the tail can be
+    /// attributed to one of them.
     pub(super) complains: bool,
 }
 
@@ -36,7 +36,7 @@ impl Benchmark {
         words.join(" ")
     }
 
-    /// Returns the parts that are the same for all its runs.
+    /// Returns an order with the parts that are the same for all runs of the benchmark.
     pub(super) fn order<'a>(&'a self, options: &ProcessOptions, cpu_mask: &'a [u8]) -> Order<'a> {
         let show = options.show_output;
         Order {
@@ -75,9 +75,10 @@ pub(super) fn prepare(
     let refused = |error| MeasureError::Spawn {
         name: command.arguments[0].to_string_lossy().into_owned(),
         error: match error {
-            io::ErrorKind::InvalidInput => {
-                io::Error::new(error, "an argument or variable contains a zero byte")
-            }
+            io::ErrorKind::InvalidInput => io::Error::new(
+                error,
+                "an argument or environment variable contains a NUL byte",
+            ),
             other => other.into(),
         },
     };

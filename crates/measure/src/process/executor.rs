@@ -11,9 +11,9 @@ use crate::launcher::{Answer, Ended, Order, SLOTS, Terms, fd, now_ns, step};
 use crate::startup::watch::Watched;
 use crate::{Attempt, Executor, MeasureError, RunReport};
 
-/// How long the CPUs rest before the first run. The scheduler remembers for some 30 ms which of them had
-/// work, and places a short program that starts in that time on a different CPU than later ones, where it
-/// takes 10 to 20 % longer.
+/// How long the CPUs rest before the first run. For some 30 ms, the scheduler remembers which of them had
+/// work. It places a short program that starts in that time on a different CPU than later ones, and there the
+/// program takes 10 to 20 % longer.
 const REST: Duration = Duration::from_millis(50);
 
 impl Executor for ProcessExecutor {
@@ -46,7 +46,7 @@ impl Executor for ProcessExecutor {
         };
         debug_assert_eq!(
             finished.attempt, upcoming[0],
-            "runs are asked for in their order"
+            "runs must be requested in order"
         );
         let words = || self.benchmarks[benchmark].words();
         if let Some(error) = finished.ended.stopped(words) {

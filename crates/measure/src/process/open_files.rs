@@ -1,11 +1,11 @@
-//! Checks whether a limit of open files or processes is why something could not be started.
+//! Checks whether something could not be started because of a limit on open files or processes.
 
 use std::io;
 
 /// The number of open files that the launcher needs.
 const ENOUGH_OPEN_FILES: u64 = 96;
 
-/// Adds the limit that may be the reason to a start error.
+/// Adds the limit that may be the cause to an error at the start.
 pub(super) fn with_the_limit(error: io::Error) -> io::Error {
     if error.raw_os_error() == Some(libc::EAGAIN) {
         return io::Error::other(crate::NO_FURTHER_THREAD);

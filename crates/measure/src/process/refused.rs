@@ -18,8 +18,8 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// The message for a FIFO whose other end stays closed.
-const NO_WRITER: &str = "it is a FIFO that no process opened for writing within --timeout";
-const NO_READER: &str = "it is a FIFO that no process opened for reading within --timeout";
+const NO_WRITER: &str = "it is a FIFO, and no process opened it for writing within --timeout";
+const NO_READER: &str = "it is a FIFO, and no process opened it for reading within --timeout";
 
 /// Turns a failure to start into an error that names the obstacle.
 pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), MeasureError> {
@@ -52,7 +52,7 @@ pub(crate) fn check_start(answer: &Answer, wanted: &Wanted) -> Result<(), Measur
             name: name(),
             error: io::Error::new(
                 error.kind(),
-                format!("a filter of calls is refused: {error}"),
+                format!("a system call filter was rejected: {error}"),
             ),
         },
         step::EXEC if error.kind() == io::ErrorKind::NotFound => MeasureError::NotExecutable {
@@ -92,7 +92,7 @@ fn what_is_missing(program: &Path) -> String {
             let interpreter = words.split_ascii_whitespace().next().unwrap_or_default();
             format!("the interpreter in its first line, '{interpreter}', does not exist")
         }
-        _ if read.is_ok() => "its loader does not exist".to_owned(),
+        _ if read.is_ok() => "its dynamic loader does not exist".to_owned(),
         _ => "the program or its interpreter does not exist".to_owned(),
     }
 }
@@ -100,7 +100,7 @@ fn what_is_missing(program: &Path) -> String {
 /// The number of bytes of a script's first line that the kernel reads.
 const LONGEST_FIRST_LINE: u64 = 256;
 
-/// Names the existing CPUs, instead of only saying that the requested ones aren't available.
+/// Names the existing CPUs in an error that would only say that the requested ones aren't available.
 fn with_those_there(error: io::Error) -> io::Error {
     match std::fs::read_to_string("/sys/devices/system/cpu/online") {
         Ok(online) if error.kind() == io::ErrorKind::InvalidInput => {

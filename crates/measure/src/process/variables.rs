@@ -9,14 +9,14 @@ use rand::{RngExt, SeedableRng};
 use crate::launcher::Block;
 use crate::{CommandLine, Iteration};
 
-/// Returns by how many bytes the environment of a round's runs is enlarged: up to a page, depending on the
-/// session's seed.
+/// Returns the number of bytes by which the environment of a round's runs is enlarged: up to a page,
+/// depending on the session's seed.
 pub(super) fn padding(seed: u64, round: u32) -> usize {
     let seed = seed ^ (u64::from(round) << 32);
     SmallRng::seed_from_u64(seed).random_range(0..Block::MOST_FILLED)
 }
 
-/// Returns the variables that give a run its number, and those that only take space.
+/// Returns the variables that give a run its number, and the variables that only take up space.
 pub(crate) fn name_run(
     block: &mut Block,
     iteration: Iteration,

@@ -1,10 +1,10 @@
 //! Reports when a server calls `listen`, without polling and without privileges.
 //!
 //! The kernel holds the caller until Fathom, which has the other end of the filter, lets it continue:
-//! `SECCOMP_RET_USER_NOTIF` (kernel 5.0; continuing the call, 5.5). It works for static programs and for
-//! every process that the server creates. It requires `NO_NEW_PRIVS`: a set-uid program would not get its
-//! privileges, so it isn't used for one. All other calls cost the filter's five instructions: 103.1 thousand
-//! requests/s with it, 104.9 without, over five rounds.
+//! `SECCOMP_RET_USER_NOTIF` (kernel 5.0; continuing the call requires 5.5). This works for static programs
+//! and for every process that the server creates. It requires `NO_NEW_PRIVS`, with which a set-uid program
+//! would not get its privileges, so no filter is used for such a program. All other calls cost the filter's
+//! five instructions: 103.1 thousand requests/s with the filter, 104.9 without, over five rounds.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -30,10 +30,10 @@ impl Filter {
 }
 
 /// Installs the filter for the calling thread and everything it creates, and sends the filter's other end
-/// away.
+/// away. Makes only async-signal-safe calls.
 ///
 /// # Safety
-/// Only async-signal-safe calls are made; `handover` is a socket of the calling process.
+/// `handover` must be a socket of the calling process.
 pub(super) unsafe fn install(filter: &Filter, handover: RawFd) {
     let program = libc::sock_fprog {
         len: filter.0.len() as u16,

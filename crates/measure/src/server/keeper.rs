@@ -1,11 +1,11 @@
 //! Tracks a server's whole process tree, and kills it whatever happens to Fathom.
 //!
-//! The keeper is a forked process for each server that makes only a few calls. It is the parent of everything
-//! that the server leaves behind (a subreaper), so that processes that daemonize don't escape, and the trees
-//! of several servers stay separate. It sleeps until a child ends or Fathom sends a command; the end of the
-//! pipe, also by `kill -9`, means 'kill everything'. It starts the server with vfork semantics in its own
-//! copied memory: the server's `execve` then doesn't have to tear down Fathom's memory, which took 0.3 to 0.6
-//! ms.
+//! Each server has a keeper, a forked process that makes only a few calls. The keeper is the parent of
+//! everything that the server leaves behind (a subreaper), so processes that daemonize don't escape, and the
+//! trees of several servers stay separate. It sleeps until a child ends or Fathom sends a command. End of
+//! file on the pipe, even after a `kill -9` of Fathom, means 'kill everything'. The keeper starts the server
+//! with vfork semantics in its own copied memory: the server's `execve` then doesn't have to tear down
+//! Fathom's memory, which took 0.3 to 0.6 ms.
 
 use std::ffi::CString;
 use std::os::fd::RawFd;
@@ -21,7 +21,7 @@ const STDIO: RawFd = 6;
 const ABOVE: RawFd = 64;
 /// More stack than the code between the clone and the `execve` needs.
 const STACK_BYTES: usize = 64 << 10;
-/// Killed processes are gone much sooner, unless a disk delays them.
+/// The time limit for killed processes to disappear. They are gone much sooner, unless a disk delays them.
 const KILLED_WITHIN_NS: u64 = 5_000_000_000;
 
 /// A report of the keeper. Written in one call, so that it arrives complete.
@@ -34,13 +34,14 @@ pub(super) struct Report {
     pub(super) more: u64,
 }
 
-/// The server is running: its pid, when it called `execve`, and when that took effect.
+/// The server is running. Contains its pid, when it called `execve`, and when that took effect.
 pub(super) const STARTED: u32 = 1;
-/// The server could not be started: the error, and in which of [`STEPS`].
+/// The server could not be started. Contains the error, and in which of [`STEPS`] it occurred.
 pub(super) const NOT_STARTED: u32 = 2;
-/// The started process has ended: its status, as from `wait`.
+/// The started process has ended. Contains its status, as from `wait`.
 pub(super) const ENDED: u32 = 3;
-/// Nothing of the tree is left (except `more` processes that may not be killed): how many had to be killed.
+/// Nothing of the tree is left, except `more` processes that could not be killed. Contains how many had to be
+/// killed.
 pub(super) const GONE: u32 = 4;
 
 /// A command of Fathom.
@@ -68,7 +69,8 @@ pub(super) struct Plan {
     pub(super) directory: Option<CString>,
     pub(super) cpus: Option<Box<libc::cpu_set_t>>,
     pub(super) filter: Option<Filter>,
-    /// Fathom's descriptors: control, reports, handover, and the server's input, output and standard error.
+    /// Fathom's descriptors for control, reports, handover, and the server's input, output and standard
+    /// error.
     pub(super) descriptors: [RawFd; 6],
 }
 
@@ -121,7 +123,7 @@ pub(super) fn now() -> u64 {
 }
 
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn keep(shared: &mut Shared<'_>, stack: &mut [u8]) -> ! {
     // SAFETY: async-signal-safe calls, on memory allocated before the fork.
     unsafe {
@@ -173,7 +175,7 @@ unsafe fn keep(shared: &mut Shared<'_>, stack: &mut [u8]) -> ! {
 }
 
 /// # Safety
-/// Only in the keeper.
+/// Must only be called in the keeper.
 unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
     let mut running = true;
     let mut deadline = u64::MAX;
@@ -246,7 +248,7 @@ unsafe fn wait_for_orders(server: i32, signals: RawFd) -> ! {
 /// none.
 ///
 /// # Safety
-/// Only in the keeper.
+/// Must only be called in the keeper.
 unsafe fn end_all() -> ! {
     let until = now() + KILLED_WITHIN_NS;
     let mut killed = 0;
@@ -284,7 +286,7 @@ unsafe fn end_all() -> ! {
 /// Calls `act` for each child of the calling process, which is single-threaded.
 ///
 /// # Safety
-/// Only in the keeper.
+/// Must only be called in the keeper.
 unsafe fn each_child(act: &mut dyn FnMut(i32)) {
     let path = c"/proc/thread-self/children".as_ptr();
     let mut pid = 0i32;
@@ -311,7 +313,7 @@ unsafe fn each_child(act: &mut dyn FnMut(i32)) {
 }
 
 /// # Safety
-/// Only in the keeper.
+/// Must only be called in the keeper.
 unsafe fn report(kind: u32, value: i32, at: u64, more: u64) {
     let report = Report {
         kind,
@@ -323,9 +325,10 @@ unsafe fn report(kind: u32, value: i32, at: u64, more: u64) {
     unsafe { libc::write(REPORTS, (&raw const report).cast(), size_of::<Report>()) };
 }
 
-/// Code that the server runs before its program, as little as possible. Shares the keeper's memory.
+/// Runs in the server before its program, and does as little as possible. Shares the keeper's memory.
 extern "C" fn serve(shared: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: the keeper passed it and sleeps until we have called exec or ended; async-signal-safe calls.
+    // SAFETY: the keeper passed `shared` and sleeps until we have called exec or ended; async-signal-safe
+    // calls.
     unsafe {
         let shared = &mut *shared.cast::<Shared<'_>>();
         let plan = shared.plan;

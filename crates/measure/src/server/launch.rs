@@ -19,7 +19,7 @@ pub struct StartOptions {
     pub cpus: Vec<usize>,
     /// The line to look for in standard output and standard error.
     pub wanted_line: Option<String>,
-    /// Let it write to the terminal.
+    /// Whether the server may write to the terminal.
     pub show_output: bool,
     /// Variables in addition to those of the command, such as `PORT`.
     pub variables: Vec<(OsString, OsString)>,
@@ -103,8 +103,8 @@ pub(super) fn open_input(input: &Input) -> Result<OwnedFd, MeasureError> {
     crate::input::open(path).map(Into::into)
 }
 
-/// Returns the end that Fathom reads, if it does, and the end that the server writes to, unless that is
-/// Fathom's own standard output.
+/// Returns the end that Fathom reads, if Fathom reads the output, and the end that the server writes to,
+/// unless that is Fathom's own standard output.
 pub(super) fn open_output(
     command: &CommandLine,
     options: &StartOptions,
@@ -179,7 +179,7 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 pub(super) fn nonblocking(fd: &OwnedFd) -> io::Result<()> {
-    // SAFETY: takes numbers.
+    // SAFETY: takes only numbers.
     match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),

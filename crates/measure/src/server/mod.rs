@@ -26,12 +26,13 @@ use crate::emptying::{Empty, Emptying};
 use crate::holders::Holder;
 use crate::{CommandLine, MeasureError, interrupt};
 
-/// The keeper kills what is left within five seconds.
+/// How long to wait for the keeper's report. The keeper kills what is left within five seconds.
 const KEEPER_ENDS_NS: u64 = 8_000_000_000;
 
 /// Describes a server that has killed its keeper.
-pub const KILLED_PARENT: &str = "killed its parent process, as `kill -9 $PPID` does, or another process did while it ran: that is the part of \
-     Fathom that keeps its processes together. All of them were ended; a measured server must leave its parent alone";
+pub const KILLED_PARENT: &str = "killed its parent process (as `kill -9 $PPID` does), or another process did so while it ran. That parent is \
+     the part of Fathom that keeps track of the server's processes, so all of them were ended; a measured server \
+     must leave its parent alone";
 
 /// The result of stopping a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct Stopped {
     pub took_ns: u64,
     /// The number of processes that did not end by themselves and were killed.
     pub killed: u32,
-    /// The number of processes that may not be killed and still exist.
+    /// The number of processes that could not be killed and still exist.
     pub left: u32,
 }
 
@@ -58,12 +59,12 @@ enum Running {
     Watched(Box<Watch>),
     /// A separate thread.
     Kept(Emptying<Watch>),
-    /// No one any more.
+    /// No one, anymore.
     Over,
 }
 
 impl Server {
-    /// Starts the server, which has executed its program when this returns.
+    /// Starts the server. When this returns, the server has executed its program.
     ///
     /// # Errors
     /// If it can't be started.
@@ -133,22 +134,22 @@ impl Server {
         self.with(|watch| watch.pid).unsigned_abs()
     }
 
-    /// Returns when it called `execve`: the time of the launch.
+    /// Returns the time at which the server's process called `execve`: the time of the launch.
     pub fn launched(&self) -> u64 {
         self.with(|watch| watch.launched)
     }
 
-    /// Returns when its program had replaced Fathom's.
+    /// Returns the time at which the server's program had replaced Fathom's.
     pub fn executed(&self) -> u64 {
         self.with(|watch| watch.executed)
     }
 
-    /// Reports whether the kernel notifies Fathom when it listens; otherwise Fathom polls.
+    /// Reports whether the kernel notifies Fathom when the server listens; otherwise Fathom polls.
     pub fn listening_is_reported(&self) -> bool {
         self.with(|watch| watch.pipes.calls.is_some())
     }
 
-    /// Returns the end of its standard error.
+    /// Returns the end of the server's standard error.
     pub fn stderr_tail(&mut self) -> Vec<u8> {
         self.with_mut(|watch| {
             watch.empty();
@@ -161,36 +162,38 @@ impl Server {
         self.with(|watch| watch.ended)
     }
 
-    /// Reports whether the keeper, its parent, was killed: then nothing tracks its tree any more.
+    /// Reports whether the keeper, the server's parent, was killed: then nothing tracks the server's tree
+    /// anymore.
     pub fn has_killed_its_parent(&self) -> bool {
         self.with(Watch::is_unkept)
     }
 
-    /// Returns what its whole tree has used so far.
+    /// Returns what the server's whole tree has used so far.
     pub fn usage(&self) -> TreeUsage {
         tree::usage(self.keeper.id().unsigned_abs())
     }
 
-    /// Returns the processes of its tree.
+    /// Returns the processes of the server's tree.
     pub fn processes(&self) -> Vec<u32> {
         descendants(self.keeper.id().unsigned_abs())
     }
 
-    /// Returns the sockets that its tree has open.
+    /// Returns the sockets that the server's tree has open.
     pub fn sockets(&self) -> std::collections::HashSet<u64> {
         let pids = self.processes().into_iter();
         pids.flat_map(sockets::sockets_of).collect()
     }
 
     /// Returns descriptors that are readable when [`Server::wait`] has something to do. Callers that wait for
-    /// something else in the meantime must poll them: a server that calls `listen` waits for that.
+    /// something else in the meantime must poll them: a server that calls `listen` is held until then.
     pub fn descriptors(&self) -> Vec<RawFd> {
         let mut all = self.with(Watch::descriptors);
         all.push(interrupt::descriptor());
         all
     }
 
-    /// Returns the next event before the time `until`; `None` if there is none. Only before [`Server::keep`].
+    /// Returns the next event before the time `until`; `None` if there is none. Must not be called after
+    /// [`Server::keep`].
     pub fn wait(&mut self, until: u64) -> Option<ServerEvent> {
         match &mut self.running {
             Running::Watched(watch) => watch.wait(until),
@@ -214,13 +217,14 @@ impl Server {
     /// Sends SIGTERM, waits up to `patience` nanoseconds, and kills what is left.
     ///
     /// # Errors
-    /// [`MeasureError::ServerFailed`] if it has killed its keeper, [`MeasureError::Spawn`] if its end isn't
-    /// reported.
+    /// [`MeasureError::ServerFailed`] if the server has killed its keeper, [`MeasureError::Spawn`] if the end
+    /// of its tree isn't reported.
     pub fn stop(mut self, patience: u64) -> Result<Stopped, MeasureError> {
         let begun = now();
         let order = Order { patience };
         if let Some(control) = &self.control {
-            // SAFETY: writes the actual size. A keeper that is gone has reported that.
+            // SAFETY: writes exactly the size of `order`. If the keeper is gone, its end has already been
+            // reported.
             unsafe {
                 let bytes = (&raw const order).cast();
                 libc::write(control.as_raw_fd(), bytes, size_of::<Order>())
@@ -284,7 +288,7 @@ impl Drop for Server {
         // The end of this pipe means 'kill everything'. The tree may still call `listen` while it is being
         // ended, so the watch is dropped last.
         self.control = None;
-        // It ends within a bounded time.
+        // The keeper ends within a bounded time.
         self.keeper.wait();
     }
 }

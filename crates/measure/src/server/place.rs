@@ -25,7 +25,7 @@ pub(super) fn place_of(call: Call) -> Option<(Place, u64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", call.thread)).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;
     let process: libc::pid_t = line.trim().parse().ok()?;
-    // SAFETY: take numbers; nothing else owns the descriptors.
+    // SAFETY: the calls take only numbers, and nothing else owns the descriptors.
     let socket = unsafe {
         let pidfd = libc::syscall(libc::SYS_pidfd_open, process, 0);
         if pidfd == -1 {

@@ -1,7 +1,7 @@
 //! Finds the sockets that listen on this machine, and their owners.
 //!
-//! It uses netlink (`sock_diag`), which scans only listening sockets: `/proc/net/tcp` walks the whole hash
-//! table, 4 ms per read.
+//! It uses netlink (`sock_diag`), which scans only listening sockets. A read of `/proc/net/tcp` walks the
+//! whole hash table, which takes 4 ms.
 
 use std::collections::HashSet;
 use std::fs;
@@ -42,7 +42,7 @@ pub struct ListeningSocket {
 /// If the kernel doesn't answer.
 pub fn listening() -> io::Result<Vec<ListeningSocket>> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-    // SAFETY: takes numbers.
+    // SAFETY: takes only numbers.
     let fd = unsafe { libc::socket(libc::AF_NETLINK, kind, NETLINK_SOCK_DIAG) };
     if fd == -1 {
         return Err(io::Error::last_os_error());
@@ -154,9 +154,9 @@ pub fn owner(inode: u64) -> Option<(u32, String)> {
 
 /// Returns a TCP port for a server: no process listens on it at any address, and it can be bound on loopback.
 ///
-/// The port is free again when this returns, and the server binds it some time later. Therefore it is outside
-/// of the range that the kernel uses for outgoing connections and binds of port 0, if there is space, and
-/// processes that choose at the same time begin at different ports.
+/// The port is free again when this returns, and the server binds it some time later. Therefore the port is
+/// outside of the range that the kernel uses for outgoing connections and binds of port 0, if there is space
+/// there, and processes that choose at the same time begin at different ports.
 ///
 /// # Errors
 /// If no port is free.
@@ -183,8 +183,8 @@ pub fn free_port() -> io::Result<u16> {
 /// The number of ports that a process can choose before it reaches those of the process with the next pid.
 const PORTS_OF_A_PROCESS: u32 = 16;
 
-/// Returns the ports outside of the kernel's own range, whose bounds are in `kernels`: those below it, or
-/// above it if there are more.
+/// Returns the ports outside of the kernel's own range, whose bounds are in `kernels`: those below the range,
+/// or those above it if they are more.
 fn ports_for_servers(kernels: &str) -> Range<u16> {
     let mut ends = kernels.split_whitespace().map(str::parse::<u16>);
     let (Some(Ok(first)), Some(Ok(last))) = (ends.next(), ends.next()) else {

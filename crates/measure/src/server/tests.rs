@@ -53,7 +53,7 @@ fn listening_is_reported_with_its_address_and_the_server_is_gone_after_stop() {
     };
     assert!(address.port() > 0 && address.ip().is_loopback());
     assert!(server.launched() <= server.executed() && server.executed() <= listening.at);
-    // It has only just been allowed to continue: the call itself may not have ended.
+    // The server has only just been allowed to continue, so its `listen` call may not have ended.
     let until = now() + SOON;
     let socket = loop {
         let there = super::listening().unwrap();
@@ -180,7 +180,7 @@ fn what_cannot_be_executed_is_refused_with_the_reason() {
 #[test]
 fn without_the_filter_listening_is_looked_for() {
     let mut server = start(LISTENS);
-    // As if the kernel had no such filter; the call itself must still be allowed to continue.
+    // Act as if the kernel had no such filter; the call itself must still be allowed to continue.
     let calls = match &mut server.running {
         Running::Watched(watch) => watch.pipes.calls.take(),
         _ => None,

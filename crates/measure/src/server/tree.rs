@@ -2,12 +2,12 @@
 
 use std::fs;
 
-/// Sums over all processes of a tree, since each began; use the difference of two.
+/// Sums over all processes of a tree since each began. Subtract two to measure an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TreeUsage {
     /// CPU time in nanoseconds. For ended processes, it is known in steps of 10 ms.
     pub cpu_ns: u64,
-    /// The time in which existing threads were ready to run and had no CPU, in nanoseconds.
+    /// How long existing threads were ready to run without a CPU, in nanoseconds.
     pub run_queue_wait_ns: u64,
     /// How often a thread gave up its CPU to wait.
     pub voluntary_switches: u64,

@@ -13,10 +13,10 @@ use crate::emptying::{Empty, Tail, read};
 use crate::interrupt;
 
 /// If listening can't be reported, Fathom first checks after this time, and then in steps of a fraction of
-/// the elapsed time: 3 % more precision is not worth the CPU time taken from the server.
+/// the elapsed time: precision better than 3 % is not worth the CPU time taken from the server.
 const FIRST_LOOK_NS: u64 = 500_000;
 const LOOK_SHARE: u64 = 33;
-/// Even if it is reported, servers that listen through io_uring must be polled for.
+/// The same if listening is reported: servers that listen through io_uring must be polled for.
 const FIRST_LOOK_BESIDE_NS: u64 = 20_000_000;
 const LOOK_SHARE_BESIDE: u64 = 10;
 /// The number of bytes read from a pipe at once.
@@ -47,11 +47,11 @@ pub struct Listening {
 pub enum ServerEvent {
     /// One of its processes listens.
     Listens(Listening),
-    /// The requested line was written, at this time.
+    /// The server wrote the requested line, at this time.
     WroteLine(u64),
-    /// The started process has ended; others may be left.
+    /// The started process has ended; other processes of the server may be left.
     Ended(Exit),
-    /// Its parent, which tracks its process tree, was killed.
+    /// The server's parent, which tracks its process tree, was killed.
     KilledParent,
     /// A signal arrived, or the deadline passed.
     Interrupted,
@@ -239,7 +239,7 @@ impl Watch {
     }
 
     fn take_output(&mut self) {
-        // At most a pipe's capacity: a process that writes endlessly must not delay the others.
+        // Read at most a pipe's capacity: a process that writes endlessly must not delay the others.
         for _ in 0..8 {
             let mut got = 0;
             if let Some(output) = &self.pipes.output {
@@ -289,7 +289,7 @@ impl Empty for Watch {
     }
 }
 
-/// Waits until one of them is readable, at most until the given time.
+/// Waits until one of the descriptors is readable, at most until the given time.
 pub(super) fn poll(descriptors: &[RawFd], until: u64) {
     let mut polled: Vec<libc::pollfd> = descriptors
         .iter()
@@ -318,7 +318,7 @@ pub(super) fn poll(descriptors: &[RawFd], until: u64) {
 /// Returns the next report of the keeper.
 ///
 /// # Errors
-/// `WouldBlock` if there is none yet, `UnexpectedEof` once there will be none.
+/// `WouldBlock` if there is no report yet, `UnexpectedEof` if there won't be another one.
 pub(super) fn next_report(reports: &OwnedFd) -> io::Result<Report> {
     let mut report = Report::default();
     let size = size_of::<Report>();

@@ -18,7 +18,7 @@ const EVERYTHING: &str = "3\n";
 
 /// Makes the next run of a program a cold one.
 pub trait Chill {
-    /// Evicts its files from memory, as far as possible.
+    /// Evicts the program's files from memory, as far as possible.
     ///
     /// # Errors
     /// If the method is refused altogether; single files that stay are not an error.
@@ -59,8 +59,8 @@ impl Evictor {
         fs::OpenOptions::new().write(true).open(DROP_CACHES).is_ok()
     }
 
-    /// Returns what was done and what stayed. Finds the processes that map the files that stayed, which takes
-    /// some milliseconds.
+    /// Returns the evidence for each program: its files, and which of them stayed. Finds the processes that
+    /// map the files that stayed, which takes some milliseconds.
     pub fn evidence(self) -> Vec<ColdEvidence> {
         let mut all: Vec<ColdEvidence> = Vec::new();
         for (program, (cold, files)) in self.programs.into_iter().zip(self.evidence).enumerate() {
@@ -122,7 +122,8 @@ fn what_stayed(path: &Path, refused: Option<String>) -> EvictedFile {
     }
 }
 
-/// Adds the names of running programs that map files that stayed, as far as they are visible to this user.
+/// Adds the names of running programs that map files that stayed; only processes that this user can see are
+/// considered.
 fn name_holders(evidence: &mut [ColdEvidence]) {
     let mut files: Vec<&mut EvictedFile> = evidence
         .iter_mut()

@@ -68,7 +68,7 @@ impl StartupSession {
     }
 }
 
-/// Receives every measured run as soon as it ends; nothing else begins before it returns.
+/// Is passed every measured run as soon as it ends; nothing else begins before it returns.
 pub trait Keeper {
     /// Stores the run, and the CPUs on which the output is watched.
     ///
@@ -84,10 +84,10 @@ pub type CoreProbe<'a> = &'a dyn Fn(usize) -> Option<f64>;
 
 /// Runs the rounds. With `chill`, each round has a warm and a cold run of each program.
 ///
-/// Must be called on a thread that outlives it.
+/// The launcher ends with the calling thread.
 ///
 /// # Errors
-/// If the launcher can't be started. Later failures are in the session, with the runs made until then.
+/// If the launcher can't be started. Later failures are in the session, with the runs completed until then.
 pub fn measure(
     subjects: &[Subject],
     rounds: &Rounds,
@@ -120,7 +120,7 @@ pub fn measure(
             Some(time) => StopRule::Answer(Limits {
                 minimum: rounds.least.min(rounds.most),
                 maximum: Some(rounds.most),
-                // Never stops for an answer, because the tail of the distribution is wanted.
+                // Never stop for an answer, because the tail of the distribution is wanted.
                 at_least: Duration::MAX,
                 soft: time,
                 hard: Duration::MAX,
@@ -149,10 +149,10 @@ pub fn measure(
     })
 }
 
-/// Runs each program once without storing anything, so that its files are in memory as after a run: for
-/// observed runs that aren't preceded by timed ones. How a run ends doesn't matter here.
+/// Runs each program once without storing anything, so that its files are in memory as after a run. Used
+/// before observed runs that aren't preceded by timed ones. How a run ends doesn't matter here.
 ///
-/// Must be called on a thread that outlives it.
+/// The launcher ends with the calling thread.
 ///
 /// # Errors
 /// If the launcher or a program can't be started, or if the user interrupts.
@@ -235,11 +235,11 @@ impl Starter<'_, '_> {
         let run = &report.run;
         let exit_ns = (stamps.end_ns - stamps.exec_ns.min(stamps.end_ns))
             .saturating_sub(run.harness_wait_ns.unwrap_or(0));
-        // The exit is an upper limit for a late timestamp of the first byte, unless the byte came from a
-        // process that continued to run.
+        // The exit is an upper limit for a late timestamp of the first byte, unless a process that continued
+        // to run wrote the byte.
         let mut by = stamps.output.by;
         let first = stamps.output.first_byte_ns.map(|at| {
-            // No program writes before its start: such a timestamp was corrected by a wait of a different
+            // No program writes before its start, so such a timestamp was corrected by a wait of a different
             // kind.
             let first = at.checked_sub(stamps.exec_ns).unwrap_or_else(|| {
                 by = Some(StampedBy::LateReader);

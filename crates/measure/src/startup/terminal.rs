@@ -1,7 +1,7 @@
 //! Checks whether a program writes earlier to a terminal than to a pipe.
 //!
-//! The C library and most languages buffer output until a buffer is full or the program ends, unless it goes
-//! to a terminal. One run on a separate terminal shows this.
+//! The C library and most languages buffer output until a buffer is full or the program ends, unless the
+//! output goes to a terminal. One run on a separate terminal shows the difference.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use crate::{CommandLine, Input, MeasureError};
 
 /// Returns how long the command takes, in nanoseconds, to write its first byte to a terminal; `None` if it
-/// takes longer than `most`. It is then killed, with its process group.
+/// takes longer than `most`. The command is then killed, with its process group.
 ///
 /// # Errors
 /// If it can't be started.
@@ -72,7 +72,7 @@ fn open_terminal() -> io::Result<(OwnedFd, OwnedFd)> {
         Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
     };
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
-    // SAFETY: takes numbers.
+    // SAFETY: takes only numbers.
     let ours = opened(unsafe { libc::posix_openpt(flags) })?;
     let mut name: [libc::c_char; 64] = [0; 64];
     // SAFETY: an open terminal, and space for a name with its NUL.
@@ -114,7 +114,8 @@ struct Group(Child);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // SAFETY: the group was created for it; the leader is not reaped yet.
+        // SAFETY: takes only numbers. The group was created for this child, its leader, which hasn't been
+        // reaped yet.
         unsafe { libc::kill(-(self.0.id() as libc::pid_t), libc::SIGKILL) };
         // It may already have been reaped, which is fine.
         let _ = self.0.wait();

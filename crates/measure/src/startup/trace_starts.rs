@@ -12,9 +12,9 @@ use super::session::Subject;
 use super::watch::{Watch, Watched};
 use crate::{CommandLine, Iteration, MeasureError, traced_input};
 
-/// The name of standard output in the traces, which distinguishes it from other pipes.
+/// The name in the traces that distinguishes the command's standard output from other pipes.
 pub const STDOUT: &str = "standard output of the command";
-/// The maximum number of stops: a start has some hundreds to thousands of calls.
+/// The maximum number of stops; a start makes some hundreds to thousands of calls.
 const STOPS: u64 = 100_000;
 /// The maximum time that stops may take.
 const STOPS_TIME: Duration = Duration::from_secs(20);
@@ -28,7 +28,7 @@ pub enum Purpose {
     FilesAndTimes,
     /// Files only: every call is stopped, so times aren't available.
     Files,
-    /// Phases only: it is stopped only at milestones, so files aren't available.
+    /// Phases only: the program is stopped only at milestones, so files aren't available.
     Times,
 }
 
@@ -46,8 +46,8 @@ pub struct TracedStart {
 }
 
 /// Runs `subject` and traces it: `runs` times in tier `kernel`, and once more in tier `stops` if files and
-/// times aren't available from the same run. Output is watched as in the timed runs. `each` receives every
-/// run.
+/// times aren't available from the same run. Output is watched as in the timed runs, and each run is passed
+/// to `each`.
 ///
 /// # Errors
 /// If it can't be started or traced, and the errors of `each`; an ordinary failure of the program is not an
@@ -84,9 +84,9 @@ fn once(
     directory: &Path,
 ) -> Result<TracedStart, MeasureError> {
     let failed = |what: &'static str| move |error| MeasureError::Launcher { what, error };
-    let (reader, writer) = std::io::pipe().map_err(failed("could not make a pipe"))?;
+    let (reader, writer) = std::io::pipe().map_err(failed("could not create a pipe"))?;
     let link = std::fs::read_link(format!("/proc/self/fd/{}", writer.as_raw_fd()));
-    let label = link.map_err(failed("could not make a pipe"))?;
+    let label = link.map_err(failed("could not create a pipe"))?;
     let watch = Watch::start(reader.into(), &[]).map_err(failed("could not be read from"))?;
     let command = command(subject, writer.into(), options.timeout)?;
     watch.begin();
@@ -94,12 +94,12 @@ fn once(
         &command,
         tier,
         &TraceOptions {
-            // Where the start waited for a CPU, which tier stops doesn't record.
+            // Shows where the start waited for a CPU, which tier stops doesn't record.
             timeline: (tier == Tier::Kernel).then_some(TimelineOptions {
                 shortest: SHORTEST_WAIT,
                 ..TimelineOptions::default()
             }),
-            // The phases include them, and a start should be disturbed as little as possible.
+            // The phases include page faults, and a start should be disturbed as little as possible.
             fault_times: false,
             most_stops: STOPS,
             stops_time: STOPS_TIME,

@@ -6,9 +6,9 @@
 //! (`SCHED_IDLE`). They never read. The error of their timestamp is measured each time: it is the time since
 //! the pipe was last seen empty.
 //!
-//! An ordinary reader drains the pipe, and sees the byte first when both are kept off their CPUs. On a busy
-//! machine it waits for a CPU itself, for milliseconds; but the kernel counts how long it was ready without
-//! one, and that is subtracted.
+//! An ordinary reader drains the pipe. It sees the byte first when both polling threads are kept off their
+//! CPUs. On a busy machine, the reader itself waits for a CPU, for milliseconds; but the kernel counts how
+//! long it was ready without one, and that time is subtracted.
 
 mod poll;
 mod reader;
@@ -68,7 +68,7 @@ impl Watch {
         if unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: takes numbers and returns a new descriptor.
+        // SAFETY: takes only numbers, and returns a new descriptor.
         let stop = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
         if stop < 0 {
             return Err(io::Error::last_os_error());
@@ -170,8 +170,8 @@ impl Watch {
     }
 }
 
-/// Returns the best timestamp: a precise one of a polling thread, otherwise the reader's minus its wait,
-/// otherwise the earlier one.
+/// Returns the best timestamp: that of a polling thread if it is precise, otherwise the reader's minus its
+/// wait, otherwise the earlier one.
 fn first_of(
     polled: u64,
     gap: Option<u64>,

@@ -30,7 +30,7 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Ratio(pub f64);
 
-/// Sums have the same unit; on overflow they saturate.
+/// Implements sums, which have the unit of their terms; on overflow they saturate.
 macro_rules! sums {
     ($unit:ident) => {
         impl Add for $unit {
@@ -53,13 +53,13 @@ macro_rules! sums {
         }
 
         impl $unit {
-            /// Returns the difference, or 0 if `other` is larger: the kernel's counters are read one after
-            /// the other.
+            /// Returns the difference, or 0 if `other` is larger, which happens because the kernel's counters
+            /// are read one after the other.
             pub fn saturating_sub(self, other: $unit) -> $unit {
                 $unit(self.0.saturating_sub(other.0))
             }
 
-            /// Returns the part of `whole` that this is; 0 if `whole` is 0.
+            /// Returns this amount as a part of `whole`; 0 if `whole` is 0.
             pub fn part_of(self, whole: $unit) -> Ratio {
                 match whole.0 {
                     0 => Ratio(0.0),

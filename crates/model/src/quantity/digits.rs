@@ -1,6 +1,6 @@
 //! Numbers with a suitable number of digits; [`super::supported`] determines how many an interval supports.
 
-/// Returns the decimals that show `value` with `digits` significant digits, 0 to 9.
+/// Returns the number of decimals that shows `value` with `digits` significant digits, 0 to 9.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
         return 0;

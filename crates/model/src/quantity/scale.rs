@@ -1,5 +1,5 @@
-//! A value and its interval in one unit and with the same decimals: rounded in the same way, a value stays
-//! inside its interval.
+//! Formats a value and its interval in one unit and with the same decimals. Rounded in the same way, a value
+//! stays inside its interval.
 
 use super::bytes::ByteUnit;
 use super::count::group;
@@ -20,7 +20,7 @@ pub struct Scale {
     factor: f64,
     /// A power such as `e12` if numbers would be too long.
     power: String,
-    /// Whether to insert commas between thousands; not if the unit fits the value.
+    /// Whether to insert commas between thousands; false for a unit that fits the value.
     grouped: bool,
     symbol: String,
 }
@@ -84,7 +84,7 @@ impl Scale {
         }
     }
 
-    /// Returns its symbol; empty for counts.
+    /// Returns the symbol of the unit; empty for counts.
     pub fn symbol(&self) -> &str {
         &self.symbol
     }
@@ -100,7 +100,7 @@ impl Scale {
         format!("{number} {}", self.symbol).trim_end().to_owned()
     }
 
-    /// The same without the unit.
+    /// Like [`Scale::with_unit`], without the unit.
     pub fn bare(&self, value: f64, low: f64, high: f64, more: usize) -> String {
         self.number(value, value, low, high, more)
     }
@@ -108,7 +108,7 @@ impl Scale {
     /// Formats the ends of the interval as [`Scale::bare`] formats the value: `12.1 to 12.5`. A nonzero end
     /// is not written as 0.
     pub fn interval(&self, value: f64, low: f64, high: f64, more: usize) -> String {
-        /// The maximum number of additional decimals for that.
+        /// The maximum number of decimals to add until a nonzero end isn't written as 0.
         const MOST: usize = 5;
         let written = |more| [low, high].map(|end| self.number(end, value, low, high, more));
         let is_lost = |end: f64, text: &str| {
@@ -160,7 +160,8 @@ impl Scale {
     }
 }
 
-/// Returns the decimals without trailing zeros, for at most four digits: the precision is unknown.
+/// Returns the number of decimals that shows `value` with at most four digits and without trailing zeros: its
+/// precision is unknown.
 fn needed(value: f64) -> usize {
     let most = decimals_for(value, WITHOUT_INTERVAL);
     let text = with_decimals(value, most);

@@ -5,7 +5,8 @@ use crate::Estimate;
 
 /// The maximum number of significant digits printed: five distinguish 1 in 100,000.
 const MOST_DIGITS: i32 = 6;
-/// The minimum number, so that a wide interval doesn't reduce a value to its magnitude.
+/// The minimum number of significant digits printed, so that a wide interval doesn't reduce a value to its
+/// magnitude.
 const FEWEST_DIGITS: i32 = 2;
 
 /// Returns the number of decimals that the interval of `estimate` supports when it is written in units of

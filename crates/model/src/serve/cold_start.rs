@@ -73,7 +73,7 @@ pub struct Launch {
     pub first_byte_ms: f64,
     /// When the first good answer was complete.
     pub ready_ms: f64,
-    /// The CPU time of all its processes until then.
+    /// The CPU time of all its processes until the first good answer.
     pub cpu_ms: f64,
     /// The time that its threads were ready to run and had no CPU.
     pub run_queue_wait_ms: f64,
@@ -83,7 +83,7 @@ pub struct Launch {
     pub major_faults: u64,
     /// The number of answers before the first good one.
     pub answers_before: u32,
-    /// The time from SIGTERM until no process of it was left.
+    /// The time from SIGTERM until no process of the server was left.
     pub stop_ms: f64,
     /// The number of processes that had to be killed.
     pub killed: u32,
@@ -103,7 +103,7 @@ pub struct ColdStart {
     pub listening_ms: Option<Spread>,
     /// How the listening was detected in most launches.
     pub listening_by: Option<ListeningBy>,
-    /// The largest uncertainty of that, in microseconds; 0 if the kernel reported it.
+    /// The largest uncertainty of the time to listening, in microseconds; 0 if the kernel reported it.
     pub listening_uncertainty_us: Option<f64>,
     /// The time to a connection that the kernel accepted.
     pub accepted_ms: Spread,
@@ -116,7 +116,7 @@ pub struct ColdStart {
     pub ready_ms: Spread,
     /// The median of `ready_ms` with its interval.
     pub ready_median_ms: Estimate,
-    /// The CPU time until then.
+    /// The CPU time until the first good answer.
     pub cpu_ms: Spread,
     /// The time from SIGTERM until no process was left.
     pub stop_ms: Spread,

@@ -36,13 +36,13 @@ pub struct LoadRound {
     pub position: u32,
     /// Good answers per second of the step's time.
     pub requests_per_second: f64,
-    /// The median response time of good answers.
+    /// The median response time of good answers, in milliseconds.
     pub p50_ms: Option<f64>,
-    /// 90th percentile of it.
+    /// The 90th percentile of the response time.
     pub p90_ms: Option<f64>,
-    /// 95th percentile of it.
+    /// The 95th percentile of the response time.
     pub p95_ms: Option<f64>,
-    /// 99th percentile of it.
+    /// The 99th percentile of the response time.
     pub p99_ms: Option<f64>,
     /// The CPU time of the server's processes for each request; absent if Fathom didn't start them.
     pub server_cpu_us_per_request: Option<f64>,
@@ -90,30 +90,30 @@ pub struct LoadResult {
     pub requests_per_second_interval: Estimate,
     /// The number of requests that should have been sent.
     pub scheduled: u64,
-    /// The number of those with an outcome: a good answer, an error, or a timeout.
+    /// The number of scheduled requests with an outcome: a good answer, an error, or a timeout.
     pub completed: u64,
-    /// The number of those that were abandoned when draining ended.
+    /// The number of scheduled requests that were abandoned when draining ended.
     pub dropped: u64,
-    /// The number completed with a failure.
+    /// The number of completed requests that failed.
     pub errors: u64,
     /// The failures by kind.
     #[cfg_attr(test, schemars(extend("propertyNames" = {"enum": ["connect", "handshake", "no_port", "reset", "closed", "timed_out", "malformed", "status", "body"]})))]
     pub errors_by_kind: BTreeMap<String, u64>,
     /// The time from when a request should have been sent to its complete good answer.
     pub response_ms: Percentiles,
-    /// The time from when it was sent.
+    /// The time from when a request was actually sent to its complete good answer.
     pub service_ms: Percentiles,
     /// The generator's own delay, in microseconds.
     pub generator_lag_us: Percentiles,
-    /// How long it took to establish a connection, including those before the step and in its warm-up.
+    /// How long it took to establish a connection, including those made before the step and in its warm-up.
     #[serde(default)]
     pub connect_ms: Percentiles,
-    /// How long the TLS handshake took after that; absent without TLS.
+    /// How long the TLS handshake took on an established connection; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_ms: Option<Percentiles>,
     /// The number of requests that had no free connection at their scheduled time.
     pub waited_for_connection: u64,
-    /// The maximum number that waited at once.
+    /// The maximum number of requests that waited for a connection at once.
     pub most_waiting: usize,
     /// Little's law: throughput x mean latency / concurrency. It should be 1.
     pub little: Option<f64>,
@@ -125,13 +125,13 @@ pub struct LoadResult {
     pub generator_cpu_share: f64,
     /// The CPU time of the server's processes, as a number of CPUs.
     pub server_cpus_used: Option<f64>,
-    /// The sum of the peak resident memory of its processes, in bytes.
+    /// The sum of the peak resident memory of the server's processes, in bytes.
     pub server_peak_memory_bytes: Option<u64>,
-    /// The number of its threads.
+    /// The number of the server's threads.
     pub server_threads: Option<u64>,
-    /// How often one of its threads waited, for each request.
+    /// How often one of the server's threads waited, for each request.
     pub server_voluntary_switches_per_request: Option<f64>,
-    /// How often one of its threads was preempted, for each request.
+    /// How often one of the server's threads was preempted, for each request.
     pub server_involuntary_switches_per_request: Option<f64>,
     /// The number of connections that had to be re-established.
     pub reconnects: u64,
@@ -160,7 +160,8 @@ pub struct ServerCalls {
     pub rate_per_second: Option<f64>,
     /// The number of completed requests.
     pub requests: u64,
-    /// The number of system calls of its processes for each request; absent if they can't be counted.
+    /// The number of system calls of the server's processes for each request; absent if they can't be
+    /// counted.
     pub per_request: Option<f64>,
     /// Why they can't be counted.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,7 +174,7 @@ pub struct ServerCalls {
 pub struct HighestRate {
     /// The limit as given.
     pub limit: String,
-    /// The highest number of requests per second that kept it; absent if none did.
+    /// The highest number of requests per second that kept the limit; absent if none did.
     pub rate_per_second: Option<f64>,
     /// Every rate that was tried.
     pub tried: Vec<TriedRate>,
@@ -189,7 +190,7 @@ pub struct TriedRate {
     pub value_ms: Option<f64>,
     /// The number of requests that failed or were dropped.
     pub errors: u64,
-    /// Whether it kept the limit.
+    /// Whether the rate kept the limit.
     pub met: bool,
 }
 
@@ -206,7 +207,7 @@ pub enum Doubt {
     /// Other programs used more than a tenth of the CPUs.
     #[serde(rename = "neighbours")]
     Neighbours,
-    /// Throughput x latency isn't the number of requests in flight.
+    /// Throughput x latency doesn't match the number of requests in flight.
     #[serde(rename = "Little's law off")]
     Little,
     /// The server's cost of a request changed from round to round.
@@ -226,7 +227,8 @@ impl Doubt {
         }
     }
 
-    /// Reports whether the numbers don't describe the server; an unsteady server may be so by itself.
+    /// Reports whether the numbers don't describe the server. [`Doubt::NotSteady`] is not such a doubt,
+    /// because the server itself may be unsteady.
     pub fn is_grave(self) -> bool {
         self != Doubt::NotSteady
     }

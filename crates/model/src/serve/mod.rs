@@ -34,9 +34,9 @@ pub struct ServeConditions {
     pub rounds: u32,
     /// The seconds in which requests are started, in each step of a round.
     pub step_seconds: f64,
-    /// The uncounted seconds of each step before that.
+    /// The uncounted seconds at the beginning of each step.
     pub warmup_seconds: f64,
-    /// The maximum number of seconds after it in which answers are awaited.
+    /// The maximum number of seconds after a step in which answers are awaited.
     pub drain_seconds: f64,
     /// The method of the requests.
     pub method: String,
@@ -63,7 +63,7 @@ pub struct ServeConditions {
     pub server_cpus: Vec<usize>,
     /// The CPU of the generator's first thread; absent if it shares those of the servers.
     pub generator_cpu: Option<usize>,
-    /// The number of its threads; each has its own CPU.
+    /// The number of the generator's threads; each has its own CPU.
     #[serde(default = "one")]
     pub generator_threads: u32,
     /// The margin of the verdicts, as a share.
@@ -87,7 +87,7 @@ pub struct ServedServer {
     pub body_bytes: Option<u64>,
     /// The time from launch to first answer; absent for a server that was already running.
     pub cold: Option<ColdStart>,
-    /// The same with its files evicted from memory, if requested.
+    /// The time from launch to first answer with the server's files evicted from memory, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_evicted: Option<ColdStart>,
     /// The results under load, closed loops first.

@@ -20,7 +20,7 @@ pub struct RampResult {
     pub connections: u32,
     /// How often the ramp was run.
     pub rounds: u32,
-    /// Up to which rate each limit was kept; the knee if none was given.
+    /// The rate up to which each limit was kept; the knee if no limit was given.
     pub limits: Vec<RampLimit>,
     /// Doubts about the whole ramp.
     pub verdicts: Vec<Doubt>,
@@ -32,20 +32,21 @@ pub struct RampResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RampLimit {
-    /// The limit as given, or `knee`: the response time is several times that at low rates.
+    /// The limit as given, or `knee`: the rate at which the response time is several times that at low rates.
     pub limit: String,
-    /// The index of the part from which it is not kept until the end; absent if it is kept there.
+    /// The index of the part from which on the limit is no longer kept; absent if it is kept at the end.
     pub left_in: Option<usize>,
-    /// The highest number of requests per second that still kept it: the beginning of that part, or the end
-    /// of the ramp. Absent if the first part didn't keep it.
+    /// The highest number of requests per second that still kept the limit: the beginning of that part, or
+    /// the end of the ramp. Absent if the first part didn't keep it.
     pub kept_up_to_per_second: Option<f64>,
-    /// The same for each round separately.
+    /// Like `kept_up_to_per_second`, for each round separately.
     pub kept_up_to_by_round: Vec<Option<f64>>,
-    /// Its largest value in a part that could be judged: milliseconds, or a number of requests.
+    /// The largest value of the limited quantity in a part that could be judged: milliseconds, or a number of
+    /// requests.
     pub worst: Option<f64>,
-    /// The number of parts with too few answers to judge it.
+    /// The number of parts with too few answers to judge the limit.
     pub not_judged: usize,
-    /// The number of earlier parts that didn't keep it either.
+    /// The number of earlier parts that didn't keep the limit either.
     pub broken_before: usize,
 }
 
@@ -67,7 +68,7 @@ pub struct RampWindow {
     pub dropped: u64,
     /// The time from when a request should have been sent to its complete good answer.
     pub response_ms: Percentiles,
-    /// The time from when it was sent.
+    /// The time from when a request was actually sent to its complete good answer.
     pub service_ms: Percentiles,
     /// The generator's own average delay, in microseconds.
     pub generator_lag_us: f64,

@@ -48,7 +48,8 @@ pub struct WebSocketRound {
 pub struct WebSocketResult {
     /// How the clients waited.
     pub client: WebSocketClient,
-    /// What the server did with a message. With a relay, a round trip is two messages between two clients.
+    /// What the server did with a message. With a relay, a round trip consists of two messages between two
+    /// clients.
     pub link: WebSocketLink,
     /// The extensions agreed on, as the server wrote them; absent if none. Not trustworthy: escape it.
     pub extensions: Option<String>,

@@ -105,7 +105,7 @@ fn comparisons(
                         false => String::new(),
                     };
                     let (clock, verdict) = (cross.metric.label(), comparison::verdict(cross));
-                    let text = format!("{about}{clock} alone says: {verdict}");
+                    let text = format!("{about}by {clock} alone: {verdict}");
                     part.prose(comparison::INDENT, Tone::Notice, text);
                 }
                 let shift = comparison::shift(one, subjects);

@@ -9,15 +9,14 @@ use crate::quantity::{self, InUnit, format_level};
 use crate::session::Subject;
 use crate::{TimeUnit, format_count};
 
-/// The minimum width of a name in columns, at the cost of the least important column.
+/// The minimum width of a name in columns. The least important column of the table makes room for it.
 const SHORTEST_NAME: usize = 24;
-/// With fewer runs, nine in ten, or 99 in 100, are all of them: the quantile would be the maximum under a
-/// different name.
+/// With fewer runs, the 90th or 99th percentile would be the maximum under a different name.
 pub(super) const FEWEST_FOR_P90: usize = 10;
 pub(super) const FEWEST_FOR_P99: usize = 100;
 
-/// Returns the medians of a metric with their intervals, and quantiles, of `ordered`; in the fitting unit
-/// unless one was requested.
+/// Returns a table with the medians of a metric, their intervals, and quantiles, for the commands in
+/// `ordered`. The unit is the fitting one unless one was requested.
 pub(super) fn table(
     record: &BenchRecord,
     ordered: &[&Subject],
@@ -150,7 +149,7 @@ fn values(summary: &Summary, unit: InUnit) -> Vec<Cell> {
             let ends = format!("{} to {}", number(median.low), number(median.high));
             Cell::number(&ends, median.low)
         }
-        false => Cell::absent("one run has no interval"),
+        false => Cell::absent("a single run has no interval"),
     };
     let with_unit = unit.with_symbol(&number(median.value));
     vec![

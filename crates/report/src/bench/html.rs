@@ -17,7 +17,7 @@ const LONGEST: usize = 600;
 /// A function that draws a chart of a metric.
 type Draw = fn(&BenchRecord, &[Subject], Metric) -> String;
 const PICTURES: &[(&str, Draw)] = &[
-    ("How the runs are spread", |_, subjects, metric| {
+    ("Distribution of the runs", |_, subjects, metric| {
         pictures::spread(subjects, metric)
     }),
     ("Order of the runs", pictures::order),

@@ -102,7 +102,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
         });
     }
     let drawing = lines(
-        "Every run in the order in which it was made",
+        "Every run, in order of execution",
         &Lines {
             series: &series,
             marks: &[],
@@ -110,13 +110,13 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
             across: &across,
             up_ticks: up.of(metric.unit()),
             up: &up,
-            over: "run, in the order in which they were made",
+            over: "runs, in order of execution",
             stops: false,
         },
     );
     let mut caption = String::new();
     if all.iter().any(|(_, warmup)| *warmup) {
-        caption.push_str("Hollow: warm-up runs, which do not count; a run longer than all others is drawn at the upper edge. ");
+        caption.push_str("Hollow: warm-up runs, which do not count; a run far longer than the rest is drawn at the upper edge. ");
     }
     if every > 1 {
         caption.push_str(&format!("One in {every} runs is drawn. "));
@@ -128,7 +128,7 @@ pub(super) fn order(record: &BenchRecord, subjects: &[Subject], metric: Metric) 
     if unknown > 0 {
         let runs = crate::quantity::counted(unknown as u64, "run", "runs");
         caption.push_str(&format!(
-            "Not drawn: {runs} whose {} is not known. ",
+            "Not drawn: {runs} with unknown {}. ",
             match metric {
                 Metric::Undisturbed => "wait for a CPU",
                 _ => metric.label(),
@@ -192,7 +192,7 @@ pub(super) fn ratios(all: &[Comparison], subjects: &[Subject]) -> String {
         Some(1.0),
         "Ratio of each comparison",
         &format!(
-            "{of} as a multiple of that of {reference}, with its interval; left of 1x is {less}."
+            "{of} as a multiple of that of {reference}, with its interval; values left of 1x are {less}."
         ),
     ) + &more(all.len(), MOST)
 }

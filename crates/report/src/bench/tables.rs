@@ -31,7 +31,7 @@ pub(super) fn comparisons(all: &[Comparison], subjects: &[Subject]) -> Table {
     for comparison in all {
         let about = Words::of(comparison.metric);
         let (difference, interval) = change_and_interval(&comparison.ratio, about);
-        // The level is in the column head, unless this one differs.
+        // The level is in the column head, unless the level of this comparison differs.
         let head = format!("{} interval ", format_level(level));
         let interval = interval.strip_prefix(&head).unwrap_or(&interval);
         let ratio = |ratio: f64| Cell::number(&change(ratio, about), ratio);
@@ -93,7 +93,7 @@ pub(super) fn metrics(subjects: &[Subject]) -> Table {
             let has_interval = summary.median.level > 0.0;
             let end = |value: f64| match has_interval {
                 true => cell(value),
-                false => Cell::none("one run has no interval"),
+                false => Cell::none("a single run has no interval"),
             };
             cells.push(cell(summary.median.value));
             cells.push(end(summary.median.low));

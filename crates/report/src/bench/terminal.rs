@@ -26,15 +26,15 @@ use crate::session::Subject;
 pub use deciding::Longer;
 pub use options::{SortOrder, TerminalOptions};
 
-/// Formats the report of a session: the figures and the verdict first, then warnings and next steps; with
-/// `options.screen.verbose`, everything known. No line is wider than `options.screen.width` (at least 32),
-/// and no untrusted text can control the terminal. Ends with a newline.
+/// Formats the report of a session: the figures and the verdict first, then warnings and next steps. With
+/// `options.screen.verbose`, it contains everything known. No line is wider than `options.screen.width` (at
+/// least 32), and no untrusted text can control the terminal. Ends with a newline.
 pub fn terminal(record: &BenchRecord, options: &TerminalOptions) -> String {
     terminal_with(record, options, &|_| None)
 }
 
-/// Like [`terminal`], but if the user's command is known, undecided comparisons get the command that decides
-/// them.
+/// Like [`terminal`], but if the user's command is known, each undecided comparison is followed by the
+/// command that decides it.
 pub fn terminal_with(
     record: &BenchRecord,
     options: &TerminalOptions,

@@ -47,8 +47,8 @@ pub(super) fn answer(record: &BisectRecord) -> (Tone, String) {
     (tone, text.replace(JOIN, " "))
 }
 
-/// Says that the revision caused only a part of the change, with the command that finds the rest. The search
-/// follows the first part, so the rest comes after it.
+/// Says that the revision caused only a part of the change, with the command that searches the later
+/// revisions for the rest. `None` if it caused the whole change.
 pub(super) fn more(record: &BisectRecord) -> Option<String> {
     let (culprit, ends) = (record.culprit.as_ref()?, record.ends.as_ref()?);
     let (part, whole) = (&culprit.ratio, &ends.ratio);
@@ -64,7 +64,7 @@ pub(super) fn more(record: &BisectRecord) -> Option<String> {
         format!(" --build '{}'", build.replace('\'', "'\\''"))
     });
     let text = format!(
-        "That is part of the change: {} is {} than {}. More changes follow: fathom bisect {} {}{build} -- {}",
+        "This is only part of the change: {} is {} than {}. To find the rest: fathom bisect {} {}{build} -- {}",
         called(&record.bad),
         change(whole.value, words),
         called(&record.good),
@@ -89,28 +89,28 @@ fn why(record: &BisectRecord) -> String {
                 )
             });
             format!(
-                "it is not known whether {good} and {bad} differ{between}. More time may show it (--time), or a \
-                 larger input."
+                "it is not clear whether {good} and {bad} differ{between}. More time (--time) or a larger input may \
+                 show it."
             )
         }
         Some(BisectReason::Step) => format!(
-            "the last revision that was tried can't be told from {good} or from {bad}; {left} may have made the \
-             change. More time may show it (--time)."
+            "the last revision tried can't be told apart from {good} or from {bad}; {left} may have made the \
+             change. More time (--time) may show which."
         ),
         Some(BisectReason::NotConfirmed) => format!(
-            "the search ended at {}, for which no difference from its parent is shown. The change may have come in \
-             small steps: 'fathom versions' draws them.",
+            "the search ended at {}, but no difference from its parent was shown. The change may have come in small \
+             steps: 'fathom versions' plots them.",
             record
                 .remaining
                 .first()
                 .map_or("a revision", |id| short(id))
         ),
         Some(BisectReason::NothingRuns) => format!(
-            "{left} may have made the change, but they can't be built or run. A --build that works for them would \
-             decide."
+            "{left} may have made the change, but they can't be built or run. To decide, give a --build that works \
+             for them."
         ),
         Some(BisectReason::NoRatio) => format!(
-            "{} is 0 or unknown in a revision, so there is no ratio; choose another --metric.",
+            "{} is 0 or unknown in one of the revisions, so no ratio can be computed; choose another --metric.",
             record.metric.name()
         ),
         Some(BisectReason::Interrupted) => {

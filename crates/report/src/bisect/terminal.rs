@@ -32,7 +32,7 @@ pub fn bisect_terminal(record: &BisectRecord, screen: &Screen) -> String {
     remaining(&mut page, record);
     page.gap();
     let text = format!(
-        "{}; {} after {}, {} tried; a wrong revision is named in at most {:.0}{JOIN}% of searches: {}",
+        "{}; {} after {}, {} tried; at most {:.0}{JOIN}% of searches name a wrong revision: {}",
         record.metric.name(),
         counted(record.candidates as u64, "revision", "revisions"),
         called(&record.good),
@@ -56,7 +56,7 @@ fn about(page: &mut Page, commit: &Commit) {
     }
 }
 
-/// Writes what the culprit does more than its parent.
+/// Writes what the culprit does more of than its parent.
 fn why(page: &mut Page, record: &BisectRecord) {
     for (place, line) in record.why.iter().enumerate() {
         let label = if place == 0 { "why" } else { "" };

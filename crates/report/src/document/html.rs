@@ -8,9 +8,9 @@ use crate::text::{bounded, html as escaped, name, put, words};
 /// The maximum lengths of a name in a cell and of a text, in columns.
 const LONGEST_NAME: usize = 120;
 const LONGEST: usize = 2000;
-/// The maximum number of rows of a table; the JSON has all.
+/// The maximum number of rows of a table; the JSON has all of them.
 const MOST_ROWS: usize = 1000;
-/// The maximum number of names listed; the JSON has all.
+/// The maximum number of names listed; the JSON has all of them.
 const MOST_NAMES: usize = 60;
 
 /// Returns the class that gives a text the color of its tone.
@@ -125,8 +125,7 @@ fn one(out: &mut String, block: &Block, level: usize) {
     }
 }
 
-/// Returns the markup of a text in which a long word may be broken after each separator, because it is a
-/// path.
+/// Allows line breaks after each slash of a long word, which is probably a path.
 fn with_breaks(markup: &str) -> String {
     const LONG: usize = 24;
     let word = |word: &str| match word.len() > LONG {
@@ -137,8 +136,8 @@ fn with_breaks(markup: &str) -> String {
     words.join(" ")
 }
 
-/// Limits the length of a text: Fathom's own words have their normal length, but untrusted text in them may
-/// be endless.
+/// Limits the length of a text. Fathom's own words have a normal length, but untrusted text among them may be
+/// arbitrarily long.
 fn bounded_words(text: &str) -> String {
     match text.len() > LONGEST {
         true => bounded(text, LONGEST),

@@ -17,10 +17,10 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Everywhere,
-    /// Not on a terminal.
+    /// The column is shown everywhere except on a terminal.
     Page,
-    /// Only on a terminal. If the terminal is narrow or the column is empty, the column with the highest
-    /// number is removed first; 0 is never removed.
+    /// The column is shown only on a terminal. If the terminal is narrow or the column is empty, the column
+    /// with the highest number is removed first; 0 is never removed.
     Terminal(u8),
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Column {
 pub(crate) struct Cell {
     pub(super) text: String,
     pub(super) is_name: bool,
-    /// Whether it is a chart made of characters that the terminal has.
+    /// Whether the cell is a chart made of characters that the terminal has.
     pub(super) is_drawn: bool,
-    /// Whether it is empty on a terminal.
+    /// Whether the cell is empty on a terminal.
     pub(super) is_absent: bool,
-    /// Fathom's own markup in place of the text; everything else in it is escaped.
+    /// Fathom's own markup in place of the text, with everything else escaped.
     pub(super) markup: Option<String>,
     pub(super) sort: Option<f64>,
     pub(super) title: String,
@@ -96,7 +96,7 @@ impl Cell {
         Cell::words("–").with_title(why)
     }
 
-    /// The same, but empty on a terminal.
+    /// Like [`Cell::none`], but the cell is empty on a terminal.
     pub(crate) fn absent(why: &str) -> Cell {
         Cell {
             is_absent: true,
@@ -104,7 +104,7 @@ impl Cell {
         }
     }
 
-    /// Creates a cell with Fathom's own markup, in which everything else is escaped: only on a page.
+    /// Creates a cell with Fathom's own markup, with everything else escaped. It is only shown on a page.
     pub(crate) fn markup(markup: String) -> Cell {
         Cell {
             markup: Some(markup),
@@ -205,7 +205,7 @@ impl Table {
         self.placed(head, kind, Place::Everywhere)
     }
 
-    /// Adds a column that is shown only in some places. The first one on a terminal contains names.
+    /// Adds a column that is shown only in some places. The first column on a terminal contains names.
     pub(crate) fn placed(mut self, head: &str, kind: Kind, place: Place) -> Table {
         self.columns.push(Column {
             head: head.to_owned(),

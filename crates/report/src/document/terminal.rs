@@ -7,11 +7,11 @@ use super::{Block, Cell, Document, Kind, Table};
 use crate::line::{Line, Page, Tone};
 use crate::text::{columns, wrap};
 
-/// The narrowest that a name column gets if no other column can be dropped.
+/// The minimum width of the name column once no other column can be dropped.
 const SHORTEST_NAME: usize = 12;
 /// Number of blanks between two columns.
 const GAP: usize = 2;
-/// The least width of the text at the end of a row.
+/// The minimum width of the text at the end of a row.
 const WORDS: usize = 24;
 /// Indentation of the remarks of a row.
 const REMARK: usize = 4;
@@ -23,7 +23,7 @@ pub(crate) fn write(page: &mut Page, document: &Document) {
     blocks(page, document, true);
 }
 
-/// `parted`: write an empty line before a heading that comes first.
+/// Writes the blocks. With `parted`, an empty line precedes a heading even if it comes first.
 fn blocks(page: &mut Page, document: &Document, parted: bool) {
     for (index, block) in document.blocks.iter().enumerate() {
         match block {
@@ -67,9 +67,9 @@ fn stacked(page: &mut Page, table: &Table) {
 
 /// Width of the last cell of a wrapped row.
 const LAST: usize = 17;
-/// Eighths of the available width for the cells between the first and the last.
+/// The widths of the cells between the first and the last, in eighths of the available width.
 const BETWEEN: [usize; 2] = [2, 3];
-/// The narrowest cell.
+/// The minimum width of a cell.
 const NARROWEST_CELL: usize = 9;
 
 /// Writes several lines for each row of four cells: the first cell gets the remaining width. Remarks follow
@@ -156,7 +156,8 @@ impl Column<'_> {
         cells.chain(heads).max().unwrap_or(0)
     }
 
-    /// Returns the part of a text column's width that can move to the next line if it is the last column.
+    /// Returns by how much a text column may exceed [`WORDS`]. If it is the last column, that part can wrap
+    /// to the next line.
     fn overhang(&self) -> usize {
         match self.right {
             true => 0,
@@ -164,7 +165,8 @@ impl Column<'_> {
         }
     }
 
-    /// Returns whether all its cells are absent, or whether it is expendable and its cells tell nothing.
+    /// Returns whether all cells of the column are absent, or whether it is expendable and its cells carry no
+    /// information.
     fn is_idle(&self) -> bool {
         let idle = |(text, cell): &(String, &Cell)| match self.expendable {
             0 => cell.is_absent,
@@ -175,8 +177,8 @@ impl Column<'_> {
 }
 
 impl Table {
-    /// Writes the heads, if there are any, and a line for each row with its remarks below. If there isn't
-    /// enough width, the first column is shortened, never a figure. A line that is wider than the page
+    /// Writes the heads, if there are any, and a line for each row with its remarks below. If the page is too
+    /// narrow, the first column is shortened, but never a figure. A line that is wider than the page
     /// continues on the next one.
     pub(crate) fn terminal(&self, page: &mut Page, indent: usize) {
         let mut shown = shown(page, self);
@@ -232,7 +234,7 @@ impl Table {
             let mut remarks = on_terminal.flat_map(|(cell, _)| &cell.small);
             let has_figures = shown.iter().any(|column| !column.cells[row].0.is_empty());
             match remarks.clone().next().filter(|_| !has_figures) {
-                // Without figures, the reason is written next to the name.
+                // If there are no figures, write the reason next to the name.
                 Some(first) => {
                     remarks.next();
                     let at = indent + name_width + gap;
@@ -311,7 +313,7 @@ fn begin(page: &mut Page, indent: usize, name: String, width: usize, tone: Tone)
 }
 
 /// Returns the names in at most `width` columns. If two different names would be cut to the same text, both
-/// stay whole and are written above their figures.
+/// are kept whole and are written above their figures.
 pub(crate) fn fitted(page: &Page, names: &[String], width: usize) -> Vec<String> {
     let mut meant: HashMap<String, HashSet<&str>> = HashMap::new();
     for name in names {

@@ -18,10 +18,13 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     let unchecked: usize = rows.iter().map(|row| row.unchecked.len()).sum();
     let (what, have) = match unchecked {
         0 => (
-            "everything that they need is here",
-            "have everything that they need here",
+            "everything they need is available",
+            "have everything they need",
         ),
-        _ => ("their programs are here", "have their programs here"),
+        _ => (
+            "their programs are available",
+            "have their programs available",
+        ),
     };
     let answer = match here.len() {
         all if all == rows.len() => format!("{experiments}: {what}."),
@@ -30,7 +33,9 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     page.prose(0, Tone::Strong, &answer);
     if unchecked > 0 {
         let checks = counted(unchecked as u64, "check was", "checks were");
-        let text = format!("{checks} not run (--check): a check is a command from the file.");
+        let text = format!(
+            "{checks} not run, because a check runs a command from the experiment's file; --check runs them."
+        );
         page.prose(0, Tone::Quiet, &text);
     }
     let widest = rows.iter().map(|row| columns(&page.clean(&row.name)));
@@ -40,7 +45,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     }
     if !lacking.is_empty() {
         page.gap();
-        let title = "These lack something, and run without it as far as they can:";
+        let title = "These experiments lack something, and run as far as possible without it:";
         page.prose(0, Tone::Strong, title);
     }
     for row in &lacking {
@@ -56,12 +61,12 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     });
     let more = match screen.verbose {
         true => "",
-        false => "; their coverage and missing tools: -v",
+        false => "; what each one covers and lacks: -v",
     };
     page.prose(
         0,
         Tone::Quiet,
-        &format!("{run}{covered} published results{more}"),
+        &format!("{run}{covered} published results covered{more}"),
     );
     page.finish()
 }

@@ -8,11 +8,11 @@ use crate::document::{Cell, Kind, Place, Table};
 /// Which claims a table has, and where it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// Those of one layer, below the layer's heading.
+    /// The claims of one layer, below the layer's heading.
     Layer(Layer),
-    /// Those of one layer, with the layer's heading in the first column.
+    /// The claims of one layer, with the layer's heading in the first column.
     OnTerminal(Layer),
-    /// Those of all layers, next to the prose of an experiment's page.
+    /// The claims of all layers, next to the prose of an experiment's page.
     Figures,
 }
 
@@ -73,7 +73,7 @@ fn reasons(claim: &ClaimResult) -> Vec<String> {
     all
 }
 
-/// Returns the verdicts under other parameters, for which a page has room.
+/// Returns the verdicts under other parameters, which only a page has room for.
 fn elsewhere(claim: &ClaimResult) -> Vec<String> {
     let others = claim.elsewhere.iter().map(|other| {
         format!(

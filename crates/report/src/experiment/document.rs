@@ -13,7 +13,7 @@ use crate::waits;
 use crate::why::markdown_text as plain;
 
 /// Formats the claims of an experiment by layer, each with the published figure, the measurement and the
-/// verdict; then answers, what is missing, and where it was measured. No line is wider than the screen.
+/// verdict. The answers, what is missing, and where it was measured follow. No line is wider than the screen.
 pub fn experiment_terminal(record: &ExperimentRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.prose(0, Tone::Strong, &record.title);

@@ -18,10 +18,10 @@ const ROW: f64 = 24.0;
 /// The longest names and texts in characters, at 12 pixels per letter.
 const NAME: usize = 46;
 const TEXT: usize = 22;
-/// The most rows in a picture; the table below it has all.
+/// The maximum number of rows in a picture; the table below it has all of them.
 const MOST_ROWS: usize = 24;
 
-/// Its own style, matching the style sheet of the pages.
+/// The picture's own style, matching the style sheet of the pages.
 const STYLE: &str = "<style>
 text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;fill:#1d2129}
 .soft{fill:#5b6472}.end{text-anchor:end}.middle{text-anchor:middle}.strong{font-weight:600}
@@ -53,7 +53,7 @@ struct Drawing {
     rows: Vec<Row>,
     ticks: fn(&Axis, &str) -> Ticks,
     unit: String,
-    /// The position of the published figures, if they all have the same.
+    /// The position of the published figures, if it is the same for all of them.
     published: Option<f64>,
     legend: Vec<(String, String)>,
 }

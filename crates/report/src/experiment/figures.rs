@@ -14,7 +14,8 @@ use crate::waits;
 use crate::why::markdown_with_code as plain;
 
 /// The marker line before the figures.
-pub const FIGURES_BEGIN: &str = "<!-- figures: begin. `fathom run --readme` writes up to the end mark; change the prose, not this. -->";
+pub const FIGURES_BEGIN: &str = "<!-- figures: begin. `fathom run --readme` writes everything up to the end mark; change the prose, not this. \
+     -->";
 /// File name of the picture, in the folder of the page.
 pub const FIGURES_PICTURE: &str = "figures.svg";
 /// File name of the tables behind the figures, in the folder of the page.
@@ -89,7 +90,9 @@ fn marks(page: &str) -> Result<(usize, usize), FiguresError> {
 pub fn experiment_figures(record: &ExperimentRecord, check: Option<&str>) -> String {
     let mut out = format!("**{}.** {}\n", tally(record), plain(&taken(record)));
     if let Some(check) = check.map(plain) {
-        out.push_str(&format!("\n`fathom machine --check` before it: {check}\n"));
+        out.push_str(&format!(
+            "\n`fathom machine --check` before the run: {check}\n"
+        ));
     }
     if !record.complete {
         out.push_str("\n**Partial**: not everything was measured.\n");

@@ -8,7 +8,7 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, signed_with_interval};
 use crate::text::columns;
 
-/// The widest name column.
+/// The maximum width of the name column.
 const NAME: usize = 32;
 
 /// One figure of a run.
@@ -22,7 +22,7 @@ pub struct RunMedian {
     pub unit: String,
     /// The median with its interval.
     pub median: Estimate,
-    /// Comparison with the previous run, if there is one.
+    /// The comparison with the previous run, if there is one.
     pub since: Option<StoredComparison>,
 }
 
@@ -78,13 +78,13 @@ pub fn run_medians_terminal(
     page.finish()
 }
 
-/// `12.3 ms (12.1 to 12.5)`
+/// Formats the median with its interval: `12.3 ms (12.1 to 12.5)`.
 fn figures(one: &RunMedian) -> String {
     let median = &one.median;
     Scale::of(median.value, &one.unit).estimate(median.value, median.low, median.high)
 }
 
-/// `+2.1 % (-0.4 to +4.6), undecided`
+/// Formats a change with its verdict: `+2.1 % (-0.4 to +4.6), undecided`.
 fn change(since: &StoredComparison) -> String {
     format!("{}, {}", signed_with_interval(&since.ratio), since.word())
 }

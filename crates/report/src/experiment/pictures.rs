@@ -21,7 +21,7 @@ pub(super) struct Series {
     pub(super) points: Vec<Option<Estimate>>,
 }
 
-/// The most lines in a picture; the record has all.
+/// The maximum number of lines in a picture; the record has all of them.
 const MOST_SERIES: usize = 12;
 
 /// Returns the lines of a picture that have at least two points, in the order of the results.
@@ -102,7 +102,7 @@ fn axis(all: &[Series]) -> Option<Axis> {
     (!ends.is_empty()).then(|| Axis::decades(ends.into_iter(), BOTTOM, TOP))
 }
 
-/// Adds all pictures of the record: lines on a page, otherwise tables, and bars on a terminal.
+/// Adds all pictures of the record: line plots on a page, tables elsewhere, and also bars on a terminal.
 pub(super) fn add<'a>(out: &mut Document<'a>, record: &'a ExperimentRecord, form: Form) {
     for picture in &record.pictures {
         let all = series(record, picture);
@@ -136,7 +136,7 @@ fn lines_of(picture: &Picture, all: &[Series]) -> String {
 
 fn draw(picture: &Picture, all: &[Series], up: &Axis) -> String {
     let last = picture.subjects.len().saturating_sub(1) as f64;
-    // Leave room at both ends for the names of the first and the last.
+    // Leave room at both ends for the names of the first and the last subject.
     let across = Axis::even([0.0, last].into_iter(), LEFT + 4.0, RIGHT - 4.0);
     let unit = all.first().map_or("", |series| series.unit.as_str());
     let series: Vec<Drawn> = all
@@ -181,7 +181,7 @@ fn points(picture: &Picture, series: &Series) -> Vec<Point> {
     points
 }
 
-/// Returns the subjects below the axis, as many as fit; each point names its own.
+/// Returns the names of the subjects at the ticks of the axis. Each point also names its own subject.
 fn names(subjects: &[String], across: &Axis) -> Ticks {
     let labels = labels(subjects);
     let ticks = across.ticks().into_iter();
@@ -211,7 +211,7 @@ fn table(picture: &Picture, all: &[Series]) -> Table {
     table
 }
 
-/// Draws the first line as bars: the others are on the page.
+/// Draws only the first line, as bars: the others are on the page.
 fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
     let Some(series) = all.first() else { return };
     page.gap();

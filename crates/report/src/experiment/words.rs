@@ -50,7 +50,8 @@ pub(super) fn tone(verdict: ClaimVerdict) -> Tone {
     }
 }
 
-/// Formats the published figure: the number with its unit, or the figures in words. A limit is marked as one.
+/// Formats the published figure: the number with its unit, or the figures in words. A limit is marked as
+/// such.
 pub(super) fn published(published: Option<&Published>) -> String {
     let Some(published) = published else {
         return String::new();
@@ -68,7 +69,7 @@ pub(super) fn published(published: Option<&Published>) -> String {
     }
 }
 
-/// Formats times in the unit that fits, like the measured ones next to them; everything else as it was
+/// Formats a time in the unit that fits, like the measured times next to it, and any other figure as it was
 /// written.
 pub(super) fn with_unit(value: f64, unit: &str) -> String {
     if let Some(written) = TimeUnit::of_symbol(unit) {
@@ -89,7 +90,8 @@ pub(super) fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// More than these would fill the column and hide the verdict; the JSON has all.
+/// The maximum number of quantities shown: more would fill the column and hide the verdict. The JSON has all
+/// of them.
 const MOST_SHOWN: usize = 3;
 
 /// Returns the measured quantities of the claim.
@@ -97,9 +99,10 @@ pub(super) fn measured(claim: &ClaimResult) -> Vec<String> {
     quantities(&claim.judged.measured)
 }
 
-/// Returns quantities with their values, at most the first three. Several quantities get their names.
+/// Formats quantities with their values. If there are several, at most [`MOST_SHOWN`] are shown, each with
+/// its name.
 pub(super) fn quantities(all: &[Measured]) -> Vec<String> {
-    // With a ratio of two results, the ratio is the answer and comes first.
+    // If there is a ratio of two results, it is the answer and comes first.
     match all {
         [] => Vec::new(),
         [one] => vec![value(one)],
@@ -230,7 +233,7 @@ pub(super) fn remarks(claim: &ClaimResult) -> Vec<String> {
                     "other combinations"
                 )
             ),
-            false => "another verdict under some combinations of parameters".to_string(),
+            false => "a different verdict under some combinations of parameters".to_string(),
         });
     }
     if let Some(note) = &claim.note {
@@ -257,7 +260,7 @@ pub(super) fn tally(claims: &[ClaimResult]) -> String {
     }
 }
 
-/// Returns a line with the machine and the date: the figures are only valid there.
+/// Returns a line with the machine and the date, since the figures apply only to them.
 pub(super) fn machine(record: &ExperimentRecord) -> String {
     let environment = &record.environment;
     let mut parts = Vec::new();

@@ -28,7 +28,7 @@ pub fn gate_github(record: &GateRecord) -> String {
         command(
             "notice",
             "gate settings",
-            &format!("head changes {what}; base's applies"),
+            &format!("head changes {what}; base's version applies"),
         );
     }
     for note in &record.notes {
@@ -64,8 +64,8 @@ fn message(row: &GateBenchmark) -> String {
     text
 }
 
-/// Escapes the text of a workflow command. Everything that could end it, or begin another one, is encoded;
-/// control characters are made visible.
+/// Escapes the text of a workflow command. Encodes everything that could end the command or begin another
+/// one, and makes control characters visible.
 fn data(text: &str) -> String {
     escape(text).replace('%', "%25").replace("::", "%3A%3A")
 }
@@ -99,8 +99,8 @@ pub fn gate_gitlab(record: &GateRecord) -> String {
     format!("{:#}\n", serde_json::Value::Array(entries))
 }
 
-/// Returns the same value for the same row each time (FNV-1a, 64 bits), so that GitLab can tell old findings
-/// from new.
+/// Returns a fingerprint that is the same for the same row each time (FNV-1a, 64 bits), so that GitLab can
+/// distinguish old findings from new ones.
 fn fingerprint(name: &str, metric: &str) -> String {
     let bytes = name.bytes().chain([0]).chain(metric.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

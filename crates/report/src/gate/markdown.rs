@@ -10,7 +10,7 @@ use crate::document::{Cell, Document, Kind, Table, markdown};
 use crate::line::Tone;
 use crate::why::markdown_with_code;
 
-/// The most rows of a comment.
+/// The maximum number of rows of a comment.
 const ROWS: usize = 20;
 
 /// Formats a comment in Markdown; empty if there is nothing to report.

@@ -11,7 +11,7 @@ use crate::Screen;
 use crate::line::{Line, Page, Tone};
 use crate::quantity::signed;
 
-/// The most rows shown without `-v`.
+/// The maximum number of rows shown without `-v`.
 const SHOWN: usize = 8;
 /// Formats the answer first, then problems, improvements, and benchmarks that were not judged.
 pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
@@ -27,12 +27,15 @@ pub fn gate_terminal(record: &GateRecord, screen: &Screen) -> String {
         page.prose(0, Tone::Notice, &format!("{} {}.", row.name, inside(row)));
     }
     if small.len() > SHOWN {
-        let more = format!("{} more inside their margins: -v.", small.len() - SHOWN);
+        let more = format!(
+            "{} more are within their margins; -v shows them.",
+            small.len() - SHOWN
+        );
         page.prose(0, Tone::Quiet, &more);
     }
     let mut how = vec![format!("{} against {}", record.head.name, record.base.name)];
     how.push(match &record.rule {
-        GateRule::Stored { .. } => "as they were measured before".to_owned(),
+        GateRule::Stored { .. } => "from stored measurements".to_owned(),
         _ => format!("{:.0} s", record.seconds),
     });
     how.extend(floor_source(record));

@@ -13,13 +13,15 @@ use crate::quantity::{
 };
 use crate::text::JOIN;
 
-/// The most comparisons and reasons shown without `-v`.
+/// The maximum number of comparisons and reasons shown without `-v`.
 const SHOWN: usize = 8;
 
-/// Up to this difference of their logarithms, a change and the ratio of the values next to it print the same.
+/// If the logarithms of a change and of the ratio of the values next to it differ by at most this, both print
+/// the same.
 const ROUNDING: f64 = 0.002;
 
-/// Formats the verdicts first, then their basis and how to decide the others. Ends with a newline.
+/// Formats the verdicts first, then their basis, and how to decide undecided comparisons. Ends with a
+/// newline.
 pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (base, head) = (
@@ -59,8 +61,7 @@ pub fn compare_terminal(record: &CompareRecord, screen: &Screen) -> String {
 /// A smaller share of failed requests isn't reported.
 const FAILED: f64 = 0.001;
 
-/// Returns warnings that a load test tells nothing about requests that failed: `all requests of b.txt
-/// failed`.
+/// Returns a warning for each load test in which requests failed: `All requests of b.txt failed`.
 pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
     let mut said = Vec::new();
     for one in &record.comparisons {
@@ -71,10 +72,12 @@ pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
             let asked = &about.asked;
             let text = match share {
                 all if all >= 1.0 => {
-                    format!("All requests of {asked} failed: its figures show how fast errors are.")
+                    format!(
+                        "All requests in {asked} failed: its figures show only how fast it returns errors."
+                    )
                 }
                 share => format!(
-                    "{} of the requests of {asked} failed.",
+                    "{} of the requests in {asked} failed.",
                     format_share(share).replace(JOIN, " ")
                 ),
             };
@@ -123,7 +126,8 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
         true => &comparisons[row].base,
         false => &comparisons[row - rows].head,
     };
-    // Both sides of all rows together: the two values of one row must not print the same either.
+    // The values of both sides are formatted together, because the two values of one row must not print the
+    // same either.
     let values: Vec<f64> = (0..2 * rows).map(|row| side(row).value).collect();
     let figures = apart(&values, &|row, more| {
         let one = &comparisons[row % rows];
@@ -153,7 +157,7 @@ fn table(page: &mut Page, comparisons: &[StoredComparison]) {
     say_shared(page, &shared);
 }
 
-/// Returns the name, with the metric if it isn't the usual one.
+/// Returns the name of a comparison, with the metric if it isn't the usual one.
 fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
     let name = named_in(&one.benchmark, &one.parameters, shared);
     match one.metric.as_str() {
@@ -162,10 +166,11 @@ fn name(one: &StoredComparison, shared: &[(String, String)]) -> String {
     }
 }
 
-/// The most rows named in a sentence.
+/// The maximum number of rows named in a sentence.
 const NAMED: usize = 2;
 
-/// Returns the rows that a sentence is about, unless it is every row of the table: `of a and b: `.
+/// Returns the rows that a sentence is about, as in `of a and b: `; empty if it is about every row of the
+/// table.
 fn about(page: &Page, of: &[&StoredComparison], all: &[StoredComparison]) -> String {
     if of.len() == all.len() {
         return String::new();
@@ -202,8 +207,8 @@ fn drifts(page: &mut Page, record: &CompareRecord) {
     let shown = said.len().min(2);
     let more = match said.len() - shown {
         0 => String::new(),
-        1 => "; another reason with --json".to_owned(),
-        more => format!("; {more} other reasons with --json"),
+        1 => "; --json shows another reason".to_owned(),
+        more => format!("; --json shows {more} other reasons"),
     };
     let texts = said[..shown].iter();
     let texts =
@@ -213,34 +218,34 @@ fn drifts(page: &mut Page, record: &CompareRecord) {
     page.prose(
         0,
         Tone::Quiet,
-        &format!("{level} intervals, drift included: {text}{more}"),
+        &format!("{level} intervals, including drift: {text}{more}"),
     );
 }
 
-/// Describes the allowance for changes between measurements of a row.
+/// Describes how much a row allows for changes between measurements.
 fn drift(one: &StoredComparison) -> String {
     let by = share(one.drift.share);
     let earlier = one.drift.measurements;
     match one.drift.source {
         DriftSource::SameRevision => format!(
-            "separate measurements of the same revision differ by up to {by} here ({earlier} earlier ones)"
+            "separate measurements of the same revision differ by up to {by} here (from from {earlier} earlier ones)"
         ),
         DriftSource::Successive => {
-            format!("successive measurements differ by up to {by} here ({earlier} earlier ones)")
+            format!("successive measurements differ by up to {by} here (from from {earlier} earlier ones)")
         }
         DriftSource::Assumed => format!(
-            "{by} between separate measurements is assumed: fewer than four earlier ones exist in this environment"
+            "{by} between separate measurements is assumed, since this environment has fewer than four earlier ones"
         ),
         DriftSource::Waits => format!(
             "{by} is allowed for the time that the runs waited for a CPU, which can't be subtracted completely"
         ),
         DriftSource::None => {
-            "a metric that is counted exactly, or has one measurement on both sides, has no interval"
+            "a metric has no interval if it is counted exactly, or was measured only once on each side"
                 .to_owned()
         }
         DriftSource::NoiseFloor => format!(
-            "{by} between separate measurements is assumed, the noise floor measured here by `fathom machine \
-             --check`"
+            "{by} between separate measurements is assumed: the noise floor that `fathom machine --check` measured \
+             here"
         ),
     }
 }
@@ -269,7 +274,7 @@ fn how(page: &mut Page, shown: &[StoredComparison]) {
     say(
         &of_rows(&|one| differs(one) && several(one)),
         "a change is the mean ratio over all pairs of measurements, not the ratio of the values shown, which are \
-         those of the middle ones",
+         those of the median measurements",
     );
     let is_open = |one: &StoredComparison| {
         one.verdict == Verdict::Undecided
@@ -281,8 +286,8 @@ fn how(page: &mut Page, shown: &[StoredComparison]) {
     if let Some(one) = open.first() {
         let level = format_level(one.ratio.level);
         let text = format!(
-            "an interval of {level} that excludes zero may be undecided: a difference is claimed at 99 %, and with \
-             several series at more"
+            "a comparison may be undecided although its {level} interval excludes zero: claiming a difference takes \
+             99 % confidence, and more with several series"
         );
         say(&open, &text);
     }
@@ -338,10 +343,10 @@ fn together(page: &mut Page, record: &CompareRecord, screen: &Screen) {
     page.prose(
         0,
         Tone::Plain,
-        "Measured together, in the same rounds, the drift cancels:",
+        "If both are measured together, in the same rounds, the drift cancels out:",
     );
     for command in &said[..shown] {
-        // Not shortened, so that it can be copied.
+        // The command is not shortened, so that it can be copied.
         let command = page.clean(command);
         page.verbatim(&format!("  {command}"));
     }

@@ -11,7 +11,7 @@ use crate::quantity::{Scale, apart, signed_apart};
 
 /// The text for an empty store.
 pub(crate) const NOTHING_SAVED: &str = "nothing is saved yet; in a project, `fathom bench` and similar verbs save their results; elsewhere, add --save";
-/// The most series shown without `-v`: a screenful.
+/// The maximum number of series shown without `-v`: a screenful.
 pub const SHOWN: usize = 18;
 /// Width of the metric's name.
 const METRIC: usize = 20;
@@ -97,7 +97,7 @@ pub fn history_list(record: &HistoryRecord, others: usize, screen: &Screen) -> S
             counted(others as u64, "other metric", "other metrics")
         ));
     }
-    notes.push("points and plot of one: fathom history NAME".to_owned());
+    notes.push("to see the points and plot of one series: fathom history NAME".to_owned());
     page.prose(0, Tone::Quiet, &notes.join("; "));
     page.finish()
 }

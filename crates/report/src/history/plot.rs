@@ -30,9 +30,9 @@ pub(super) struct Bar {
     pub(super) value: f64,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// Whether a line is drawn before it because the environment changed.
+    /// Whether a line is drawn before the value because the environment changed.
     pub(super) cut: bool,
-    /// Whether it begins a new level (a change point).
+    /// Whether the value begins a new level (a change point).
     pub(super) marked: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::{Scale, decimals_apart, signed};
 
-/// The most points shown without `-v`.
+/// The maximum number of points shown without `-v`.
 const SHOWN: usize = 8;
 
 /// Formats one series of `record` with its points. `change_points` are the indices of points that begin a new
@@ -27,7 +27,7 @@ pub fn history_series(
     let text = format!("{name}: {}, {}", series.metric, series.meaning);
     page.prose(0, Tone::Strong, &text);
     let Some(last) = series.points.last() else {
-        page.prose(0, Tone::Plain, "no point since then");
+        page.prose(0, Tone::Plain, "no points since then");
         return page.finish();
     };
     let scale = Scale::of(last.value, &series.unit);

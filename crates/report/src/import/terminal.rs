@@ -13,9 +13,10 @@ use crate::history::{named_in, shared};
 use crate::line::{Line, Page, Tone};
 use crate::quantity::{Scale, decimals_apart};
 
-/// The most rows of series, and lines of records, that fit on a screen with the rest.
+/// The maximum numbers of rows for series and of lines for records: these fit on a screen with everything
+/// else.
 const ROWS: usize = 11;
-/// The most reasons for omissions.
+/// The maximum number of reasons for omissions that are shown.
 const REASONS: usize = 4;
 
 /// Width of the metric's name.
@@ -29,7 +30,7 @@ type Identity = (String, Vec<(String, String)>);
 pub struct ImportOptions {
     /// The screen. `verbose`: show every series and every reason.
     pub screen: Screen,
-    /// Whether the records are stored; if not, the last line tells how to.
+    /// Whether the records are stored; if not, the last line explains how to store them.
     pub saved: bool,
     /// Number of files in folders without a known format.
     pub of_no_format: usize,
@@ -62,7 +63,7 @@ pub fn import_terminal(records: &[ImportedRecord], options: &ImportOptions) -> S
         page.prose(0, Tone::Quiet, &assumption);
     }
     if !options.saved {
-        let hint = "nothing was stored; --save stores it, for history, compare and changes";
+        let hint = "nothing was saved; add --save to use it with history, compare and changes";
         page.prose(0, Tone::Quiet, hint);
     }
     page.finish()
@@ -197,7 +198,7 @@ fn identities(benchmarks: &[Benchmark]) -> Vec<Identity> {
 /// Formats the ends of an interval, in the unit of the value next to it.
 fn interval(one: &Benchmark, middle: Option<Middle>, more: usize) -> String {
     match middle.map(ends) {
-        // Only if the samples differ; they are often all equal for counts of allocations.
+        // Show an interval only if the samples differ: counts of allocations are often all equal.
         Some((value, low, high)) if low < high => {
             Scale::of(value, &one.unit).interval(value, low, high, more)
         }
@@ -276,19 +277,23 @@ fn assumptions(records: &[ImportedRecord]) -> Vec<String> {
     };
     say(
         from(IntervalFrom::Deviation),
-        "the interval is of a mean, from the standard deviation, assuming independent samples",
+        "the interval is for the mean, computed from the standard deviation, assuming independent samples",
     );
     say(
         from(IntervalFrom::Quartiles),
-        "the interval is of the median, from the quartiles",
+        "the interval is for the median, computed from the quartiles",
     );
-    say(from(IntervalFrom::Tool), "the interval is the tool's own");
+    say(
+        from(IntervalFrom::Tool),
+        "the interval is the one that the tool reports",
+    );
     say(
         from(IntervalFrom::Nothing),
-        "no interval is known, only the value",
+        "the file gives no interval, only the value",
     );
     if said.is_empty() && all().next().is_some() {
-        said.push("intervals contain the median in 95 of 100 such files; fewer than 6 samples: their whole range".to_owned());
+        said.push("intervals contain the median in 95 of 100 such files; with fewer than 6 samples, an interval is the \
+             full range of the samples".to_owned());
     }
     said
 }

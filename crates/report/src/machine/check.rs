@@ -1,5 +1,5 @@
-//! Whether the machine is quiet enough for measuring, in 80 columns: the answer and the most important
-//! remedy, then what isn't as it should be, and everything with `-v`.
+//! Whether the machine is quiet enough for measuring, in 80 columns: first the answer and the most important
+//! remedy, then the checks that are not ok, and with `-v` all checks.
 
 use fathom_model::quantity::{counted, short_time};
 use fathom_model::{CheckItem, CheckReport, CheckState, Fitness, SelfComparison};
@@ -12,7 +12,7 @@ use crate::line::{Page, Tone};
 const QUIETEN: &str = "wait, or stop the other programs";
 
 /// Formats whether the machine is fit and what to do, then each check that isn't ok, with its effect on
-/// results and its remedy. `verbose`: all checks and the noise of a spinning core.
+/// results and its remedy. If `verbose`, formats all checks and the noise of a spinning core.
 pub fn machine_check_terminal(report: &CheckReport, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     answer(&mut page, report);
@@ -75,8 +75,8 @@ fn remedy(worst: Option<&CheckItem>) -> &str {
         .unwrap_or(QUIETEN)
 }
 
-/// Returns the most serious disturbance that can be remedied. The load average and waiting times only follow
-/// from other programs, which have a check of their own.
+/// Returns the most serious disturbance that can be remedied. The load average and waiting times are only
+/// consequences of other programs, which have their own check.
 fn worst(report: &CheckReport) -> Option<&CheckItem> {
     let follows = |item: &CheckItem| item.id == "load" || item.id.starts_with("pressure_");
     let disturbing = report.items.iter().filter(|item| match report.fitness {
@@ -137,7 +137,7 @@ fn noise(page: &mut Page, report: &CheckReport) {
     let gaps = &report.noise.gaps;
     page.gap();
     let text = format!(
-        "noise: {:.2} % of a spinning core lost in {:.1} s, {} gaps, the longest {}",
+        "noise: a spinning core lost {:.2} % of {:.1} s, in {} gaps, the longest {}",
         gaps.lost.percent(),
         gaps.seconds,
         gaps.count,
@@ -148,7 +148,7 @@ fn noise(page: &mut Page, report: &CheckReport) {
 
 fn smallest_difference(page: &mut Page, smallest: Option<f64>, by: &SelfComparison) {
     let runs = format!(
-        "{} rounds of a program of {} against itself",
+        "{} rounds of a {} program against itself",
         by.rounds,
         short_time(by.program_seconds)
     );
@@ -164,7 +164,7 @@ fn smallest_difference(page: &mut Page, smallest: Option<f64>, by: &SelfComparis
             smallest * 100.0
         ),
         None => {
-            format!("No difference that 'fathom bench' would detect here, by {clock}, in {runs}.")
+            format!("'fathom bench' would detect no difference here, by {clock}, in {runs}.")
         }
     };
     page.prose(0, Tone::Plain, &text);
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(
             detected.finish(),
             "Smallest difference that 'fathom bench' detects here: 2.0 % of CPU-wait-free\ntime (in four of five \
-             tries: 50 rounds of a program of 5.21 ms against itself).\n"
+             tries: 50 rounds of a 5.21 ms program against itself).\n"
         );
         let mut none = Page::new(&Screen::default());
         smallest_difference(&mut none, None, &by);

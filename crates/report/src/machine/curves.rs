@@ -14,31 +14,38 @@ use crate::text::{html, words};
 const CURVES: [(&str, &str); 9] = [
     (
         "cache_curve",
-        "Time of a load by working set. Each step is a cache that no longer holds all of it.",
+        "Time per load, by size of the working set. Each step marks a cache that can no longer hold all of it.",
     ),
-    ("bandwidth_read", "Reading memory by number of threads."),
-    ("bandwidth_write", "Writing memory by number of threads."),
+    (
+        "bandwidth_read",
+        "Memory read bandwidth, by number of threads.",
+    ),
+    (
+        "bandwidth_write",
+        "Memory write bandwidth, by number of threads.",
+    ),
     (
         "bandwidth_write_around",
-        "Writing around the caches by number of threads.",
+        "Bandwidth of writes that bypass the caches, by number of threads.",
     ),
-    ("bandwidth_copy", "Copying memory by number of threads."),
+    (
+        "bandwidth_copy",
+        "Memory copy bandwidth, by number of threads.",
+    ),
     (
         "memory_parallelism",
-        "Time of a load by number of independent walks: how many misses are in flight at a time.",
+        "Time per load, by number of independent walks: it shows how many misses can be in flight at once.",
     ),
     (
         "loaded_latency",
-        "Time of a load while other CPUs read memory as fast as they can.",
+        "Time per load while other CPUs read memory as fast as they can.",
     ),
     (
         "predictor_capacity",
-        "Cost of a branch by length of a random pattern: where it rises, the pattern is no longer learnt.",
+        "Cost of a branch, by length of a random pattern: where it rises, the predictor can no longer learn the \
+         pattern.",
     ),
-    (
-        "tlb_reach",
-        "Time of a load by number of pages that it moves through.",
-    ),
+    ("tlb_reach", "Time per load, by number of pages visited."),
 ];
 
 /// Cache levels marked in the latency curve: effective sizes, in bytes.

@@ -24,7 +24,7 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
         of: origin.environment.host.as_deref().unwrap_or(""),
         answer: match complete {
             true => answer(results),
-            false => format!("Measuring was interrupted: probes are missing. {}", answer(results)),
+            false => format!("The measurement was interrupted, so some probes are missing. {}", answer(results)),
         },
         tone: match complete {
             true => Tone::Strong,
@@ -41,7 +41,7 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
     page(&head, &(figures + &curves::all(results)))
 }
 
-/// Returns the number of figures, and the four most important ones.
+/// Returns the number of figures, and the most important four of them.
 fn answer(results: &[ProbeResult]) -> String {
     let known = results
         .iter()

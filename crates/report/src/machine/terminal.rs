@@ -18,7 +18,7 @@ pub struct MachineOptions {
 }
 
 /// Formats the names of the figures that were not reached, then one line for each probe: title, value, spread
-/// and status, with notes below it; then the curves, if requested.
+/// and status, with notes below it. The curves follow if they were requested.
 pub fn machine_terminal(
     results: &[ProbeResult],
     options: MachineOptions,

@@ -15,7 +15,7 @@ pub(crate) struct Bar<'a> {
 
 const ROW: f64 = 50.0;
 const BAR: f64 = 22.0;
-/// The right end of the axis: the total of the longest bar is to the right of it.
+/// The right end of the axis. The total of the longest bar is to the right of it.
 const END: f64 = 82.0;
 
 /// Draws the bars, in seconds from zero.

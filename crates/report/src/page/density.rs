@@ -2,7 +2,7 @@
 
 /// Number of points at which a density is drawn.
 const STEPS: usize = 120;
-/// Beyond this many bandwidths from the nearest value, the density is less than a thousandth.
+/// The number of bandwidths from the nearest value beyond which the density is less than a thousandth.
 const REACH: f64 = 4.0;
 
 /// Returns points with their density, 1 at the highest, by a kernel estimate (Gaussian, Silverman's

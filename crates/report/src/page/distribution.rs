@@ -21,7 +21,7 @@ const NAME: f64 = 18.0;
 const DENSITY: f64 = 44.0;
 const DOTS: f64 = 24.0;
 const ROW: f64 = NAME + DENSITY + DOTS + 14.0;
-/// The most values of a sample that are drawn: more would hide each other and make the page large.
+/// The maximum number of values drawn for a sample: more would hide each other and make the page large.
 const MOST_DOTS: usize = 800;
 /// Draws the samples, a row each; empty if there are no values.
 pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
@@ -66,7 +66,7 @@ pub(crate) fn distributions(samples: &[Sample], metric: Metric) -> String {
             .to_owned();
     if thinned {
         caption.push_str(&format!(
-            " Of more than {} runs, this many are drawn.",
+            " At most {} runs are drawn.",
             format_count(MOST_DOTS as f64)
         ));
     }
@@ -90,7 +90,7 @@ fn curve(svg: &mut Svg, axis: &Axis, sorted: &[f64], floor: f64) {
     svg.curve(&edge, floor, "curve edge", false);
 }
 
-/// Draws every value, or as many as allowed; returns whether some were skipped.
+/// Draws the values, but at most [`MOST_DOTS`] of them; returns whether some were skipped.
 fn dots(
     svg: &mut Svg,
     axis: &Axis,
@@ -100,7 +100,7 @@ fn dots(
 ) -> bool {
     let every = sorted.len().div_ceil(MOST_DOTS).max(1);
     for (index, value) in sorted.iter().enumerate().step_by(every) {
-        // The golden section spreads neighbours over the height, in a reproducible way.
+        // Multiples of the golden ratio spread neighbours over the height, in a reproducible way.
         let part = (index as f64 * 0.618_034).fract();
         svg.dot(
             (axis.place(*value), top + part * DOTS),

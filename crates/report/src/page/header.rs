@@ -8,7 +8,7 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::text::{bounded, html, name, words};
 
-/// The longest command shown at the top, in columns, and the most commands.
+/// The maximum width in columns of a command shown at the top, and the maximum number of such commands.
 const LONGEST_COMMAND: usize = 300;
 const MOST_COMMANDS: usize = 12;
 
@@ -101,7 +101,7 @@ fn facts(origin: &Origin) -> Vec<String> {
             .as_ref()
             .map(|model| bounded(model, 60)),
     );
-    // An environment without CPUs is unknown.
+    // An environment without CPUs is unknown, so the number is omitted.
     let cpus = (environment.cpus > 0).then_some(environment.cpus as u64);
     facts.extend(cpus.map(|cpus| counted(cpus, "CPU", "CPUs")));
     facts.extend(

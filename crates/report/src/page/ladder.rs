@@ -1,5 +1,4 @@
-//! A few ordered figures for each thing on one axis: quantiles, or an estimate between the ends of its
-//! interval.
+//! A few ordered figures per row on one axis: quantiles, or an estimate between the ends of its interval.
 
 use super::svg::{LEFT, RIGHT, Svg, colour, figure};
 use crate::axis::{Axis, Ticks};
@@ -8,8 +7,8 @@ use crate::axis::{Axis, Ticks};
 pub(crate) struct Rungs<'a> {
     /// The name; untrusted.
     pub(crate) name: &'a str,
-    /// The figures in ascending order, each with its description. If written, the description is above its
-    /// position.
+    /// The figures in ascending order, each with its description. A description that is shown is written
+    /// above its figure.
     pub(crate) figures: Vec<(f64, String)>,
     /// The index of the main figure.
     pub(crate) main: usize,

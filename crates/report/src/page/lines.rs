@@ -15,9 +15,9 @@ pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Whether a line connects it to the previous point.
+    /// Whether a line connects the point to the previous one.
     pub(crate) joined: bool,
-    /// Whether it does not count, such as a warm-up run.
+    /// Whether the point doesn't count, such as a warm-up run.
     pub(crate) hollow: bool,
     /// A description; if empty, the line passes here without a mark.
     pub(crate) title: String,
@@ -41,7 +41,7 @@ pub(crate) struct Lines<'a> {
     pub(crate) up_ticks: Ticks,
     /// The name of the horizontal axis.
     pub(crate) over: &'a str,
-    /// Whether each point can be reached with the keyboard; not if there are hundreds.
+    /// Whether each point can be reached with the keyboard; false if there are hundreds.
     pub(crate) stops: bool,
 }
 
@@ -53,7 +53,7 @@ const HEIGHT: f64 = BOTTOM + 38.0;
 /// Width in pixels of a letter of a tick at the side.
 const LETTER: f64 = 7.0;
 
-/// Draws the plot: the scale at the left has a fixed width, the rest gets the remaining width.
+/// Draws the plot. The scale at the left has a fixed width; the plot itself gets the remaining width.
 pub(crate) fn lines(label: &str, what: &Lines) -> String {
     let longest = what.up_ticks.iter().map(|(_, text)| text.chars().count());
     let wide = 8.0 + LETTER * longest.max().unwrap_or(0) as f64;
@@ -94,7 +94,7 @@ fn marks(svg: &mut Svg, what: &Lines) {
     for (index, mark) in held.enumerate() {
         let x = what.across.place(mark.at);
         svg.line((x, TOP - 4.0), (x, BOTTOM), mark.class, &mark.name);
-        // Neighbouring names alternate between two heights, so that they don't overlap.
+        // Neighbouring names are at two alternating heights, so that they don't overlap.
         let y = if index % 2 == 0 { 11.0 } else { 25.0 };
         let class = if x > 60.0 { "axis end" } else { "axis" };
         if !mark.name.is_empty() {

@@ -1,10 +1,10 @@
-//! A drawing as wide as its container: horizontal positions are in per cent of the width, vertical ones in
-//! pixels. Text therefore keeps its size on a phone and on a wide screen, and nothing is cut.
+//! A drawing that is as wide as its container. Horizontal positions are percentages of the width, vertical
+//! positions are pixels. Text therefore keeps its size on a phone and on a wide screen, and nothing is cut.
 
 use crate::axis::{Axis, Ticks};
 use crate::text::{bounded, html, put};
 
-/// Left and right end of a horizontal axis, in per cent, so that marks at its ends aren't cut.
+/// The left and right ends of a horizontal axis, in per cent. They leave room for the marks at the ends.
 pub(crate) const LEFT: f64 = 1.0;
 pub(crate) const RIGHT: f64 = 99.0;
 
@@ -29,7 +29,7 @@ impl Svg {
         }
     }
 
-    /// Creates a drawing for a separate file, with horizontal positions in pixels, too.
+    /// Creates a drawing for a separate file. Horizontal positions are in pixels, like vertical ones.
     pub(crate) fn alone() -> Svg {
         Svg {
             unit: "",
@@ -37,7 +37,8 @@ impl Svg {
         }
     }
 
-    /// Adds a text; `class` determines its anchor: at `x`, in the middle (`middle`), at the end (`end`).
+    /// Adds a text. Its `class` determines which part of it is at `x`: the start, the middle (`middle`), or
+    /// the end (`end`).
     pub(crate) fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         self.titled_text(x, y, class, text, "");
     }
@@ -128,8 +129,8 @@ impl Svg {
         self.out.push_str("</g>\n");
     }
 
-    /// Adds the name of a row, which is untrusted: once with as many letters as fit on a wide page, and once
-    /// for a narrow one.
+    /// Adds the untrusted name of a row twice: with as many letters as fit on a wide page, and shortened for
+    /// a narrow one.
     pub(crate) fn name(&mut self, y: f64, name: &str) {
         let (wide, narrow) = (bounded(name, 72), bounded(name, 36));
         if wide == narrow {
@@ -222,7 +223,7 @@ pub(crate) fn figure(drawing: &str, caption: &str) -> String {
     format!("<figure class=\"chart\">{drawing}{caption}</figure>\n")
 }
 
-/// Returns the class of the line or dot with this index; classes repeat in turn.
+/// Returns the class of the line or dot with this index; the classes repeat.
 pub(crate) fn colour(index: usize) -> &'static str {
     ["c0", "c1", "c2", "c3", "c4", "c5"][index % 6]
 }

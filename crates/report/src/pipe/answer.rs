@@ -5,13 +5,13 @@ use fathom_model::{PipeModel, PipeRecord};
 use super::view::{gains, holding_up, name};
 use crate::why::{share_text, time};
 
-/// From this error on, the text states how far the model is off.
+/// The error of the model from which on the text states it.
 const MODEL_FAR: f64 = 0.1;
 
 /// Returns which stage holds the pipeline up, and what the pipeline would take without it.
 pub(super) fn answer(record: &PipeRecord) -> String {
     if record.rounds.is_empty() {
-        return "Nothing is known: no round was finished.".to_owned();
+        return "No result: no round was finished.".to_owned();
     }
     let wall = record.summary.wall.value;
     let takes = format!("The pipeline takes {}", time(wall));
@@ -23,8 +23,8 @@ pub(super) fn answer(record: &PipeRecord) -> String {
     }
     if !gains(record, stage) {
         return format!(
-            "{takes}, and no single stage holds it up: if any one took no time, it would take about as long. \
-             {} has the most time of its own.",
+            "{takes}, and no single stage holds it up: if any one of them took no time, it would still take about \
+             as long. {} has the most time of its own.",
             named(record, stage)
         );
     }
@@ -49,7 +49,7 @@ pub(super) fn answer(record: &PipeRecord) -> String {
     )
 }
 
-/// The text if the model doesn't even reproduce the measurement.
+/// Returns the text for a model that doesn't even reproduce the measurement.
 fn missed(record: &PipeRecord, stage: usize) -> String {
     let unknown = "the model and the measurement disagree, so no cost is given";
     match &holding_up(record)[..] {
@@ -70,11 +70,11 @@ fn missed(record: &PipeRecord, stage: usize) -> String {
 pub(super) fn how_modelled(model: &PipeModel, wall: f64) -> String {
     let how = match model.method.as_str() {
         "phases" => "from the times at which bytes arrived and left",
-        _ => "from the own times of the stages",
+        _ => "from the stages' own times",
     };
     match model.off_by(wall) {
         off if off > MODEL_FAR => format!(
-            "{how}; for the pipeline as it is the model gives {}, {} off",
+            "{how}; for the pipeline as it is, the model gives {}, which is which is {} off",
             time(model.as_is_seconds),
             share_text(off)
         ),
@@ -82,12 +82,12 @@ pub(super) fn how_modelled(model: &PipeModel, wall: f64) -> String {
     }
 }
 
-/// `gzip (stage 2)`.
+/// Formats a stage: `gzip (stage 2)`.
 fn named(record: &PipeRecord, stage: usize) -> String {
     format!("{} (stage {})", name(record, stage), stage + 1)
 }
 
-/// `cat (stage 1), gzip (stage 2) and wc (stage 3)`.
+/// Formats several stages: `cat (stage 1), gzip (stage 2) and wc (stage 3)`.
 fn listed(record: &PipeRecord, stages: &[usize]) -> String {
     let names: Vec<String> = stages.iter().map(|stage| named(record, *stage)).collect();
     match names.split_last() {
@@ -96,7 +96,7 @@ fn listed(record: &PipeRecord, stages: &[usize]) -> String {
     }
 }
 
-/// `1.2 s`, or `1.2 s to 1.4 s` if they differ.
+/// Formats `1.2 s`, or `1.2 s to 1.4 s` if the values differ.
 fn range(seconds: &[f64]) -> String {
     let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let most = seconds.iter().copied().fold(0.0, f64::max);

@@ -8,7 +8,7 @@ use crate::why::time;
 
 /// Width of number and name.
 const NAMES: usize = 15;
-/// The widest chart: more columns don't add information.
+/// The maximum width of the chart: more columns don't add information.
 const WIDEST: usize = 100;
 
 /// The content of one column of the chart.
@@ -63,7 +63,7 @@ pub(super) fn write(page: &mut Page, record: &PipeRecord, round: &PipeRound, tit
 
 fn legend(page: &mut Page, seen: &[Cell]) {
     let known = STATES.map(|(state, words)| (Cell::State(state), words));
-    let unseen = (Cell::Unseen, "from start to end; waits are not known");
+    let unseen = (Cell::Unseen, "from start to end; the waits are not known");
     let shown = known
         .into_iter()
         .chain([unseen])
@@ -98,8 +98,8 @@ fn look(cell: Cell, unicode: bool) -> (char, Tone) {
     (if unicode { fine } else { plain }, tone)
 }
 
-/// Returns what the stage did in most of each of `width` equal parts of `wall`. A stage that ran at all has
-/// at least one cell.
+/// Divides `wall` into `width` equal parts and returns the stage's most frequent state in each. A stage that
+/// ran at all has at least one cell.
 fn cells(run: &StageRun, wall: u64, width: usize) -> Vec<Cell> {
     let wall = wall.max(1) as f64;
     let at = |ns: u64| ns as f64 / wall * width as f64;
@@ -120,7 +120,8 @@ fn cells(run: &StageRun, wall: u64, width: usize) -> Vec<Cell> {
         let most = (0..times.len()).max_by(|a, b| times[*a].total_cmp(&times[*b]));
         let most = most.filter(|most| times[*most] > 0.0);
         *cell = most.map_or(Cell::Unseen, |most| Cell::State(STATES[most].0));
-        // If only a sliver of a cell belongs to the stage, readers attribute the cell to the neighbour.
+        // If only a sliver of the cell belongs to the stage, leave the cell empty, since readers attribute it
+        // to the neighbour.
         let share = end.min(to) - start.max(from);
         if share < 0.15 && last - first > 1 && (index == first || index + 1 == last) {
             *cell = Cell::Absent;

@@ -13,9 +13,9 @@ use crate::quantity::{counted, format_level};
 use crate::text::{JOIN, bounded, wrap};
 use crate::why::time;
 
-/// Formats the record as text: first which stage holds the pipeline up; then the chart, the times, and notes
-/// that matter for decisions. No line is wider than the screen, and untrusted text can't affect the terminal.
-/// Ends with a newline.
+/// Formats the record as text. It begins with the stage that holds the pipeline up; the chart, the times, and
+/// notes that matter for decisions follow. No line is wider than the screen, and untrusted text can't affect
+/// the terminal. Ends with a newline.
 pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.prose(0, Tone::Strong, &answer(record));
@@ -26,8 +26,8 @@ pub fn pipe_terminal(record: &PipeRecord, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Formats the record as one page: the answer, the chart, next to it the chart of a late start, the tables,
-/// and what would mislead.
+/// Formats the record as one page: the answer, the chart next to the chart of a late start, the tables, and
+/// anything that may mislead.
 ///
 /// Untrusted texts are escaped for terminals and for HTML.
 pub fn pipe_html(record: &PipeRecord) -> String {
@@ -48,7 +48,7 @@ pub fn pipe_html(record: &PipeRecord) -> String {
     page(&head, &html(&document(record, Form::Page)))
 }
 
-/// The longest command in columns.
+/// The maximum width of a command, in columns.
 const COMMAND: usize = 200;
 
 /// Returns all commands.
@@ -182,7 +182,8 @@ fn how_observed(explaining: &PipeExplaining) -> String {
         "perf" => "switches recorded by the kernel, threads sampled (tier perf)",
         "sample" => "threads sampled 1,000 times a second (tier sample)",
         _ => {
-            return "none: only the accounts of ended processes (tier accounts), so no waits"
+            return "none: this tier (accounts) has only the accounting records of processes that have exited, which \
+                 don't include waits"
                 .to_owned();
         }
     };
@@ -211,22 +212,27 @@ fn end_of_screen(page: &mut Page, record: &PipeRecord) {
     let rounds = counted(record.rounds.len() as u64, "timed round", "timed rounds");
     let observed = match &record.explaining {
         None => String::new(),
-        Some(_) if record.explained.is_empty() => ", none observed: waits are not known".to_owned(),
+        Some(_) if record.explained.is_empty() => {
+            ", none observed, so the waits are unknown".to_owned()
+        }
         Some(explaining) => format!(
-            ", waits of one observed by tier {} ({:.2}x)",
+            ", waits from one round observed by tier {} ({:.2}x)",
             explaining.tier, explaining.slowdown
         ),
     };
-    let text = format!("medians of {rounds}{observed}; bytes, first and last bytes{more}: -v");
+    let text = format!(
+        "medians of {rounds}{observed}; byte counts, times of the first and last bytes{more}: -v"
+    );
     page.prose(0, Tone::Quiet, &text);
 }
 
-/// Height of a screen, and the lines around the notes: two empty ones, and two at the end.
+/// The height of a screen, and the number of lines around the notes: two empty lines, and two lines at the
+/// end.
 const SCREEN: usize = 24;
 const AROUND: usize = 4;
 
-/// Returns the notes that affect what to believe or to do, most important first: one, and as many more as fit
-/// the screen. Results of a late start are always included, since it was requested.
+/// Returns the notes that affect what to believe or to do, most important first: at least one, and as many
+/// more as fit the screen. The result of a late start is always included, since it was requested.
 fn shown_first<'a>(page: &Page, notes: &'a [PipeNote]) -> Vec<&'a PipeNote> {
     const IN_ORDER: [&[&str]; 5] = [
         &["partial", "failures", "left_behind"],

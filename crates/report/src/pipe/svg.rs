@@ -27,7 +27,7 @@ const STATES: [(PipeState, &str, &str); 5] = [
 ];
 
 /// Explanation of the marks on the bars.
-pub(super) const MARKS: &str = "Tall is on a CPU, low is waiting. Marks above a bar: first byte out; below: first and last byte in.";
+pub(super) const MARKS: &str = "Tall: on a CPU; low: waiting. Marks above a bar: first byte out; below it: first and last byte in.";
 
 /// Draws the round, with its legend.
 pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
@@ -50,7 +50,7 @@ pub(super) fn chart(record: &PipeRecord, round: &PipeRound) -> String {
     let known = STATES.into_iter().filter(|(state, _, _)| used(*state));
     let known = known.map(|(_, class, words)| (class, words));
     let blind = round.stages.iter().any(|run| run.stretches.is_empty());
-    let blind = blind.then_some(("unseen", "from start to end; waits are not known"));
+    let blind = blind.then_some(("unseen", "from start to end; the waits are not known"));
     let drawing = svg.finish(bottom + Svg::ticks_height(), "Each stage over time");
     drawing + &legend(known.chain(blind))
 }

@@ -11,7 +11,7 @@ use crate::why::time;
 /// Replaces an unknown number.
 const UNSEEN: &str = "-";
 
-/// Returns the tables of the record, each with its title and a note; a screen has only one.
+/// Returns the tables of the record, each with its title and a note. A screen has only one table.
 pub(super) fn all(record: &PipeRecord, form: Form) -> Vec<(&'static str, Table, &'static str)> {
     let mut all = vec![times(record)];
     if form != Form::Brief {
@@ -82,9 +82,9 @@ fn times(record: &PipeRecord) -> (&'static str, Table, &'static str) {
             known(free.map(|free| time(free.wall_seconds))),
         ]
     };
-    let note = "wall, alone, CPU: medians of the timed rounds. Waits, in the observed round: for the previous stage, for \
-         the next one to read, and all others, including those for a CPU. Last: the pipeline's predicted time, \
-         modelled.";
+    let note = "wall, alone, CPU: medians of the timed rounds. Waits, from the observed round: for the previous stage, for \
+         the next stage to read, and all other waits, including those for a CPU. Last column: the pipeline's time \
+         predicted by the model.";
     ("Times", of_stages(record, "Times", &heads, row), note)
 }
 

@@ -5,8 +5,8 @@ use fathom_model::{Exit, PipeRecord, PipeRound, StageRun};
 use crate::quantity::format_bytes;
 use crate::why::{share_text, time};
 
-/// Formats a time of an observed round: as a time if observing hardly slowed it, else as a share of the
-/// stage's wall time.
+/// Formats a time of an observed round: as a time if observing hardly slowed the round down, else as a share
+/// of the stage's wall time.
 pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Option<String> {
     let ns = ns?;
     let quoted = record
@@ -20,8 +20,7 @@ pub(super) fn waited(record: &PipeRecord, run: &StageRun, ns: Option<u64>) -> Op
     })
 }
 
-/// Returns the round to draw: an observed one if there is one, else the timed round with the median wall
-/// time.
+/// Returns the round to draw: an observed one if possible, else the timed round with the median wall time.
 pub(super) fn drawn<'a>(
     observed: &'a [PipeRound],
     timed: &'a [PipeRound],
@@ -33,10 +32,11 @@ pub(super) fn drawn<'a>(
     })
 }
 
-/// A gain below this share of the pipeline's wall time counts as none.
+/// A gain below this share of the pipeline's wall time counts as zero.
 const GAIN: f64 = 0.02;
 
-/// Returns the stages that hold the pipeline up: several if the model can't tell which of them does more.
+/// Returns the stages that hold the pipeline up. There are several if the model can't distinguish which of
+/// them does more.
 pub(super) fn holding_up(record: &PipeRecord) -> Vec<usize> {
     let Some(bottleneck) = record.bottleneck else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn name(record: &PipeRecord, stage: usize) -> String {
     )
 }
 
-/// Formats `12.3 MiB/s` over the wall time of the stage.
+/// Formats the rate over the wall time of the stage: `12.3 MiB/s`.
 pub(super) fn rate(bytes: u64, seconds: f64) -> String {
     if seconds <= 0.0 {
         return "?".to_owned();
@@ -72,7 +72,7 @@ pub(super) fn rate(bytes: u64, seconds: f64) -> String {
     format!("{}/s", format_bytes(bytes as f64 / seconds))
 }
 
-/// `0`, `SIGPIPE`, `exit 3`.
+/// Formats how a stage ended: `0`, `SIGPIPE`, `exit 3`.
 pub(super) fn exit(exit: Exit) -> String {
     match exit {
         Exit::Code(0) => "0".to_owned(),

@@ -2,22 +2,23 @@
 
 /// Values closer than this only differ by rounding errors.
 const SAME: f64 = 1e-9;
-/// The most additional decimals of a row; a difference beyond them isn't readable.
+/// The maximum number of additional decimals of a row; a smaller difference isn't readable.
 const MOST: usize = 9;
 
-/// Returns the text of each value: `write(index, more)` formats a row with `more` decimals than usual. Only
-/// rows that would print the same get more.
+/// Returns the text of each value: `write(index, more)` formats a row with `more` additional decimals. Only
+/// rows that would print the same get any.
 pub(crate) fn apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<String> {
     let more = decimals_apart(values, write).into_iter().enumerate();
     more.map(|(row, more)| write(row, more)).collect()
 }
 
-/// Returns how many additional decimals each row gets in [`apart`]: its interval needs as many.
+/// Returns how many additional decimals each row gets in [`apart`], so that its interval can be formatted
+/// with the same number.
 pub(crate) fn decimals_apart(values: &[f64], write: &dyn Fn(usize, usize) -> String) -> Vec<usize> {
     decimals_where(values.len(), &|a, b| differ(values[a], values[b]), write)
 }
 
-/// The same for a number of rows, with `differ` deciding which two must not print the same.
+/// Like [`decimals_apart`] for `rows` rows, where `differ` decides which two must not print the same.
 pub(crate) fn decimals_where(
     rows: usize,
     differ: &dyn Fn(usize, usize) -> bool,

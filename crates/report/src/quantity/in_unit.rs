@@ -33,7 +33,7 @@ impl InUnit {
         InUnit { of, symbol, size }
     }
 
-    /// The same, but a time in the requested unit.
+    /// Like [`InUnit::fitting`], but a time is in the requested unit.
     pub(crate) fn asked(metric: Metric, value: f64, asked: Option<TimeUnit>) -> InUnit {
         match (metric.unit(), asked) {
             (Unit::Seconds, Some(unit)) => InUnit {
@@ -45,8 +45,8 @@ impl InUnit {
         }
     }
 
-    /// Returns the unit of a column: that of the smallest value, or the next larger one if all are at least a
-    /// tenth of it: 0.984 ms next to 1.18 ms reads better than 1180 µs next to 984.
+    /// Returns the unit of a column: the one that fits the smallest value, or the next larger one if all
+    /// values are at least a tenth of that. 0.984 ms next to 1.18 ms reads better than 1180 µs next to 984.
     pub(crate) fn of_all(metric: Metric, values: &[f64], asked: Option<TimeUnit>) -> InUnit {
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = values.iter().copied().fold(0.0, f64::max);
@@ -77,7 +77,7 @@ impl InUnit {
         }
     }
 
-    /// Formats it with this many digits.
+    /// Formats `value` without its symbol, with `digits` digits.
     pub(crate) fn digits(self, value: f64, digits: i32) -> String {
         let decimals = match self.symbol {
             "B" => 0,

@@ -2,8 +2,8 @@
 
 use crate::text::JOIN;
 
-/// Formats a share as a percentage, for example `3.1 %`: one decimal below 10 %, none above and for exactly 1
-/// %.
+/// Formats a share as a percentage, for example `3.1 %`. There is one decimal below 10 %, and none above or
+/// for exactly 1 %.
 pub(crate) fn format_share(share: f64) -> String {
     let percent = share * 100.0;
     if !percent.is_finite() {
@@ -13,7 +13,8 @@ pub(crate) fn format_share(share: f64) -> String {
     format!("{percent:.decimals$}{JOIN}%")
 }
 
-/// Formats the level of an interval: `95 %` if it is exactly that, else with one decimal, never rounded up.
+/// Formats the level of an interval: `95 %` if it is exactly that, otherwise with one decimal that is never
+/// rounded up.
 pub(crate) fn format_level(level: f64) -> String {
     let tenths = (level * 1000.0 + 1e-6).floor();
     if tenths % 10.0 == 0.0 {

@@ -10,12 +10,12 @@ use super::apart::{apart, decimals_where, differ};
 use super::percent::format_level;
 use crate::text::JOIN;
 
-/// Two changes whose difference is below this part of both their intervals may print the same, since it isn't
-/// known whether they differ.
+/// Two changes may print the same if their difference is below this part of both their intervals, since it
+/// isn't known whether they differ.
 const OF_INTERVAL: f64 = 1e-3;
-/// From this factor on, `x` is easier to read than a percentage.
+/// The factor from which on `x` is easier to read than a percentage.
 const FACTOR_FROM: f64 = 2.0;
-/// From this factor on, the end of an interval around a percentage is itself written as a factor.
+/// The factor from which on the end of an interval around a percentage is itself written as a factor.
 const FAR: f64 = 10.0;
 
 /// The two words for the directions of a comparison.
@@ -72,7 +72,8 @@ pub(crate) fn signed(ratio: f64) -> String {
     signed_with(ratio, decimals_of(ratio))
 }
 
-/// Formats several ratios, such as those of a column, like [`signed`]: different ones don't print the same.
+/// Formats several ratios, such as those of a column, like [`signed`], so that different ratios don't print
+/// the same.
 pub(crate) fn signed_apart(ratios: &[f64]) -> Vec<String> {
     apart(ratios, &|row, more| {
         signed_with(ratios[row], decimals_of(ratios[row]) + more)
@@ -96,7 +97,8 @@ pub(crate) fn signed_interval(ratio: &Estimate) -> (String, Option<String>) {
     with_interval(ratio, 0)
 }
 
-/// The same for a column: different ones don't print the same, as far as their intervals can tell.
+/// Like [`signed_interval`] for a column: different ratios don't print the same if their intervals can tell
+/// them apart.
 pub(crate) fn signed_intervals(ratios: &[Estimate]) -> Vec<(String, Option<String>)> {
     let wide = |row: usize| ratios[row].high - ratios[row].low;
     let apart = |a: usize, b: usize| {
@@ -182,7 +184,7 @@ pub(crate) fn change_with_interval(ratio: &Estimate, words: Words) -> String {
     format!("{change}, {interval}")
 }
 
-/// The same as two texts: `2.31x faster` and `95 % interval 2.27 to 2.36`.
+/// Like [`change_with_interval`], but as two texts: `2.31x faster` and `95 % interval 2.27 to 2.36`.
 pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, String) {
     if is_counted(ratio) {
         return (change(ratio.value, words), COUNTED.to_owned());
@@ -231,7 +233,7 @@ pub(crate) fn change_and_interval(ratio: &Estimate, words: Words) -> (String, St
 /// Replaces the interval of an exact count.
 const COUNTED: &str = "counted, the same in all runs";
 
-/// Returns whether a ratio is one of counts that never differed between runs.
+/// Returns whether the ratio is one of counts that never differed between runs.
 pub(crate) fn is_counted(ratio: &Estimate) -> bool {
     ratio.low == ratio.high && ratio.level >= 1.0
 }
@@ -250,7 +252,7 @@ pub(crate) fn bound(ratio: &Estimate) -> String {
     format!("{up:.decimals$}{JOIN}%")
 }
 
-/// Returns how many times larger the larger one is: at least 1.
+/// Returns how many times larger the larger of the two values is: at least 1.
 fn factor_of(ratio: f64) -> f64 {
     if ratio < 1.0 { 1.0 / ratio } else { ratio }
 }
@@ -425,7 +427,8 @@ mod tests {
             let written = signed_intervals(&[one(value), one(value * (1.0 + by))]);
             let is_known = by > 2.0 * OF_INTERVAL * narrow * (below + above);
             proptest::prop_assert!(!is_known || written[0].0 != written[1].0, "{written:?}");
-            // Parses it as a ratio; an end of an interval without a unit has that of the other end.
+            // Parses a text as a ratio. If one end of an interval has no unit, it has the unit of the other
+            // end.
             let read = |text: &str, unit: &str| {
                 let number: f64 = text.trim_end_matches(['x', '%', ' ']).parse().unwrap();
                 match text.ends_with('x') || !text.ends_with('%') && unit.ends_with('x') {

@@ -33,7 +33,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
         let limit = shorten(&first.limit, NAME);
         sentences.push(match first.value {
             Some(value) => format!(
-                "OVER the budget: {number}{limit}, and it is {}.",
+                "OVER the budget: {number}{limit}, but it is {}.",
                 budget_value(&first.limit, value)
             ),
             None => format!("The budget can't be judged: {number}{limit} needs more values."),
@@ -48,7 +48,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
             Tone::Strong | Tone::Good => Tone::Notice,
             other => other,
         };
-        // In the first line, since the figures after it don't depend on the server alone.
+        // Doubts come first, since the figures after them don't depend on the server alone.
         sentences.insert(usize::from(!record.complete), doubts);
     }
     if let Some(server) = record.servers.first() {
@@ -60,7 +60,7 @@ pub(super) fn answer(record: &ServeRecord) -> (Tone, String) {
     (tone, sentences.join(" ").replace(JOIN, " "))
 }
 
-/// Formats `Doubtful: generator-bound, neighbours.`: influences other than the servers in some step.
+/// Formats what other than the servers affected some step: `Doubtful: generator-bound, neighbours.`
 fn doubts(record: &ServeRecord) -> Option<String> {
     let loads = record.servers.iter().flat_map(|server| &server.load);
     let ramps = record.servers.iter().flat_map(|server| &server.ramp);
@@ -132,7 +132,7 @@ fn of(server: &ServedServer) -> String {
                     let limit = shorten(text, NAME);
                     format!("keeps {limit} up to {}/s", format_count(rate.round()))
                 }
-                None => format!("keeps {} at no rate of the ramp", shorten(text, NAME)),
+                None => format!("exceeds {} at every rate of the ramp", shorten(text, NAME)),
             },
         });
     }
@@ -140,7 +140,7 @@ fn of(server: &ServedServer) -> String {
         let trips = format_count(first.round_trips_per_second.round());
         let p50 = words::ms_or(first.round_trip_ms.p50);
         parts.push(format!(
-            "does {trips} round trips/s by WebSocket with a p50 of {p50}"
+            "does {trips} WebSocket round trips/s with a p50 of {p50}"
         ));
     }
     match parts.len() {
@@ -155,7 +155,7 @@ fn of(server: &ServedServer) -> String {
     }
 }
 
-/// Returns the largest result; the table shows which side was the limit.
+/// Returns the closed-loop load with the highest throughput; the table shows which side was the limit.
 fn best(server: &ServedServer) -> Option<&LoadResult> {
     let closed = server
         .load

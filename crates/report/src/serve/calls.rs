@@ -15,14 +15,12 @@ pub(super) fn lines(record: &ServeRecord) -> Vec<String> {
     lines.collect()
 }
 
-/// Returns `None` if no request was completed.
+/// Formats the calls per request; `None` if no request was completed.
 fn said(calls: &ServerCalls) -> Option<String> {
     let each = match (calls.per_request, &calls.why_not) {
         (Some(each), _) => fixed(each, 2),
         (None, Some(why)) => {
-            return Some(format!(
-                "system calls for each request: not available, {why}"
-            ));
+            return Some(format!("system calls per request: not available, {why}"));
         }
         (None, None) => return None,
     };
@@ -31,6 +29,6 @@ fn said(calls: &ServerCalls) -> Option<String> {
         None => counted(u64::from(calls.connections), "connection", "connections"),
     };
     Some(format!(
-        "{each} system calls for each request, counted in a round of their own ({load})"
+        "{each} system calls per request, counted in a separate round ({load})"
     ))
 }

@@ -19,7 +19,7 @@ pub(super) fn starts(record: &ServeRecord) -> Vec<Start<'_>> {
     of.collect()
 }
 
-/// Returns the title above them; `None` if there are none.
+/// Returns the title above the starts; `None` if there are no starts.
 pub(super) fn title(record: &ServeRecord, starts: &[Start<'_>]) -> Option<String> {
     let (_, first, _) = starts.first()?;
     let launches = counted(first.launches as u64, "launch", "launches");
@@ -42,7 +42,7 @@ pub(super) fn rungs(cold: &ColdStart) -> Vec<(&'static str, Spread)> {
     rungs.extend(cold.secured_ms.map(|spread| ("TLS agreed on", spread)));
     rungs.push(("first byte", cold.first_byte_ms));
     rungs.push(("whole answer", cold.ready_ms));
-    rungs.push(("CPU time until then", cold.cpu_ms));
+    rungs.push(("CPU time up to then", cold.cpu_ms));
     rungs
 }
 

@@ -81,8 +81,8 @@ fn verdict(comparison: &ServeComparison) -> String {
     }
 }
 
-/// Returns a note if this few launches or rounds can't reach the level of a claim, however large the
-/// difference.
+/// Returns a note if the launches or rounds are too few to reach the confidence level of a claim, however
+/// large the difference.
 pub(super) fn too_few(comparison: &ServeComparison) -> Option<String> {
     let of = match comparison.metric {
         ServeMetric::Ready => "launches",

@@ -12,14 +12,14 @@ use crate::quantity::{counted, format_count};
 use crate::text::{bounded, name, words as own};
 use crate::why::of_server;
 
-/// The longest answer, in columns.
+/// The maximum length of the answer, in columns.
 const LONGEST: usize = 1200;
-/// The most servers named in a report.
+/// The maximum number of servers named in a report.
 const MOST_NAMES: usize = 12;
 
-/// Formats the record as text: first how soon the servers answer and their capacity; then the distributions,
-/// and notes on how far to trust them. No line is wider than the screen, and untrusted text can't affect the
-/// terminal. Ends with a newline.
+/// Formats the record as text. It begins with how soon the servers answer and with their capacity; the
+/// distributions, and notes on how far to trust them, follow. No line is wider than the screen, and untrusted
+/// text can't affect the terminal. Ends with a newline.
 pub fn serve_terminal(record: &ServeRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -210,7 +210,7 @@ fn messages(out: &mut Document, record: &ServeRecord, form: Form) {
         let mut said = Vec::new();
         for (server, one) in &all {
             let text = format!("{}{}", words::number(record, *server), websocket::link(one));
-            // Both kinds of clients use the same server.
+            // Both kinds of clients use the same server, so the text is written once.
             if !said.contains(&text) {
                 part.prose(2, Tone::Quiet, text.clone());
                 said.push(text);
@@ -252,7 +252,10 @@ fn highest_rate(highest: &HighestRate) -> String {
             highest.limit,
             format_count(rate)
         ),
-        None => format!("{} holds at no rate ({tried} tried)", highest.limit),
+        None => format!(
+            "{} does not hold at any rate ({tried} tried)",
+            highest.limit
+        ),
     }
 }
 

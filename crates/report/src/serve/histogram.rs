@@ -5,7 +5,7 @@ use fathom_stats::{BEYOND_PERCENTILE, percentile_of_steps};
 /// Points of a curve per factor of ten: more can't be distinguished.
 const POINTS_A_DECADE: f64 = 40.0;
 
-/// The largest nanoseconds of each step, and its number of values, in ascending order.
+/// Each step of a histogram in ascending order: its upper end in nanoseconds, and its number of values.
 pub(super) type Steps = [(u64, u64)];
 
 /// Returns the number of values.
@@ -24,8 +24,8 @@ pub(super) fn largest(steps: &Steps) -> Option<f64> {
     steps.last().map(|(ns, _)| seconds(*ns))
 }
 
-/// Returns, for every percentile, its position 1/(1-q), and its value in seconds. The curve ends where fewer
-/// than ten values are beyond: from there on a single value changes it.
+/// Returns the position 1/(1-q) of each percentile and its value in seconds. The curve ends where fewer than
+/// ten values are beyond the percentile: from there on, a single value changes it.
 pub(super) fn curve(steps: &Steps) -> Vec<(f64, f64)> {
     let count = count(steps);
     let Some((first, _)) = steps.first() else {
@@ -60,7 +60,7 @@ fn seconds(ns: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// 1 to 1000 µs, one value each.
+    /// Returns a histogram of the values 1 to 1000 µs, each of which occurs once.
     fn even() -> Vec<(u64, u64)> {
         (1..=1000).map(|us| (us * 1000, 1)).collect()
     }

@@ -13,7 +13,7 @@ pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &LoadResult)> {
     of.collect()
 }
 
-/// Returns the title above them.
+/// Returns the title above the loads.
 pub(super) fn title(record: &ServeRecord) -> String {
     let conditions = &record.conditions;
     let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
@@ -24,9 +24,9 @@ pub(super) fn title(record: &ServeRecord) -> String {
     )
 }
 
-/// Why a closed loop has no verdict on latency.
+/// The reason why a closed loop has no verdict on latency.
 pub(super) const CLOSED: &str =
-    "Closed loops hardly notice a standstill; the open loop counts it in full.";
+    "A closed loop hardly notices a stall; an open loop counts it in full.";
 
 /// Returns the reasons not to trust the figures of one load.
 pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
@@ -34,7 +34,7 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     for verdict in &load.verdicts {
         said.push(match verdict {
             Doubt::GeneratorBound => format!(
-                "generator-bound: the generator had {} of its CPU, the server {}",
+                "generator-bound: the generator used {} of its CPU, the server {}",
                 format_share(load.generator_cpu_share),
                 load.server_cpus_used
                     .map_or("an unknown part".to_string(), |cpus| {
@@ -42,7 +42,7 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
                     })
             ),
             Doubt::Lagging => format!(
-                "the generator was late: p99 of its lag {}",
+                "the generator was late: the p99 of its lag was {}",
                 load.generator_lag_us
                     .p99
                     .map_or("n/a".to_string(), words::us)
@@ -79,7 +79,7 @@ pub(super) fn doubts(load: &LoadResult) -> Vec<String> {
     said
 }
 
-/// Returns the least and the most CPU time taken by others, if it was too much anywhere.
+/// Returns the smallest and the largest CPU time taken by other programs, if it was too much under any load.
 pub(super) fn neighbours(loads: &[(usize, &LoadResult)]) -> Option<String> {
     let disturbed = |load: &LoadResult| load.verdicts.contains(&Doubt::Neighbours);
     if !loads.iter().any(|(_, load)| disturbed(load)) {

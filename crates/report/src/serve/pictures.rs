@@ -14,9 +14,9 @@ use crate::page::{
 use crate::quantity::{counted, format_count, short_time};
 use crate::text::{bounded, words as own};
 
-/// The most lines in one plot: the number of colors.
+/// The maximum number of lines in one plot: the number of colors.
 const MOST_LINES: usize = 6;
-/// The most plots of one kind; the tables have all.
+/// The maximum number of plots of one kind; the tables have all values.
 const MOST_PICTURES: usize = 16;
 
 /// Returns a server's name, with its number if there are several; untrusted.
@@ -97,7 +97,7 @@ fn curves(title: &str, all: &[(String, &LoadResult)]) -> String {
     heading(title) + &figure(&(drawing + &legend(entries)), &more)
 }
 
-/// Returns a line through all percentiles, with marks at those of the record.
+/// Returns a line through all percentiles, with marks at the percentiles in the record.
 fn curve(name: &str, load: &LoadResult) -> Series {
     let through = histogram::curve(&load.histogram_ns).into_iter();
     let mut points: Vec<Point> = through

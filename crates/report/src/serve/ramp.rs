@@ -1,4 +1,5 @@
-//! Ramps: up to which growing rate a server stays within its limits, and its latency along the way.
+//! Ramps, whose rate grows steadily: the rate up to which a server stays within its limits, and its latency
+//! along the way.
 
 use fathom_model::{RampLimit, RampResult, RampWindow, ServeRecord};
 
@@ -11,7 +12,7 @@ use crate::page::{BOTTOM, LEFT, Lines, Mark, RIGHT, Series, TOP, colour, figure,
 use crate::quantity::{counted, fixed, format_count, short_time};
 use crate::text::bounded;
 
-/// The most rows on a screen.
+/// The maximum number of rows on a screen.
 const SHOWN: usize = 8;
 
 /// Returns the ramps with the index of their server.
@@ -59,7 +60,7 @@ fn title(ramp: &RampResult) -> String {
     )
 }
 
-/// Formats a rate with three digits, its precision.
+/// Formats a rate with three digits, as precise as it is.
 fn per_second(rate: f64) -> String {
     let step = 10f64.powf((rate.max(1.0).log10().floor() - 2.0).max(0.0));
     format_count((rate / step).round() * step)
@@ -73,7 +74,7 @@ fn tone(limit: &RampLimit) -> Tone {
     }
 }
 
-/// Describes up to which rate a limit is kept; the limit is untrusted.
+/// Describes the rate up to which a limit is kept; the limit is untrusted.
 pub(super) fn sentence(ramp: &RampResult, limit: &RampLimit) -> String {
     let is_knee = limit.limit == "knee";
     let what = match is_knee {
@@ -108,7 +109,7 @@ pub(super) fn sentence(ramp: &RampResult, limit: &RampLimit) -> String {
     }
 }
 
-/// Formats ` (2,900 to 3,100 in the rounds)`, if they differ.
+/// Formats the results of the rounds, if they differ: ` (2,900 to 3,100 in the rounds)`.
 fn by_round(limit: &RampLimit) -> String {
     let known = || limit.kept_up_to_by_round.iter().flatten().copied();
     let (low, high) = (known().reduce(f64::min), known().reduce(f64::max));
@@ -125,14 +126,14 @@ fn by_round(limit: &RampLimit) -> String {
 fn late(ramp: &RampResult) -> Option<String> {
     let late = ramp.windows.iter().find(|window| window.generator_late)?;
     Some(format!(
-        "the generator was late from {} requests/s on ({} on average): the server may not be the limit; \
+        "the generator was late from {} requests/s on ({} on average): the server may not be the limit; raise \
          --generator-threads",
         per_second(late.from_per_second),
         words::us(late.generator_lag_us)
     ))
 }
 
-/// Returns the windows to show: all on a page, otherwise as many as fit a screen, including those around the
+/// Returns the windows to show. A page shows all of them, a screen as many as fit, including those around the
 /// point where a limit is exceeded.
 pub(super) fn shown(ramp: &RampResult, form: Form) -> Vec<&RampWindow> {
     let count = ramp.windows.len();
@@ -144,7 +145,7 @@ pub(super) fn shown(ramp: &RampResult, form: Form) -> Vec<&RampWindow> {
         .map(|row| row * (count - 1) / (SHOWN - 1))
         .collect();
     if let Some(left) = left {
-        // They replace the nearest rows.
+        // The windows around that point replace the nearest rows.
         for wanted in [left.saturating_sub(1), left] {
             if !places.contains(&wanted) {
                 let near = |at: &usize| at.abs_diff(wanted);
@@ -164,7 +165,7 @@ pub(super) fn shown(ramp: &RampResult, form: Form) -> Vec<&RampWindow> {
         .collect()
 }
 
-/// `1,200 to 1,300/s`.
+/// Formats the rates of a window: `1,200 to 1,300/s`.
 pub(super) fn range(window: &RampWindow) -> String {
     format!(
         "{} to {}/s",
@@ -232,7 +233,7 @@ fn picture(ramp: &RampResult) -> String {
         })
         .collect();
     let drawing = lines(
-        "Latency over the rate",
+        "Latency by rate",
         &Lines {
             series: &series,
             marks: &marks,
@@ -240,7 +241,7 @@ fn picture(ramp: &RampResult) -> String {
             across: &across,
             up_ticks: up.times(),
             up: &up,
-            over: "requests per second that were scheduled",
+            over: "scheduled requests per second",
             stops: true,
         },
     );

@@ -12,11 +12,11 @@ use crate::quantity::{fixed, format_bytes, format_count, format_share, short_tim
 use crate::text::bounded;
 
 /// Reasons for a missing figure.
-const TOO_FEW: &str = "too few values: ten must be beyond a percentile";
+const TOO_FEW: &str = "too few values: ten must lie beyond a percentile";
 const NOT_OURS: &str = "Fathom did not start the server's processes";
 
-/// Creates a table with rows for a server and a thing, whose column has this head. `figures` are the columns
-/// after it: the head, where it is shown, and the order in which a narrow terminal drops it.
+/// Creates a table. Its rows have a server and a text in the column `head`. `figures` are the columns after
+/// it: the head, where the column is shown, and the order in which a narrow terminal drops it.
 fn begin(
     record: &ServeRecord,
     caption: &'static str,
@@ -40,7 +40,7 @@ fn first(record: &ServeRecord, server: usize, what: &str) -> Vec<Cell> {
     if record.servers.len() > 1 {
         cells.push(Cell::name(&server_name(record, server)));
     }
-    // Numbers are sorted as numbers.
+    // A number is sorted as a number.
     cells.push(match what.parse() {
         Ok(value) => Cell::number(what, value),
         Err(_) => Cell::words(what),
@@ -84,8 +84,8 @@ fn decimal(value: Option<f64>, decimals: usize, why: &str) -> Cell {
     known(value, |value| fixed(value, decimals), why)
 }
 
-/// Builds a table with every step of every start; on a screen with several servers only the last step of
-/// each.
+/// Builds a table with every step of every start. On a screen with several servers, it has only the last step
+/// of each start.
 pub(super) fn start(record: &ServeRecord, starts: &[Start<'_>], form: Form) -> Table {
     let columns = [
         ("min", Everywhere, 1),
@@ -139,7 +139,7 @@ pub(super) fn launches(record: &ServeRecord, starts: &[Start<'_>]) -> Table {
             let listening = run.listening_ms.map(|ms| ms / 1e3);
             let read = run.read_bytes as f64;
             cells.extend([
-                time(listening, "it was never seen to listen"),
+                time(listening, "Fathom did not see it start to listen"),
                 time_ms(Some(run.first_byte_ms)),
                 time_ms(Some(run.ready_ms)),
                 time_ms(Some(run.cpu_ms)),
@@ -448,7 +448,7 @@ pub(super) fn messages(record: &ServeRecord) -> Table {
 /// Builds the table of the rates that were tried.
 pub(super) fn rates(record: &ServeRecord) -> Table {
     let columns = ["rate", "found", "failed"].map(|head| (head, Place::Page, 0));
-    let table = begin(record, "Rates that were tried", "limit", &columns);
+    let table = begin(record, "Rates tried", "limit", &columns);
     let mut table = table.placed("kept", Words, Place::Page);
     for (server, one) in record.servers.iter().enumerate() {
         if let Some(highest) = &one.highest_rate {

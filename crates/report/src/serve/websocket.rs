@@ -13,7 +13,7 @@ pub(super) fn all(record: &ServeRecord) -> Vec<(usize, &WebSocketResult)> {
     of.collect()
 }
 
-/// Returns the title above them; `None` if there are none.
+/// Returns the title above the results; `None` if there are no results.
 pub(super) fn title(record: &ServeRecord, all: &[(usize, &WebSocketResult)]) -> Option<String> {
     let (_, first) = all.first()?;
     let conditions = &record.conditions;
@@ -43,7 +43,7 @@ pub(super) fn link(one: &WebSocketResult) -> String {
     format!("{link}; extensions: {extensions}")
 }
 
-/// Returns how much CPU time others took, if it was too much anywhere.
+/// Returns how much CPU time other programs took, if it was too much in any measurement.
 pub(super) fn neighbours(all: &[(usize, &WebSocketResult)]) -> Option<String> {
     let disturbed = all.iter().filter(|(_, one)| !one.verdicts.is_empty());
     let shares = disturbed.flat_map(|(_, one)| &one.rounds);

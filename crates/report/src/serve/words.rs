@@ -49,7 +49,7 @@ pub(super) fn spoken(conditions: &ServeConditions) -> String {
         (None, false) => String::new(),
         (None, true) => "; by TLS".to_string(),
         (Some(streams), tls) => format!(
-            "; by HTTP/2{}, {} at a time on a connection",
+            "; over HTTP/2{}, {} at a time on each connection",
             if tls { " over TLS" } else { "" },
             counted(u64::from(streams), "request", "requests")
         ),
@@ -63,7 +63,7 @@ pub struct ServeProgress<'p> {
     pub server: &'p str,
     /// The current step: `launch 3 of 30`, `16 connections, round 2 of 5`.
     pub what: String,
-    /// For a running step: requests in its last second, and all failures so far.
+    /// The requests in the last second of a running step, and all failures so far.
     pub last_second: Option<(u64, u64)>,
 }
 

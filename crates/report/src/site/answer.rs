@@ -28,7 +28,7 @@ pub(super) fn answer(report: &Report) -> (Tone, String) {
         (0, 0) if !compared => (Tone::Plain, format!("{all}, each measured once")),
         (0, 0) => (
             Tone::Plain,
-            format!("No change since the previous measurements is certain: {all}"),
+            format!("No certain change since the previous measurements: {all}"),
         ),
         (0, faster) => (
             Tone::Good,
@@ -43,9 +43,9 @@ pub(super) fn answer(report: &Report) -> (Tone, String) {
 
 fn of_gates(report: &Report) -> (Tone, String) {
     match report.gates.last().map(|gate| gate.verdict) {
-        Some(GateVerdict::Worse) => (Tone::Bad, "The last gate says: worse".to_owned()),
-        Some(GateVerdict::NotWorse) => (Tone::Good, "The last gate says: not worse".to_owned()),
-        Some(GateVerdict::CannotTell) => (Tone::Notice, "The last gate can't tell".to_owned()),
+        Some(GateVerdict::Worse) => (Tone::Bad, "Last gate: worse".to_owned()),
+        Some(GateVerdict::NotWorse) => (Tone::Good, "Last gate: not worse".to_owned()),
+        Some(GateVerdict::CannotTell) => (Tone::Notice, "Last gate: cannot tell".to_owned()),
         None if report.versions.is_empty() => (
             Tone::Plain,
             "Nothing is saved yet: in a project, `fathom bench` saves its results; elsewhere, add --save"

@@ -8,17 +8,17 @@ use serde_json::{Map, Value, json};
 use crate::history::in_words;
 use crate::text::{bounded, escape};
 
-/// The longest name of a benchmark, in columns.
+/// The maximum width of a benchmark's name, in columns.
 const LONGEST_NAME: usize = 160;
-/// Digits of the smallest value of a series: at most six are ever printed.
+/// The number of digits of a series' smallest value; at most six are ever printed.
 const DIGITS: i32 = 8;
 /// Digits of an abbreviated revision or record id.
 const ID: usize = 12;
 
-/// How much of each benchmark to write.
+/// How much of each benchmark is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Whether to write all points of every metric, or only of the main metric.
+    /// Whether to write all points of every metric, or only those of the main metric.
     pub(super) every_metric: bool,
     /// The number of newest points of a metric to write.
     pub(super) newest: usize,
@@ -187,7 +187,7 @@ fn series(of: &ReportSeries, newest: usize, tables: &mut Tables) -> Value {
     Value::Object(out)
 }
 
-/// Returns the power of ten in which values are written, for eight digits of the smallest.
+/// Returns the power of ten in which values are written, so that the smallest has eight digits.
 fn exponent(values: impl Iterator<Item = f64>) -> i32 {
     let sizes = values
         .map(f64::abs)
@@ -204,7 +204,8 @@ fn whole(value: f64, exponent: i32) -> i64 {
     (value * 10f64.powi(-exponent)).round() as i64
 }
 
-/// Returns a list; a single number if all are equal; `{"from": n}` if each is one more than the previous.
+/// Returns the values as a list, as a single number if all are equal, or as `{"from": n}` if each is one more
+/// than the previous.
 fn packed(values: &[i64]) -> Value {
     match values {
         [first, rest @ ..] if rest.iter().all(|one| one == first) => json!(first),

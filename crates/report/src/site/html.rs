@@ -21,9 +21,9 @@ pub(super) const SCRIPT: &str = concat!(
 /// The largest size of a page with everything, in bytes.
 const LARGEST: usize = 1_000_000;
 
-/// Formats everything on one page that needs no network. If it would exceed 1,000,000 bytes, it omits first
-/// the earlier points of metrics that aren't a benchmark's main metric, then the single runs, then the oldest
-/// points; the page states how many.
+/// Formats everything on one page that needs no network. If the page would exceed 1,000,000 bytes, parts are
+/// omitted: first the earlier points of metrics that aren't a benchmark's main metric, then the single runs,
+/// then the oldest points. The page states how many.
 pub fn report_html(report: &Report) -> String {
     let links = keys(report);
     let all: Vec<usize> = (0..links.len()).collect();

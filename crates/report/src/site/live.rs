@@ -9,13 +9,13 @@ use super::links::{anchor, keys};
 use super::{overview, versions};
 use crate::page::{Reach, inert, section, with_data};
 
-/// Rows of the overview on one page; a screen shows 20.
+/// The number of rows of the overview on one page; a screen shows 20.
 const ROWS: usize = 100;
 
 /// The selected rows of the overview.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReportRows {
-    /// Words that the name of a benchmark must contain, all of them.
+    /// Words that must all occur in the name of a benchmark.
     pub words: String,
     /// Whether to show only benchmarks that became faster or slower.
     pub changed: bool,
@@ -23,8 +23,8 @@ pub struct ReportRows {
     pub page: usize,
 }
 
-/// Formats the live page: rows of the overview, from which a script requests one benchmark at a time from the
-/// server. `mark` identifies the state of the store.
+/// Formats the live page: rows of the overview, and a script that requests the details of one benchmark at a
+/// time from the server. `mark` identifies the state of the store.
 pub fn report_live(report: &Report, mark: &str, rows: &ReportRows) -> String {
     let links = keys(report);
     let words: Vec<String> = rows

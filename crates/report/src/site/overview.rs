@@ -16,7 +16,7 @@ const SPARK: usize = 60;
 const WIDE: f64 = 120.0;
 const HIGH: f64 = 24.0;
 
-/// Formats the rows of these benchmarks; `link` returns the address of one's details.
+/// Formats the rows of these benchmarks; `link` returns the address of a benchmark's details.
 pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> String) -> String {
     let mut table = Table::new("Benchmarks")
         .column("benchmark", Kind::Name)
@@ -49,7 +49,7 @@ pub(super) fn table(report: &Report, rows: &[usize], link: impl Fn(usize) -> Str
                 &scale.interval(last.value, last.low, last.high, 0),
                 last.low,
             ),
-            false => Cell::none("one run has no interval"),
+            false => Cell::none("a single run has no interval"),
         };
         let value = scale.with_unit(last.value, last.low, last.high, 0);
         let verdict = match &benchmark.before {
@@ -114,7 +114,7 @@ fn change(comparison: Option<&ReportComparison>) -> Cell {
         false => "",
     };
     cell.with_title(&format!(
-        "{}{clock}: {interval}, with {} between separate measurements ({})",
+        "{}{clock}: {interval}, allowing for {} between separate measurements ({})",
         one.word(),
         format_share(one.drift.share).replace(JOIN, " "),
         counted(one.drift.measurements as u64, "earlier one", "earlier ones")

@@ -12,12 +12,12 @@ use crate::page::{Reach, inert, page, with_data};
 const LARGEST: usize = 200_000;
 /// The largest size of a page's sections, which leaves room for its style and head.
 const LARGEST_PARTS: usize = LARGEST - 40_000;
-/// Rows of the overview on one page.
+/// The number of rows of the overview on one page.
 const ROWS: usize = 100;
 
-/// Returns the files of a site by name: `index.html` and further pages of the overview, records of versions,
-/// gates and servers, and a page for each benchmark. Every page is smaller than 200,000 bytes, unless a
-/// single record is larger.
+/// Returns the files of a site by name: `index.html` and further pages of the overview, the records of
+/// versions, gates and servers, and a page for each benchmark. Every page is smaller than 200,000 bytes,
+/// unless a single record is larger.
 pub fn report_site(report: &Report) -> Vec<(String, String)> {
     let files: Vec<String> = report
         .benchmarks
@@ -52,7 +52,7 @@ fn overviews(report: &Report, files: &[String]) -> Vec<(String, String)> {
             benchmarks("", &(table.clone() + &pager)),
         ));
     }
-    // Sections that don't fit on the index get pages of their own.
+    // Sections that don't fit on the index get separate pages.
     let mut place = 0;
     let mut more = 0;
     for section in rest(report) {
@@ -86,7 +86,8 @@ fn overviews(report: &Report, files: &[String]) -> Vec<(String, String)> {
     bodies
 }
 
-/// Returns the overview as tables that each fit a page; one empty table if there are no benchmarks.
+/// Returns the overview as tables that each fit on one page. Returns one empty table if there are no
+/// benchmarks.
 fn tables(report: &Report, files: &[String]) -> Vec<String> {
     let all: Vec<usize> = (0..report.benchmarks.len()).collect();
     let mut rows = ROWS;
@@ -111,8 +112,8 @@ fn numbered(name: &str, at: usize) -> String {
     }
 }
 
-/// Returns the report of a single benchmark, with only its own measurements: its page stays the same when
-/// others are measured.
+/// Returns the report of a single benchmark with only its own measurements. Its page therefore stays the same
+/// when other benchmarks are measured.
 fn of_one(report: &Report, index: usize) -> Report {
     let mut benchmark = report.benchmarks[index].clone();
     let points = || benchmark.series.iter().flat_map(|series| &series.points);

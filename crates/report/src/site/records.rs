@@ -8,7 +8,7 @@ use crate::page::section;
 use crate::serve::parts as serve_parts;
 use crate::text::{bounded, html, words};
 
-/// The most rows of a table: more would make a page of a site too large.
+/// The maximum number of rows of a table: more would make a page of a site too large.
 const MOST_ROWS: usize = 100;
 
 /// Returns a section for each record.
@@ -34,7 +34,7 @@ fn gate(record: &GateRecord) -> String {
         html(&bounded(&record.base.name, 60))
     );
     let mut rows: Vec<&GateBenchmark> = record.benchmarks.iter().collect();
-    // If not all rows fit, those that are not worse are omitted first.
+    // If not all rows fit, rows that are not worse are omitted first.
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
         rows.sort_by_key(|row| match row.verdict {

@@ -1,4 +1,4 @@
-//! Versions: the figures of each as a multiple of the first one's.
+//! Versions: the figures of each one as a multiple of the first version's.
 
 use fathom_model::{Report, VersionState, VersionsRecord};
 
@@ -9,11 +9,11 @@ use crate::page::{
 use crate::quantity::signed;
 use crate::text::{bounded, html};
 
-/// The most labels with a column, the newest ones.
+/// The maximum number of labels with a column; the newest ones are kept.
 const MOST_COLUMNS: usize = 8;
-/// The most benchmarks with a row.
+/// The maximum number of benchmarks with a row.
 const MOST_ROWS: usize = 120;
-/// The most versions named below the picture.
+/// The maximum number of versions named below the picture.
 const MOST_NAMES: usize = 6;
 
 /// Formats the geometric mean of all benchmarks that every label has, and each benchmark in a row; empty if
@@ -42,7 +42,7 @@ pub(super) fn of_labels(report: &Report) -> String {
             main.points.iter().rev().find(has)
         };
         let found: Vec<_> = labels.iter().map(value).collect();
-        // Use the environment of the newest version, since an older one has other figures.
+        // Use the environment of the newest version, since figures from an older environment differ.
         let newest = found
             .iter()
             .flatten()

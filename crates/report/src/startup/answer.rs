@@ -1,4 +1,4 @@
-//! The first sentences: how soon the programs write their first byte of output, and which is sooner.
+//! The first sentences: how soon the programs write their first byte of output, and which program is sooner.
 
 use fathom_model::{
     Budget, Cache, Metric, StartupComparison, StartupMetric, StartupRecord, StartupSummary,
@@ -59,7 +59,9 @@ fn of_budget(record: &StartupRecord, budget: &Budget) -> String {
     );
     match result.seconds {
         None => {
-            format!("It is not shown that the budget of {limit} holds: the {whose} is not known.")
+            format!(
+                "It could not be shown that the budget of {limit} is met: the {whose} is unknown."
+            )
         }
         Some(seconds) => format!(
             "Over the budget of {limit}: the {whose} to the {} is {}.",
@@ -75,7 +77,7 @@ fn of_first(record: &StartupRecord) -> String {
         return format!("{}: no run was finished", name(record, 0));
     };
     let did = match warm.metric {
-        StartupMetric::FirstOutput => "has its first byte of output after",
+        StartupMetric::FirstOutput => "writes its first byte of output after",
         StartupMetric::Exit => "ends after",
     };
     let mut text = format!(
@@ -90,14 +92,14 @@ fn of_first(record: &StartupRecord) -> String {
     text
 }
 
-/// Returns the summary of the judged metric: the first byte if there is one.
+/// Returns the summary of the judged metric, which is the first byte if there is one.
 fn summary(record: &StartupRecord, program: usize, cache: Cache) -> Option<&StartupSummary> {
     let all = record.summaries.iter();
     all.filter(|summary| summary.program == program && summary.cache == cache)
         .min_by_key(|summary| summary.metric != StartupMetric::FirstOutput)
 }
 
-/// `2 (python3 hello.py) is 10.2x slower`.
+/// Describes another program compared with the first: `2 (python3 hello.py) is 10.2x slower`.
 fn of_other(record: &StartupRecord, comparison: &StartupComparison) -> String {
     let ratio = &comparison.ratio;
     let words = Words::of(Metric::Wall);

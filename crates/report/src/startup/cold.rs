@@ -8,10 +8,10 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
-/// The most files named as still cached; the JSON has all.
+/// The maximum number of files named as still cached; the JSON has all of them.
 const MOST_FILES: usize = 4;
 const MOST_HOLDERS: usize = 3;
-/// Size of a page; only the share matters.
+/// The size of a page in bytes; only the share matters.
 const PAGE_BYTES: f64 = 4096.0;
 
 /// Adds the evidence for every cold program.
@@ -22,13 +22,13 @@ pub(super) fn add(out: &mut Document, record: &StartupRecord) {
     let how = match by {
         ColdBy::Evict => {
             "before each cold run, the program, its libraries and all files that it is known to open were evicted \
-             from the page cache; file names and attributes stay in memory, and so does the cache of a disk or \
-             hypervisor below"
+             from the page cache; file names and attributes stayed in memory, and the caches of an underlying disk \
+             or hypervisor were not emptied"
         }
         ColdBy::DropCaches => {
             "before each cold run, the kernel dropped the clean page cache, directory entries and inodes of the \
-             WHOLE machine (drop_caches = 3): everything else on it is slower for a while; pages that running \
-             programs map stay"
+             WHOLE machine (drop_caches = 3): everything else on it is slower for a while; pages mapped by running \
+             programs stayed in memory"
         }
     };
     out.section("Pages that stayed cached, and why", |part| {
@@ -58,7 +58,7 @@ fn stayed_in_short(evidence: &ColdEvidence) -> String {
     let known = evidence.files.iter().filter_map(|file| file.pages_left);
     let left: u64 = known.clone().sum();
     match (known.count(), left) {
-        (0, _) => "the pages that stayed cached are not known".to_string(),
+        (0, _) => "it is not known which pages stayed cached".to_string(),
         (_, 0) => "nothing stayed cached".to_string(),
         (_, left) => format!(
             "{} of {} stayed cached",
@@ -114,7 +114,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     );
     text.push_str(&match (known.len(), pages) {
         (0, _) if unknown > 0 => {
-            "the pages that stayed in memory are not known: the kernel shows them only to a file's owner"
+            "it is not known which pages stayed in memory: the kernel tells only a file's owner"
                 .to_string()
         }
         (_, 0) => "nothing stayed in memory".to_string(),
@@ -125,7 +125,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     });
     if unknown > 0 && !known.is_empty() {
         text.push_str(&format!(
-            "; of {} the kernel shows them only to the owner",
+            "; unknown for {}: the kernel tells only the owner",
             counted(unknown as u64, "file", "files")
         ));
     }

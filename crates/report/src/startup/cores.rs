@@ -1,14 +1,14 @@
-//! Detects neighbours on the other hardware thread of the cores that the programs ran on.
+//! Detects neighbours: other work on the second hardware thread of the cores that the programs ran on.
 
 use fathom_model::{Cache, Estimate, StartupMetric, StartupRecord, StartupSummary};
 
 use super::waits::number;
 use super::words;
 
-/// Share of the runs from which on it is reported.
+/// Neighbours are reported if at least this share of the runs had them.
 const SAID_FROM: f64 = 0.05;
 
-/// Returns a label and a sentence for a program that often had such a neighbour.
+/// Returns a label and a sentence for a program that often had a neighbour on its core.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm =
         |summary: &&StartupSummary| summary.program == program && summary.cache == Cache::Warm;
@@ -23,7 +23,7 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
         return None;
     }
     let mut text = format!(
-        "{}a neighbour used the sibling hyperthread in {} of {runs} runs",
+        "{}other work used the sibling hyperthread in {} of {runs} runs",
         number(record, program),
         by_core.shared_runs
     );
@@ -31,9 +31,9 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     let clock = words::metric(summary.metric);
     let medians = match (p50(&by_core.shared_p50), p50(&by_core.alone_p50)) {
         (Some(shared), Some(alone)) => {
-            format!(": p50 to the {clock} {shared} then, {alone} in the others")
+            format!(": the p50 to the {clock} was {shared} in those, {alone} in the others")
         }
-        (None, Some(alone)) => format!(": p50 to the {clock} {alone} in the others"),
+        (None, Some(alone)) => format!(": the p50 to the {clock} was {alone} in the others"),
         _ => String::new(),
     };
     text.push_str(&medians);

@@ -7,7 +7,7 @@ use crate::document::{Cell, Document, Form, Kind, Place, Table};
 use crate::format_count;
 use crate::page::{Rungs, ladder, ladder_axis};
 
-/// Adds one section for each metric. On a screen only the first byte of output, or the exit for programs
+/// Adds one section for each metric. A screen only has the first byte of output, or the exit for programs
 /// without output.
 pub(super) fn add(out: &mut Document, record: &StartupRecord, form: Form) {
     let has_output = |row: &StartupSummary| {

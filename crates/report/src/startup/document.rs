@@ -11,9 +11,9 @@ use crate::line::{Page, Tone};
 use crate::page::{Head, Origin, page};
 use crate::quantity::counted;
 
-/// Formats the record as text: first how soon the programs write their first byte of output; then the
-/// distributions, where the time of a start goes, and notes on how far to trust the numbers. No line is wider
-/// than the screen, and untrusted text can't affect the terminal. Ends with a newline.
+/// Formats the record as text. It begins with how soon the programs write their first byte of output; the
+/// distributions, where the time of a start goes, and notes on how far to trust the numbers follow. No line
+/// is wider than the screen, and untrusted text can't affect the terminal. Ends with a newline.
 pub fn startup_terminal(record: &StartupRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let (tone, text) = answer(record);
@@ -44,7 +44,7 @@ pub fn startup_html(record: &StartupRecord) -> String {
     page(&head, &html(&document(record, Form::Page)))
 }
 
-/// `20 rounds in random order (seed 7)`.
+/// Describes how it was measured: `20 rounds in random order (seed 7)`.
 fn made(record: &StartupRecord) -> String {
     let conditions = &record.conditions;
     let rounds = counted(u64::from(conditions.rounds), "round", "rounds");
@@ -87,8 +87,8 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     notes(&mut out, record);
     if form == Form::Brief {
         let more = match record.conditions.cold_by {
-            None => "the time to the exit, files",
-            Some(_) => "the time to the exit, files, the pages that stayed cached, and why",
+            None => "the time to exit, files",
+            Some(_) => "the time to exit, files, the pages that stayed cached, and why",
         };
         let rounds = counted(u64::from(record.conditions.rounds), "round", "rounds");
         out.gap();
@@ -98,14 +98,14 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     out
 }
 
-/// Adds the phases: for one program with the files it opened, for several a line each.
+/// Adds the phases: for a single program with the files that it opened, for several programs one line each.
 fn where_it_goes<'a>(out: &mut Document<'a>, record: &'a StartupRecord) {
     let with_phases = |trace: &&StartupTrace| !trace.phases.is_empty();
     let traces: Vec<&StartupTrace> = record.traces.iter().filter(with_phases).collect();
     out.section("Time of a warm start by phase", |part| {
         if let ([program], [trace]) = (&record.programs[..], &traces[..]) {
             part.drawn(|page| phases::write(page, trace));
-            // For a script or a shim, the called program isn't the one that ran.
+            // If a script or a shim was called, another program ran.
             if program.ran.len() > 1 {
                 programs::ran(part, program);
             }
@@ -161,7 +161,7 @@ fn comparisons(out: &mut Document, record: &StartupRecord) {
     }
 }
 
-/// Returns the metric by which all of them are compared; `None` if it differs.
+/// Returns the metric of all comparisons; `None` if they have different ones.
 fn common_clock(comparisons: &[&StartupComparison]) -> Option<StartupMetric> {
     let first = comparisons.first()?.metric;
     let same = comparisons.iter().all(|other| other.metric == first);
@@ -177,8 +177,8 @@ fn held(out: &mut Document, record: &StartupRecord, budget: &Budget) {
         let clock = words::metric(result.metric);
         let found = match (result.seconds, result.held) {
             (None, _) => format!(
-                "the {quantile} is not known, so it is not shown that it holds: runs were void or were ended by \
-                 --timeout"
+                "the {quantile} is unknown, because runs were void or ended by --timeout, so it could not be shown \
+                 that the budget is met"
             ),
             (Some(seconds), held) => {
                 let seconds = words::time(seconds);

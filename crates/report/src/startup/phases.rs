@@ -9,15 +9,15 @@ use crate::why::bar::cells;
 const BLOCKS: [char; 8] = ['▓', '█', '▒', '░', '▚', '▌', '·', '▞'];
 const PLAIN: [char; 8] = ['%', '#', '=', '+', 'o', '|', '.', '~'];
 
-/// If waits for a CPU are not measured, shares of runs slower than this are not representative of a normal
-/// start: on a busy machine `exec` had 42 % of a run that was 3.6 times slower, all of it such a wait.
+/// The slowdown above which shares are not representative of a normal start if waits for a CPU are not
+/// measured: on a busy machine, `exec` took 42 % of a run that was 3.6 times slower, all of it such a wait.
 const MOST_SLOWDOWN: f64 = 1.5;
-/// Observing never makes a run faster. Runs this much faster than the timed ones did something else, or the
-/// machine was in another state.
+/// Observing never makes a run faster. An observed run that takes less than this share of the timed ones did
+/// something else, or the machine was in another state.
 const LEAST_SLOWDOWN: f64 = 0.7;
 
-/// Draws the bar with its legend. Empty if the tier observed no phases; without a bar and shares if they
-/// would not be representative of a normal start.
+/// Draws the bar with its legend. Writes nothing if the tier observed no phases. Omits the bar and the shares
+/// if they would not be representative of a normal start.
 pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     if trace.phases.is_empty() {
         return;
@@ -66,8 +66,8 @@ pub(super) fn write(page: &mut Page, trace: &StartupTrace) {
     }
 }
 
-/// `59 % loader and libraries, 29 % exec, in the kernel`: the parts from a twentieth on, largest first; or
-/// why there are none, if they would not be representative of a normal start.
+/// Lists the phases with at least a twentieth of the time, largest first: `59 % loader and libraries, 29 %
+/// exec, in the kernel`. If shares would not be representative of a normal start, says why there are none.
 pub(super) fn in_a_line(trace: &StartupTrace) -> String {
     const LEAST: f64 = 0.05;
     if let Some(why) = no_shares(trace) {
@@ -102,8 +102,8 @@ pub(super) fn no_shares(trace: &StartupTrace) -> Option<&'static str> {
             "the observed runs were far faster than the timed ones, so they don't explain them",
         ),
         times if times > MOST_SLOWDOWN && !waits_are_known => Some(
-            "the observed runs were far slower than the timed ones, and it is not known how much of that is waiting \
-             for a CPU",
+            "the observed runs were far slower than the timed ones, and it is not known how much of that was spent \
+             waiting for a CPU",
         ),
         _ => None,
     }

@@ -43,7 +43,8 @@ pub(super) fn phases(record: &StartupRecord) -> String {
     let entries = ORDER.into_iter().filter(used);
     let entries = entries.map(|phase| (class(phase), words::phase(phase)));
     let drawing = bars(&rows, "Phases of each start") + &legend(entries);
-    let caption = "Medians of further runs that were observed; the distributions above are of runs without observation.";
+    let caption =
+        "Medians of additional, observed runs; the distributions above are from unobserved runs.";
     out + &figure(&drawing, caption)
 }
 

@@ -8,9 +8,9 @@ use crate::line::Tone;
 use crate::quantity::counted;
 use crate::{format_bytes, format_count};
 
-/// The most libraries that are named; the JSON has all.
+/// The maximum number of libraries that are named; the JSON has all of them.
 const MOST_NAMES: usize = 12;
-/// The most missing paths that are named.
+/// The maximum number of missing paths that are named.
 const MOST_MISSING: usize = 3;
 
 /// Adds a section for each program.
@@ -41,7 +41,7 @@ pub(super) fn ran(out: &mut Document, program: &StartupProgram) {
     }
 }
 
-/// Summarizes what it opened, in a line.
+/// Summarizes in one line what the program opened.
 pub(super) fn opened_in_short(out: &mut Document, trace: &StartupTrace) {
     let text = format!(
         "{}, {}, {}",
@@ -91,14 +91,14 @@ fn observed(out: &mut Document, trace: &StartupTrace) {
         trace.tier
     );
     if let Some(slowdown) = trace.slowdown {
-        text.push_str(&format!(", {slowdown:.2}x the time of the timed ones"));
+        text.push_str(&format!(", {slowdown:.2}x the time of the timed runs"));
     }
     if let Some(metric) = trace.slowdown_metric {
         text.push_str(&format!(" to the {}", words::metric(metric)));
     }
     if let Some(agreement) = &trace.agreement {
         text.push_str(&format!(
-            "; the parent saw it {} {} than the kernel, {} at most",
+            "; the parent saw it {} {} than the kernel, at most {}",
             words::time_ns(agreement.median_difference_ns.unsigned_abs()),
             match agreement.median_difference_ns < 0 {
                 true => "earlier",

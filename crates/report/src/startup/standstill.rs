@@ -5,12 +5,13 @@ use fathom_model::{Cache, StartupRecord, StartupRun};
 use super::waits::number;
 use super::words;
 
-/// Shorter ones are explained by a timer or a page read from the disk.
+/// The minimum length of a standstill: a timer or a page read from the disk explains a shorter one.
 const LEAST_NS: u64 = 5_000_000;
-/// A program that waits in every run has a reason of its own: only this multiple of the usual wait counts.
+/// The minimum length of a standstill as a multiple of the usual wait: a program that waits in every run has
+/// its own reason.
 const TIMES_THE_USUAL: u64 = 10;
 
-/// Returns a label and a sentence for a program of which some runs stood still.
+/// Returns a label and a sentence for a program that stood still in some runs.
 pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str, String)> {
     let warm = |run: &&StartupRun| run.program == program && run.cache == Cache::Warm;
     let mut stood: Vec<u64> = record
@@ -32,7 +33,8 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     Some((
         "stood still",
         format!(
-            "{}{} of {} runs, for {how_long} (usually {}): it was neither running nor waiting for a CPU; it waited for a device, a timer or another program, or the whole machine stood still",
+            "{}{} of {} runs, for {how_long} (usually {}), neither running nor waiting for a CPU: it waited for a \
+             device, a timer or another program, or the whole machine stalled",
             number(record, program),
             long.len(),
             stood.len(),

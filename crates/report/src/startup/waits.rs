@@ -23,11 +23,11 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     let text = waits::sentence(&all, who);
     Some((
         waits::label(&all),
-        format!("{number}{text}; that is included in these times"),
+        format!("{number}{text}; these waits are included in the times"),
     ))
 }
 
-/// Returns `program 2: ` if there are several.
+/// Returns `program 2: ` if there are several programs.
 pub(super) fn number(record: &StartupRecord, program: usize) -> String {
     match record.programs.len() {
         2.. => format!("program {}: ", program + 1),

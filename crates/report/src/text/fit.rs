@@ -7,7 +7,8 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// The emoji variation selector can widen the character before it by one column.
+/// Returns the width of a character. The emoji variation selector counts as one column, because it can widen
+/// the character before it.
 fn columns_of(character: char) -> usize {
     if character == '\u{fe0f}' {
         1

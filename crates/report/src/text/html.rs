@@ -27,7 +27,7 @@ pub(crate) fn words(own: &str) -> String {
     parts.join("&nbsp;")
 }
 
-/// Like [`html`] for a name or a path, which may only be broken after a separator.
+/// Like [`html`], for a name or a path. It may only be broken after a separator.
 pub(crate) fn name(from_outside: &str) -> String {
     html(from_outside).replace('/', "/<wbr>")
 }

@@ -2,7 +2,7 @@
 
 use super::fit::{columns, prefix};
 
-/// A space at which a line must not break: it keeps a number with its unit. It becomes a space in the result.
+/// A space that keeps a number and its unit on the same line. It becomes an ordinary space in the result.
 /// [`super::escape`] removes it from untrusted text.
 pub(crate) const JOIN: char = '\u{a0}';
 

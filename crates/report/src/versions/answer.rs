@@ -6,7 +6,7 @@ use crate::line::Tone;
 use crate::quantity::{Words, bound, change, counted};
 use crate::text::JOIN;
 
-/// Confidence level of a claim.
+/// The confidence level required for a claim.
 const CLAIM: f64 = 0.99;
 
 /// Returns the answer in a sentence or two, and its tone.
@@ -38,7 +38,7 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
     let ends = format!("From {} to {}", first.version, last.version);
     let whole = match &last.since_first {
         None => format!(
-            "{ends} there is no ratio: {} is 0 or unknown.",
+            "{ends} no ratio can be computed: {} is 0 or unknown.",
             record.metric.name()
         ),
         Some(ratio) if ratio.level < CLAIM - 1e-9 => format!(
@@ -63,7 +63,7 @@ fn between(record: &VersionsRecord, first: &Version, last: &Version) -> String {
     let real = record.steps.iter().filter(|step| is_real(step.verdict));
     let steps = counted(record.steps.len() as u64, "step", "steps");
     match real.count() {
-        0 => format!("{whole} No step between neighbours is real."),
+        0 => format!("{whole} No step between adjacent versions is real."),
         1 => format!("{whole} 1 of {steps} is real."),
         real => format!("{whole} {real} of {steps} are real."),
     }
@@ -76,7 +76,7 @@ pub(super) fn rounds(record: &VersionsRecord) -> u64 {
     rounds.unwrap_or(0).into()
 }
 
-/// Returns whether a step is claimed.
+/// Returns whether the verdict claims that a step is real.
 pub(super) fn is_real(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Faster | Verdict::Slower)
 }

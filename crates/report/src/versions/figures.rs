@@ -16,7 +16,7 @@ pub(crate) enum Figures {
 }
 
 impl Figures {
-    /// Returns the format for these medians: the unit of the largest, three digits of the smallest.
+    /// Returns the format for `medians`: the unit fits the largest, and the smallest has three digits.
     pub(crate) fn of(metric: Metric, medians: impl Iterator<Item = f64>) -> Figures {
         match metric.unit() {
             Unit::Bytes => Figures::Bytes,
@@ -42,7 +42,7 @@ impl Figures {
         }
     }
 
-    /// `0.70 s`.
+    /// Formats a value: `0.70 s`.
     pub(crate) fn value(self, value: f64) -> String {
         match self {
             Figures::Time { unit, .. } => format!("{} {}", self.number(value), unit.symbol()),
@@ -50,7 +50,7 @@ impl Figures {
         }
     }
 
-    /// `0.69 to 0.71`; empty for a value that never differs.
+    /// Formats an interval: `0.69 to 0.71`; empty if the value never differs.
     pub(crate) fn interval(self, estimate: &Estimate) -> String {
         match estimate.low == estimate.high {
             true => String::new(),
@@ -63,7 +63,7 @@ impl Figures {
     }
 }
 
-/// Returns whether all rounds agree up to rounding errors: counts of calls and bytes.
+/// Returns whether all rounds agree up to rounding errors, as for counts of calls and bytes.
 fn is_exact(ratio: &Estimate) -> bool {
     ratio.high - ratio.low <= 1e-9 * ratio.value
 }

@@ -1,4 +1,4 @@
-//! The steps between neighbouring versions: real ones and undecided ones.
+//! The steps between neighbouring versions: real steps and undecided ones.
 
 use fathom_model::{Verdict, VersionStep, VersionsRecord};
 
@@ -8,13 +8,13 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::{Words, bound, change, counted};
 
-/// If there are more, only their number is shown.
+/// The maximum number of undecided steps listed. If there are more, only their number is shown.
 const MOST_UNDECIDED: usize = 3;
 
 /// Width of the names of both versions.
 const NAMES: usize = 34;
 
-/// Writes the steps; with `verbose` all of them.
+/// Writes the steps; with `verbose`, all of them.
 pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     let is_shown = |step: &&VersionStep| verbose || is_real(step.verdict);
     let shown: Vec<&VersionStep> = record.steps.iter().filter(is_shown).collect();
@@ -57,7 +57,7 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     page.field(
         "undecided",
         Tone::Quiet,
-        &format!("{which}; more time decides (--time)"),
+        &format!("{which}; more time (--time) may decide"),
     );
 }
 

@@ -10,14 +10,15 @@ use crate::document::{Cell, Kind, Table};
 use crate::line::{Page, Tone};
 use crate::quantity::counted;
 
-/// The most rows that fit a screen.
+/// The maximum number of rows that fit a screen.
 const MOST_ROWS: usize = 24;
-/// The least width of a version's name: before it gets shorter, the date is dropped, then the interval.
+/// The minimum width of a version's name. Before the name gets shorter, the date is dropped, then the
+/// interval.
 const NAME: usize = 16;
-/// The longest bar takes this fraction of the screen.
+/// The longest bar takes one part in `BAR` of the screen.
 const BAR: usize = 6;
 
-/// Writes the table; with `verbose` all versions.
+/// Writes the table; with `verbose`, all versions.
 pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     let known = || record.versions.iter().filter_map(|one| one.estimate);
     let medians = || known().map(|estimate| estimate.value);
@@ -46,7 +47,7 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
         let mut remarks = absent(version, verbose);
         if hidden > 0 {
             let versions = counted(std::mem::take(&mut hidden), "version", "versions");
-            remarks.push(format!("{versions} without a real step: -v"));
+            remarks.push(format!("{versions} without a real step; -v shows them"));
         }
         let date = version
             .date
@@ -74,7 +75,7 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     table.terminal(page, 2);
 }
 
-/// Returns why a version has no result; with `verbose` the complete message.
+/// Returns why a version has no result; with `verbose`, the complete message.
 fn absent(version: &Version, verbose: bool) -> Vec<String> {
     let what = match version.state {
         VersionState::DoesNotBuild => "does not build",
@@ -86,7 +87,7 @@ fn absent(version: &Version, verbose: bool) -> Vec<String> {
     let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
     match verbose {
         true => [what].into_iter().chain(lines).map(str::to_owned).collect(),
-        // The first line tells how it ended, the last usually why.
+        // The first line tells how the build or run ended, the last usually why.
         false => vec![
             lines
                 .next_back()
@@ -117,7 +118,7 @@ fn shown(record: &VersionsRecord, verbose: bool) -> BTreeSet<usize> {
         .collect()
 }
 
-/// Returns a bar of this many columns, with eighths if the terminal supports them.
+/// Returns a bar that is `cells` columns wide, with eighths if the terminal supports them.
 fn drawn(cells: f64, unicode: bool) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if !unicode {

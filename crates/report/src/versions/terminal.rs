@@ -25,7 +25,7 @@ pub fn versions_terminal(record: &VersionsRecord, screen: &Screen) -> String {
     let failed = |state| state == VersionState::DoesNotBuild;
     if record.versions.iter().any(|version| failed(version.state)) {
         let text =
-            "failed builds are remembered; --rebuild tries them again, -v shows their whole output";
+            "failed builds are remembered; --rebuild tries them again, -v shows their full output";
         page.field("builds", Tone::Quiet, text);
     }
     if page.lines() > before {
@@ -51,7 +51,7 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
             .iter()
             .filter(|other| other.id == warning.id)
             .count();
-        // Versions that were measured together have the same disturbances: one warning is enough.
+        // Versions that were measured together have the same disturbances, so one warning is enough.
         let others = match verbose {
             true => 0,
             false if !said.insert(&warning.id) => continue,
@@ -71,7 +71,7 @@ fn notes(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     }
 }
 
-/// Describes how it was measured, in a sentence.
+/// Describes in a sentence how the versions were measured.
 fn made(record: &VersionsRecord) -> String {
     let chosen = match (record.chosen_by, record.every) {
         (ChosenBy::Named, _) => "installed versions".to_owned(),

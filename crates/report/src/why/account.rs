@@ -4,7 +4,7 @@ use fathom_model::{TimeAccount, TimeCategory};
 
 use super::words;
 
-/// Parts below this share are summed.
+/// The share below which parts are summed.
 const SMALL: f64 = 0.01;
 
 /// One entry of the account.

@@ -6,7 +6,7 @@ use super::words::{self, Kind};
 use crate::columns;
 use crate::line::{LABEL_WIDTH, Line, Page, Tone};
 
-/// The fill characters of the parts, in turn: neighbours differ even without color.
+/// The fill characters of the parts, used in this order: neighbours differ even without color.
 const BLOCKS: [char; 10] = ['█', '▒', '▓', '░', '▚', '▄', '▌', '▞', '▀', '▐'];
 const PLAIN: [char; 10] = ['#', '=', '+', '-', 'o', ':', 'x', '~', '%', '*'];
 /// The fill character of the sum of small parts, and of parts after the tenth.
@@ -31,7 +31,8 @@ pub(super) fn tone(entry: &Entry) -> Tone {
     entry.spent.map_or(Kind::Unknown, words::kind).tone()
 }
 
-/// Draws the bar over the width of the page, with each part as wide as its share, but at least one column.
+/// Draws the bar over the width of the page. The width of each part is proportional to its share, but at
+/// least one column.
 pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     let width = page.width().saturating_sub(4).clamp(LABEL_WIDTH, WIDEST);
     let shares: Vec<f64> = entries.iter().map(|entry| entry.share).collect();
@@ -44,7 +45,7 @@ pub(super) fn write(page: &mut Page, entries: &[Entry]) {
     page.push(line);
 }
 
-/// Names the parts of the bar in one line, as many as fit; the others as a sum.
+/// Names as many parts of the bar as fit in one line, and the sum of the others.
 pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
     let named = |index: usize, entry: &Entry| {
         let name = entry.spent.map_or("other", words::short);
@@ -82,8 +83,8 @@ pub(super) fn legend(page: &mut Page, entries: &[Entry]) {
 /// Width of the sum of the others: `  other < 0.1 %`.
 const OTHERS: usize = 15;
 
-/// Divides `width` cells by `shares`: at least one each, the rest by largest remainder, so that they fill the
-/// width exactly.
+/// Divides `width` cells in proportion to `shares`. Each part gets at least one cell; the rest is distributed
+/// by largest remainder, which fills the width exactly.
 pub(crate) fn cells(shares: &[f64], width: usize) -> Vec<usize> {
     let total: f64 = shares.iter().sum();
     if shares.is_empty() || total <= 0.0 || shares.len() > width {

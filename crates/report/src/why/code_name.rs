@@ -41,7 +41,8 @@ pub(super) fn shortened(function: &str) -> String {
     }
 }
 
-/// Python gives names to unnamed functions: `build.<locals>.<listcomp>` becomes `build.<listcomp>`.
+/// Shortens the name that Python gives to an unnamed function: `build.<locals>.<listcomp>` becomes
+/// `build.<listcomp>`.
 fn of_python(function: &str) -> Option<String> {
     let word = |text: &str| {
         let inner = text
@@ -60,7 +61,8 @@ fn of_python(function: &str) -> Option<String> {
     })
 }
 
-/// For `github.com/a/b.(*T).f`, returns the text after the last folder of its package.
+/// Returns the part of a Go name after the last folder of its package: `b.(*T).f` for
+/// `github.com/a/b.(*T).f`.
 fn of_go(function: &str) -> &str {
     let end = function.find(['(', '[']).unwrap_or(function.len());
     function[..end]
@@ -97,7 +99,7 @@ fn of_type(text: &str) -> Option<(&str, &str)> {
     let end = text.char_indices().find(|(at, c)| {
         match c {
             '<' => depth += 1,
-            // Unless it belongs to an arrow.
+            // A `>` doesn't close a bracket if it belongs to an arrow.
             '>' if !text[..*at].ends_with('-') => depth -= 1,
             _ => {}
         }
@@ -107,7 +109,7 @@ fn of_type(text: &str) -> Option<(&str, &str)> {
     Some((inner.split(" as ").next().unwrap_or(inner), rest))
 }
 
-/// Returns whether the name of a mapping is that of a file; other names are the kernel's for memory.
+/// Returns whether a mapping is named after a file. Other names are the kernel's, for memory without a file.
 pub(super) fn has_file(name: &str) -> bool {
     name.starts_with('/') && !name.starts_with("//") && !name.starts_with("/memfd:")
 }
@@ -116,8 +118,8 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// `parse_line (p.c:7)`, or for code without a name its location: `libc.so.6+0x9d3a0, after sscanf (symbols:
-/// libc6-dbg)`. `None` if nothing is known.
+/// Formats a place in the code: `parse_line (p.c:7)`, or the location of code without a name:
+/// `libc.so.6+0x9d3a0, after sscanf (symbols: libc6-dbg)`. `None` if nothing is known.
 pub(super) fn place(place: &CodePlace) -> Option<String> {
     let name = bare(place)?;
     Some(match (&place.source_file, place.line) {
@@ -159,7 +161,7 @@ pub(super) fn pieces(at: &CodePlace, callers: &[CodePlace]) -> Vec<String> {
     with_caller(place(at), callers)
 }
 
-/// The same for a row.
+/// Like [`pieces`], for a row.
 pub(super) fn pieces_of_row(row: &WhereRow) -> Vec<String> {
     with_caller(place_of_row(row), &row.callers)
 }

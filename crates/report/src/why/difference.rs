@@ -21,24 +21,24 @@ use crate::text::{JOIN, columns as width_of, wrap};
 
 pub use page::difference_html;
 
-/// The most lines for rows, including the rows that rows are divided into.
+/// The maximum number of lines for rows, including the rows that they are divided into.
 const ROWS: usize = 8;
-/// Maximum number of lines of a row. No one chooses names that need more.
+/// The maximum number of lines of a row. Names that people choose don't need more.
 const LINES_OF_ROW: usize = 2;
-/// The most rows that a row is divided into.
+/// The maximum number of rows that a row is divided into.
 const ROWS_OF_ROW: usize = 2;
-/// The most findings that are shown.
+/// The maximum number of findings that are shown.
 const FINDINGS: usize = 2;
-/// The most lines of warnings.
+/// The maximum number of lines of warnings.
 const WARNINGS: usize = 1;
-/// The largest unexplained fraction of the longer command's time.
+/// The part of the longer command's time up to which an unexplained rest isn't mentioned.
 const EXPLAINED: f64 = 0.02;
 /// Width of a time.
 const TIME: usize = 11;
 
-/// Formats the record as text: by how much B takes more, the parts of that, what is not explained, findings
-/// that only one of them has, and how it was observed. At 80 columns it takes at most 20 lines. Untrusted
-/// text can't affect the terminal. Ends with a newline.
+/// Formats the record as text: by how much B takes more, the parts of this difference, what is not explained,
+/// findings that only one of them has, and how it was observed. At 80 columns it takes at most 20 lines.
+/// Untrusted text can't affect the terminal. Ends with a newline.
 pub fn difference_terminal(record: &DifferenceRecord, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let difference = &record.difference;
@@ -61,7 +61,7 @@ pub fn difference_terminal(record: &DifferenceRecord, screen: &Screen) -> String
 
 /// Describes the first rows, for verbs that summarize a difference in a line or two: `+100 ms sleeping
 /// (clock_nanosleep, 1 call more)`. Returns at most `most` rows, and the unexplained rest if it is too large.
-/// Untrusted texts are unescaped: the caller must escape them.
+/// Untrusted texts are not escaped: the caller must do that.
 pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     let scale = Scale::of(difference);
     let parts = difference.parts().take(most);
@@ -83,7 +83,7 @@ pub fn difference_parts(difference: &Difference, most: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the total of the parts, with its own interval and ratio, for verbs whose headline has another
+/// Returns the total of the parts, with its own interval and ratio, for verbs whose headline uses another
 /// metric or level: `wall time +128 ms (126 to 130 ms, 2.28x), the same 14 rounds`.
 pub fn difference_whole(difference: &Difference) -> String {
     let scale = Scale::of(difference);
@@ -98,7 +98,7 @@ pub fn difference_whole(difference: &Difference) -> String {
         false => String::new(),
     };
     format!(
-        "wall time {} ({interval}{}), the same {}",
+        "wall time {} ({interval}{}), in the same {}",
         scale.signed(wall.milliseconds),
         signed(wall.ratio.value),
         counted(wall.rounds as u64, "round", "rounds")
@@ -127,13 +127,13 @@ impl Scale {
         fixed(milliseconds / 1e3 / self.unit.seconds(), self.decimals)
     }
 
-    /// Returns whether all of its digits are 0.
+    /// Returns whether all digits of the formatted time are 0.
     fn is_nothing(self, milliseconds: f64) -> bool {
         let number = self.number(milliseconds.abs());
         number.chars().all(|c| c == '0' || c == '.')
     }
 
-    /// `+100 ms`.
+    /// Formats a time with its sign: `+100 ms`.
     fn signed(self, milliseconds: f64) -> String {
         let number = self.number(milliseconds.abs());
         let sign = match milliseconds < 0.0 {
@@ -150,7 +150,7 @@ pub(crate) fn difference_answer(record: &DifferenceRecord) -> String {
     answer(record, Scale::of(&record.difference)).1
 }
 
-/// `B takes 128 ms more than A (2.30x; 95 % interval 126 to 130 ms)`.
+/// Returns the first sentence: `B takes 128 ms more than A (2.30x; 95 % interval 126 to 130 ms)`.
 fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
     let wall = &record.difference.wall;
     let ratio = &wall.ratio;
@@ -160,11 +160,11 @@ fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
         let (low, high) = (scale.number(low), scale.number(high));
         match wall.level > 0.0 {
             true => format!("{level} interval {low} to {high} {unit}"),
-            false => "one round has no interval".to_owned(),
+            false => "a single round has no interval".to_owned(),
         }
     };
     if !wall.is_clear() {
-        // The farther end of the interval next to it, as a share of A's wall time as printed.
+        // Compares the farther end of the interval with A's wall time as printed.
         let reference = record.commands.first().map(|a| a.timed.wall.value * 1e3);
         let reference = reference.filter(|milliseconds| *milliseconds > 0.0);
         let farther = wall.high.max(-wall.low).max(0.0);
@@ -197,7 +197,7 @@ fn answer(record: &DifferenceRecord, scale: Scale) -> (Tone, String) {
     (tone, text)
 }
 
-/// `  A  gzip -1 f   412 ms`.
+/// Writes a command with its time: `  A  gzip -1 f   412 ms`.
 fn write_command(page: &mut Page, name: &str, command: &DifferenceCommand) {
     let runs = command.timed.runs;
     let mut fact = match runs {
@@ -218,7 +218,7 @@ fn write_command(page: &mut Page, name: &str, command: &DifferenceCommand) {
     page.push(line);
 }
 
-/// Writes the rows of the wall time, each with the rows it is divided into, and what is not explained.
+/// Writes the rows of the wall time, each followed by the rows it is divided into, and what is not explained.
 fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
     let difference = &record.difference;
     let mut left = if all { usize::MAX } else { ROWS };
@@ -233,7 +233,7 @@ fn rows(page: &mut Page, record: &DifferenceRecord, scale: Scale, all: bool) {
         }
         left = left.saturating_sub(write_row(page, row, scale, all));
         let inner = difference.rows.iter().filter(|inner| inner.of == row.part);
-        // Use as many lines as the parts after this one leave.
+        // Use as many lines as the remaining parts don't need.
         let free = left.saturating_sub(parts - index - 1);
         let inner = inner.filter(|inner| all || !scale.is_nothing(inner.milliseconds));
         let inner = inner.take(if all {
@@ -267,8 +267,8 @@ fn at(time: String) -> Line {
     Line::new().add(Tone::Plain, format!("{time:>TIME$}  "))
 }
 
-/// Writes a row, and returns its number of lines. No name is truncated: a long one continues on the next
-/// line.
+/// Writes a row, and returns its number of lines. Names are never truncated: a long name continues on the
+/// next line.
 fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool) -> usize {
     let is_inner = row.of != OF_WALL;
     let indent = if is_inner { "    " } else { "" };
@@ -300,12 +300,12 @@ fn write_row(page: &mut Page, row: &DifferenceRow, scale: Scale, interval: bool)
     lines
 }
 
-/// `clock_nanosleep, 1 call more`. Not escaped.
+/// Describes a row: `clock_nanosleep, 1 call more`. The text is not escaped.
 fn what(row: &DifferenceRow) -> String {
     pieces(row).join(" ")
 }
 
-/// Returns what the row is with its count, and the file or the callers.
+/// Returns the pieces of a row's description: what it is with its count, then the file or the callers.
 fn pieces(row: &DifferenceRow) -> Vec<String> {
     let name = match (row.by, row.category) {
         (DifferenceBy::Category, Some(spent)) => words::name(spent).to_owned(),
@@ -339,7 +339,7 @@ fn pieces(row: &DifferenceRow) -> Vec<String> {
         .collect()
 }
 
-/// `, 1 call more`.
+/// Formats a difference in counts: `, 1 call more`.
 fn count(count: &DifferenceCount) -> String {
     let difference = count.a.abs_diff(count.b);
     let what = match (difference, count.what.as_str()) {
@@ -408,11 +408,11 @@ fn findings(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let more = record.findings.len().saturating_sub(shown);
     if more > 0 {
         let text = counted(more as u64, "more finding", "more findings");
-        page.push(Line::new().add(Tone::Quiet, format!("and {text} that only one has")));
+        page.push(Line::new().add(Tone::Quiet, format!("and {text} that only one command has")));
     }
 }
 
-/// Describes how it was timed and observed; the tier must be safe for display.
+/// Describes how the commands were timed and observed; `tier` must be safe for display.
 fn observed_in_words(record: &DifferenceRecord, tier: &str) -> String {
     let rounds = record.difference.wall.rounds as u64;
     let runs = record.commands.iter().map(|command| command.observed_runs);
@@ -425,7 +425,7 @@ fn observed_in_words(record: &DifferenceRecord, tier: &str) -> String {
     )
 }
 
-/// Writes how it was timed and observed, and notes on how far to trust it.
+/// Writes how the commands were timed and observed, and notes on how far to trust the numbers.
 fn observed(page: &mut Page, record: &DifferenceRecord, all: bool) {
     let tier = record.commands.first();
     let tier = tier.map_or("", |command| &command.observation.tier);

@@ -22,7 +22,7 @@ pub(super) fn document(explanation: &Explanation, extent: Extent) -> Document<'_
             out.drawn(|page| picture(page, explanation));
             out.drawn(move |page| summary::observed(page, explanation, verbose));
         }
-        // A page draws them with its script.
+        // A page draws the pictures with its script.
         Form::Page | Form::Excerpt => {}
     }
     if matches!(form, Form::Full | Form::Markdown) {
@@ -58,7 +58,7 @@ pub(super) fn document(explanation: &Explanation, extent: Extent) -> Document<'_
     }
     if asked.functions {
         out.headed(form, "The program\u{2019}s own code", |part| {
-            let why = "This tier doesn't see in which functions the program's own code is.";
+            let why = "This tier doesn't see which functions the program's own time is spent in.";
             or_why(part, tables::functions(explanation, extent), why);
         });
         out.drawn(|page| paths::write(page, explanation));

@@ -12,16 +12,18 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// The most findings shown with evidence and change, so that the answer fits a screen.
+/// The maximum number of findings shown with evidence and change: with more, the answer wouldn't fit a
+/// screen.
 const IN_FULL: usize = 3;
-/// The most further findings with a line each.
+/// The maximum number of further findings, with one line each.
 const IN_BRIEF: usize = 5;
-/// The most items of a summary.
+/// The maximum number of items of a summary.
 const ITEMS: usize = 5;
 /// Indentation of a finding's text.
 const INDENT: usize = 3;
-/// The most lines of evidence and change for the first finding, and for each other one: with the headlines 20
-/// lines of a screen, and 4 more for each further one. The first matters most to users.
+/// The maximum number of lines of evidence and change, for the first finding and for each other one. With the
+/// headlines this makes 20 lines of a screen, and 4 more for each further finding. The first matters most to
+/// users.
 const LINES_OF_FIRST: usize = 6;
 const LINES_OF_OTHERS: usize = 3;
 /// The label of the place in the code.
@@ -29,7 +31,8 @@ const AT: &str = "at: ";
 /// The label of the change.
 const CHANGE: &str = "change: ";
 
-/// Writes the findings, or a verdict on the time if there are none. `all`: write each in full.
+/// Writes the findings, or a verdict on the time if there are none. With `all`, each finding is written in
+/// full.
 pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
     page.gap();
     let findings = &explanation.findings;
@@ -61,7 +64,7 @@ pub(super) fn write(page: &mut Page, explanation: &Explanation, all: bool) {
     }
 }
 
-/// Without a finding, the answer is where the time goes.
+/// Writes the answer for an explanation without findings: where the time goes.
 fn nothing(page: &mut Page, explanation: &Explanation) {
     page.prose(0, Tone::Strong, &verdict(explanation));
     if let Some(not_seen) = not_seen(explanation) {
@@ -98,7 +101,7 @@ pub(super) fn items(out: &mut Document, explanation: &Explanation) {
     }
 }
 
-/// Returns a mark if the finding is less than certain, and what it could save or takes.
+/// Returns a mark if the finding is less than certain, and the time that it could save or that it takes.
 fn headline_of(finding: &Finding, whole: f64) -> (&'static str, String) {
     let fact = could_save(finding, whole);
     let fact = fact.unwrap_or_else(|| format!("{} of the wall time", share_text(finding.share)));
@@ -128,7 +131,7 @@ fn headline(page: &mut Page, index: usize, finding: &Finding, whole: f64) {
     }
 }
 
-/// Returns object, function and caller of a finding, without what its statement already contains.
+/// Returns the object, function and caller of a finding, except those that its statement already contains.
 pub(super) fn place(finding: &Finding) -> Option<String> {
     let mut place: Vec<String> = finding.object.iter().cloned().collect();
     place.retain(|object| !finding.statement.contains(object.as_str()));
@@ -136,7 +139,7 @@ pub(super) fn place(finding: &Finding) -> Option<String> {
     (!place.is_empty()).then(|| place.join(" "))
 }
 
-/// Writes evidence and change, in this many lines.
+/// Writes evidence and change in at most `lines` lines.
 fn body(page: &mut Page, finding: &Finding, lines: usize) {
     let width = page.width().saturating_sub(INDENT);
     let statement = wrap(&page.clean(&finding.statement), width);
@@ -164,13 +167,14 @@ fn body(page: &mut Page, finding: &Finding, lines: usize) {
     }
 }
 
-/// Divides `lines` between two texts of these lengths: each gets half, plus what the other doesn't need.
+/// Divides `lines` between two texts that need `first` and `second` lines: each gets half, plus what the
+/// other doesn't need.
 fn divided(first: usize, second: usize, lines: usize) -> (usize, usize) {
     let of_first = first.min(lines.saturating_sub(second).max(lines / 2));
     (of_first, second.min(lines - of_first))
 }
 
-/// Returns the first lines, at most `most`; the last one marks an omission.
+/// Returns at most the first `most` lines; if some are omitted, the last one is marked.
 fn cut(page: &Page, lines: &[String], most: usize, width: usize) -> Vec<String> {
     let mut shown: Vec<String> = lines.iter().take(most).cloned().collect();
     if let (true, Some(last)) = (lines.len() > most, shown.last_mut()) {

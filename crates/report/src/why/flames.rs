@@ -13,10 +13,11 @@ use crate::text::bounded as safe;
 #[derive(Serialize)]
 pub(super) struct Flame {
     title: &'static str,
-    /// The drawing style of its functions.
+    /// The kind of the tree, `code` or `waits`, which determines how it is drawn.
     kind: &'static str,
     ns: u64,
-    /// Index of the caller or -1, time including callees, index of the name, part of the account.
+    /// For each step: the index of its caller or -1, its time including callees, the index of its name, and
+    /// its part of the account.
     steps: Vec<(i64, u64, usize, Option<usize>)>,
     names: Vec<String>,
 }
@@ -27,8 +28,8 @@ pub(super) struct DifferenceFlame {
     title: &'static str,
     a_ns: u64,
     b_ns: u64,
-    /// Index of the caller or -1, time in A and in B, index of the name, and whether they differ clearly, if
-    /// known.
+    /// For each step: the index of its caller or -1, its times in A and in B, the index of its name, and
+    /// whether the times differ clearly, if known.
     steps: Vec<(i64, u64, u64, usize, Option<bool>)>,
     names: Vec<String>,
 }
@@ -88,7 +89,7 @@ fn difference(tree: &PathsDifference, limits: &Limits) -> DifferenceFlame {
 fn title(of: CodePath) -> &'static str {
     match of {
         CodePath::Cpu => "CPU time by function",
-        CodePath::Waits => "Waits by what was waited for",
+        CodePath::Waits => "Waits by the object waited for",
     }
 }
 
@@ -96,7 +97,7 @@ fn title(of: CodePath) -> &'static str {
 struct Kept {
     least: u64,
     text: usize,
-    /// For each step of the tree, its index in the picture.
+    /// The index in the picture of each step of the tree.
     numbers: Vec<Option<i64>>,
     count: i64,
     names: Vec<String>,
@@ -105,7 +106,7 @@ struct Kept {
 
 impl Kept {
     fn of(mut sizes: Vec<u64>, limits: &Limits) -> Kept {
-        // Limited by the number of rows. A step is never larger than its caller, so whole routes are omitted.
+        // The number of rows is limited. A step is never larger than its caller, so whole routes are omitted.
         sizes.sort_unstable_by(|one, other| other.cmp(one));
         Kept {
             least: sizes.get(limits.rows * 2).map_or(0, |size| size + 1),
@@ -117,7 +118,7 @@ impl Kept {
         }
     }
 
-    /// Returns the index of the next step's caller, or -1, and that of its name; `None` if the step is
+    /// Adds a step. Returns the index of its caller, or -1, and the index of its name; `None` if the step is
     /// omitted.
     fn add(&mut self, step: &PathStep, size: u64) -> Option<(i64, usize)> {
         let parent = match step.parent {

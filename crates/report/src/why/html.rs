@@ -30,10 +30,11 @@ const SCRIPT: &str = concat!(
 const LARGEST: usize = 1_000_000;
 
 /// Formats the explanation as one page: the account as a bar, the findings, a zoomable timeline of all
-/// threads, and the tables. Always smaller than 1,000,000 bytes; the page states what was omitted for that.
+/// threads, and the tables. It is always smaller than 1,000,000 bytes; the page states what was omitted to
+/// achieve this.
 ///
-/// Untrusted texts are only in a data block, escaped so that they can't end it, and are inserted into the
-/// page as text.
+/// Untrusted texts occur only in a data block, escaped so that they can't end it. The script inserts them
+/// into the page as text.
 pub fn explain_html(explanation: &Explanation) -> String {
     let mut limits = Limits {
         stretches: 24_000,

@@ -23,22 +23,22 @@ pub(super) struct Timeline {
 pub(super) struct Lane {
     pub(super) pid: u32,
     pub(super) tid: u32,
-    /// Depth of its process in the tree.
+    /// The depth of the thread's process in the tree.
     depth: usize,
-    /// Whether it is the first lane of its process.
+    /// Whether this is the first lane of its process.
     head: bool,
-    /// The complete command line of its process.
+    /// The complete command line of the thread's process.
     pub(super) process: String,
     /// The name shown in the margin.
     pub(super) name: String,
-    /// How its process ended.
+    /// How the thread's process ended.
     end: String,
     pub(super) from: u64,
     pub(super) to: u64,
-    /// What its time was spent on, largest first: part and nanoseconds.
+    /// What the thread's time was spent on, largest first: part and nanoseconds.
     pub(super) account: Vec<(usize, u64)>,
-    /// Four numbers for each stretch: nanoseconds since the end of the previous one, length, part, and index
-    /// of the detail from 1; 0 for none, -n for n short stretches drawn as one.
+    /// Four numbers for each stretch: the nanoseconds since the end of the previous one, its length, its
+    /// part, and the index of its detail from 1; 0 for no detail, -n for n short stretches drawn as one.
     runs: Vec<i64>,
 }
 
@@ -81,8 +81,8 @@ pub(super) fn timeline(explanation: &Explanation, limits: &Limits) -> Timeline {
     let (drawn, merged) = coarsen_to(&shown, limits.stretches);
     if merged > 0 {
         notes.push(format!(
-            "{} of {} stretches were too short to draw one by one; neighbours are drawn as one, in the colour of \
-             their largest part.",
+            "{} of {} stretches were too short to draw individually; adjacent ones are drawn as one, in the colour \
+             of their largest part.",
             crate::format_count(merged as f64),
             crate::format_count(explanation.timeline.len() as f64)
         ));
@@ -200,7 +200,7 @@ fn add_accounts(lanes: &mut [Lane], explanation: &Explanation) {
     }
 }
 
-/// Keeps the `most` lanes that lasted longest, in their order. Returns how many were removed.
+/// Keeps the `most` lanes that lasted longest, in their original order. Returns how many were removed.
 fn keep_longest(lanes: &mut Vec<Lane>, most: usize) -> usize {
     if lanes.len() <= most {
         return 0;

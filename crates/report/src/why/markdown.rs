@@ -26,8 +26,8 @@ pub fn explain_markdown(explanation: &Explanation) -> String {
 }
 
 /// Escapes prose with untrusted names so that Markdown shows exactly its characters: punctuation with a
-/// meaning becomes a character reference. GitHub looks for mentions, issues and addresses after it has
-/// resolved references, so an empty comment splits those.
+/// meaning becomes a character reference. GitHub resolves references before it looks for mentions, issues and
+/// addresses, so an empty comment splits those.
 pub(crate) fn plain(text: &str) -> String {
     let text = shorten(&escape(text), LONGEST);
     let mut out = String::with_capacity(text.len());
@@ -46,8 +46,8 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// Like [`plain`], with names that contain punctuation as code: `data=a_structure` instead of
-/// `data=a&#95;structure`, and text between backticks unchanged. Nothing in a code span is markup, a mention
+/// Like [`plain`], but formats names that contain punctuation as code: `data=a_structure` instead of
+/// `data=a&#95;structure`. Text between backticks is unchanged. Nothing in a code span is markup, a mention
 /// or a link.
 pub(crate) fn with_code(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();

@@ -8,25 +8,25 @@ use crate::columns;
 use crate::line::{Line, Page, Tone};
 use crate::text::JOIN;
 
-/// Own code below this share of the wall time is not split.
+/// The share of the wall time below which own code is not split.
 const LEAST_SHARE: f64 = 0.2;
-/// Fewer samples are not enough.
+/// The minimum number of samples.
 pub(super) const LEAST_SAMPLES: u64 = 40;
-/// Functions below this share of the own code are not named in a sentence.
+/// The share of the own code below which a function is not named in a sentence.
 const LEAST_OF_CODE: f64 = 0.05;
-/// The most functions named in a sentence.
+/// The maximum number of functions named in a sentence.
 const NAMED: usize = 4;
 
-/// Returns `40 % parse, 23 % malloc and 8 % mawk (no symbols)`, for the line below the own code's; `None` if
-/// it doesn't matter or too little is known.
+/// Returns the functions of the own code, for the line below its share: `40 % parse, 23 % malloc and 8 % mawk
+/// (no symbols)`. `None` if they don't matter or too little is known.
 pub(super) fn in_a_sentence(explanation: &Explanation) -> Option<String> {
     let own = explanation.own_code.as_ref()?;
     let part = explanation.account.share(TimeCategory::UserCode);
     (part >= LEAST_SHARE).then(|| named(own, part))?
 }
 
-/// Returns the functions with the largest shares of own code, which is this part of the whole; `None` if too
-/// little is known.
+/// Returns the functions with the largest shares of own code; own code has the share `part` of the whole.
+/// `None` if too little is known.
 pub(super) fn named(own: &OwnCode, part: f64) -> Option<String> {
     if own.samples < LEAST_SAMPLES {
         return None;
@@ -67,7 +67,7 @@ fn unnamed(row: &FunctionShare) -> String {
 pub(super) fn line(page: &mut Page, explanation: &Explanation) {
     if let Some(sentence) = in_a_sentence(explanation) {
         let text = page.own(&format!("own code: {}", sentence.replace(JOIN, " ")));
-        // As many names as fit, none of them cut.
+        // Show as many names as fit, without cutting any.
         let ends = text
             .match_indices(", ")
             .map(|(at, _)| at)

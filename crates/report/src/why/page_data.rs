@@ -19,7 +19,7 @@ use crate::text::JOIN;
 use crate::text::bounded as safe;
 use crate::{format_bytes, format_count};
 
-/// The most findings on the page; users don't read more.
+/// The maximum number of findings on the page; users don't read more.
 const CARDS: usize = 40;
 
 /// Limits for the content of the page.
@@ -28,7 +28,7 @@ pub(super) struct Limits {
     pub(super) stretches: usize,
     pub(super) lanes: usize,
     pub(super) details: usize,
-    /// The most rows of a table, findings and sentences.
+    /// The maximum number of rows of a table, of findings, and of sentences.
     pub(super) rows: usize,
     /// The longest text in columns.
     pub(super) text: usize,
@@ -46,7 +46,7 @@ pub(super) struct PageData {
     floor: Option<String>,
     explained: String,
     slowdown: String,
-    /// The whole to which the shares refer, in words.
+    /// In words, the whole to which the shares refer.
     whole: &'static str,
     /// Whether times of the explaining run may be shown.
     times: bool,

@@ -6,9 +6,9 @@ use super::profile::{name, title};
 use super::quote::share_text;
 use crate::line::{Line, Page, Tone};
 
-/// The most routes of a tree.
+/// The maximum number of routes of a tree.
 const WAYS: usize = 8;
-/// Routes below this share of the wall time are omitted.
+/// The share of the wall time below which routes are omitted.
 const LEAST: f64 = 0.01;
 /// Width of a share.
 const SHARE: usize = 6;

@@ -9,18 +9,18 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::{columns, escape, shorten};
 
-/// The most processes shown unless all are requested.
+/// The maximum number of processes shown unless all are requested.
 const ROWS: usize = 6;
-/// The least width of a name; with less it gets its own line.
+/// The minimum width of a name; if there is less room, the name gets its own line.
 const LEAST_NAME: usize = 12;
-/// The longest command in a sentence, in columns.
+/// The maximum width of a command in a sentence, in columns.
 const LONGEST_COMMAND: usize = 60;
-/// If a child has this share of the CPU time, the account is mostly about it.
+/// The share of the CPU time from which on an account is mostly about one child.
 const MOST_OF_CPU: f64 = 0.6;
-/// The most programs named in the sum of the others.
+/// The maximum number of programs named in the sum of the others.
 const NAMED: usize = 4;
 
-/// Returns the processes, each below its parent, with its depth. Every row occurs once, even if parents are
+/// Returns the processes with their depths, each below its parent. Every row occurs once, even if parents are
 /// unknown or form a cycle.
 pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
     let known: BTreeSet<u32> = rows.iter().map(|row| row.pid).collect();
@@ -54,7 +54,7 @@ pub(super) fn ordered(rows: &[ProcessRow]) -> Vec<(usize, &ProcessRow)> {
     out
 }
 
-/// Returns what a process executed: `sh -c x > python3 y`.
+/// Returns the programs that a process executed: `sh -c x > python3 y`.
 pub(super) fn programs(row: &ProcessRow) -> String {
     if row.programs.is_empty() {
         return "(no exec)".to_owned();
@@ -70,8 +70,8 @@ pub(super) fn program(row: &ProcessRow) -> String {
     name.unwrap_or("(no exec)").to_owned()
 }
 
-/// Returns `99 % of the CPU time belongs to a child, sort -n x.` if one of the command's children has most of
-/// the CPU time, so that the account is mostly the child's.
+/// Returns `99 % of the CPU time was used by a child process, sort -n x.` if a child of the command has most of the
+/// CPU time, because the account is then mostly about that child.
 pub(super) fn busiest_child(explanation: &Explanation) -> Option<String> {
     busiest(&explanation.processes, &explanation.threads)
 }
@@ -92,7 +92,7 @@ fn busiest(processes: &[ProcessRow], threads: &[ThreadAccount]) -> Option<String
     let words = shorten(&escape(&row.programs.last()?.join(" ")), LONGEST_COMMAND);
     (share >= MOST_OF_CPU).then(|| {
         let share = share_text(share);
-        format!("{share} of the CPU time belongs to a child, {words}.")
+        format!("{share} of the CPU time was used by a child process, {words}.")
     })
 }
 
@@ -147,7 +147,7 @@ fn process(page: &mut Page, depth: usize, row: &ProcessRow, quote: Quote) {
     );
 }
 
-/// Writes how many more processes there are, and of which programs.
+/// Writes the number of further processes, and their programs.
 fn rest(page: &mut Page, rows: &[(usize, &ProcessRow)]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (_, row) in rows {
@@ -249,7 +249,7 @@ mod tests {
         let sentence = sentence_for(150).expect("three quarters are its");
         assert_eq!(
             sentence,
-            "75 % of the CPU time belongs to a child, /bin/\\u{1b}sort -n."
+            "75 % of the CPU time was used by a child process, /bin/\\u{1b}sort -n."
         );
         assert_eq!(sentence_for(50), None);
         // The command itself is not a child.

@@ -1,7 +1,7 @@
 //! The routes through the code for other viewers: folded stacks, the Firefox Profiler, Perfetto.
 //!
-//! The data is that of `why`, in nanoseconds of an untraced run. A sum has no position in time, so the routes
-//! are placed one after another.
+//! The data is that of `why`, in nanoseconds scaled to an untraced run. Sums have no position in time, so the
+//! routes are placed one after another.
 
 mod firefox;
 mod folded;
@@ -70,7 +70,7 @@ pub(super) fn name(step: &PathStep) -> String {
     }
 }
 
-/// Returns the routes of a tree that have time of their own, with that time in ns.
+/// Returns the routes of a tree that have time outside their callees, with that time in nanoseconds.
 fn ways(tree: &CodePaths) -> impl Iterator<Item = (usize, u64)> + '_ {
     let own = tree.own_ns().into_iter().enumerate();
     own.filter(|(_, ns)| *ns > 0)

@@ -1,4 +1,4 @@
-//! The line with the result of running the command without a cause, or with it delayed.
+//! The line with the result of running the command without a cause, or with the cause delayed.
 
 use fathom_model::{Finding, Proof, ProofVerdict, SavedMilliseconds, Slope};
 
@@ -6,7 +6,7 @@ use crate::TimeUnit;
 use crate::line::Tone;
 use crate::quantity::decimals_for;
 
-/// Returns the line; `None` if it was not requested.
+/// Returns the line; `None` if no such run was requested.
 pub(crate) fn line(finding: &Finding) -> Option<(Tone, String)> {
     let proof = finding.proof.as_ref()?;
     let reason = proof.reason.as_deref().unwrap_or_default();
@@ -68,13 +68,13 @@ pub(super) fn is_refuted(finding: &Finding) -> bool {
     proof.is_some_and(|proof| proof.verdict == ProofVerdict::Refuted)
 }
 
-/// `proved: 715 -> 258 ms without it (saves 440 to 470; predicted 550)`.
+/// Formats a proof: `proved: 715 -> 258 ms without it (saves 440 to 470; predicted 550)`.
 fn proved(proof: &Proof, saves: SavedMilliseconds, finding: &Finding) -> String {
     let with = proof.with_ms.unwrap_or_default() / 1e3;
     let without = proof.without_ms.unwrap_or_default() / 1e3;
     let unit = TimeUnit::fitting(with);
     let in_unit = |seconds: f64| seconds / unit.seconds();
-    // Both ends and the prediction get as many decimals as two digits of the larger end need.
+    // Both ends and the prediction get the number of decimals with which the larger end has two digits.
     let ends = [saves.low, saves.high].map(|end| in_unit(end / 1e3));
     let decimals = decimals_for(ends[1], 3).min(decimals_for(in_unit(with), 3));
     let text = |value: f64, decimals: usize| format!("{value:.decimals$}");

@@ -1,4 +1,4 @@
-//! How to quote times of the explaining run.
+//! How times of the explaining run are quoted.
 
 use fathom_model::{Explanation, Finding};
 
@@ -6,8 +6,8 @@ use crate::TimeUnit;
 use crate::quantity::{decimals_for, format_share, short_time};
 use crate::text::JOIN;
 
-/// Turns times into text: as times if the explaining run was hardly slower than the timed runs, else as
-/// shares of a wall time, because its times are then affected by the observer.
+/// Formats times of the explaining run. If it was hardly slower than the timed runs, they are quoted as
+/// times; otherwise as shares of a wall time, because the observer affected them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) times: bool,
@@ -15,7 +15,7 @@ pub(super) struct Quote {
 }
 
 impl Quote {
-    /// For positions in the explaining run: when a process began, how long a thread lasted.
+    /// Returns the quote for positions in the explaining run: when a process began, how long a thread lasted.
     pub(super) fn of_run(explanation: &Explanation) -> Quote {
         Quote {
             wall_ns: run_ns(explanation),
@@ -23,7 +23,7 @@ impl Quote {
         }
     }
 
-    /// For the times of calls and waits: parts of the untraced runs' wall time.
+    /// Returns the quote for the times of calls and waits, which are parts of the untraced runs' wall time.
     pub(super) fn of(explanation: &Explanation) -> Quote {
         let explaining = &explanation.explaining;
         Quote {
@@ -35,7 +35,7 @@ impl Quote {
         }
     }
 
-    /// Formats `412 ms`, or `63 %` of the wall time.
+    /// Formats a time, such as `412 ms`, or its share of the wall time, such as `63 %`.
     pub(super) fn show(self, ns: u64) -> String {
         if self.times {
             time(ns as f64 / 1e9)
@@ -65,7 +65,7 @@ pub(crate) fn time(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_owned();
     }
-    // Times aren't measured more finely than this.
+    // Times aren't measured with a finer resolution than this.
     let seconds = if seconds < 1e-5 {
         (seconds * 1e7).round() / 1e7
     } else {
@@ -85,7 +85,7 @@ pub(crate) fn share_text(share: f64) -> String {
     format_share(share).replace(JOIN, " ")
 }
 
-/// Formats a possible saving with two significant digits in the unit of the whole, since it is a model. Uses
+/// Formats a possible saving in the unit of the whole. It is a model, so it has two significant digits. Uses
 /// CPU time if hardly any wall time would be saved.
 pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String> {
     let of_cpu = finding.could_win_ns < finding.could_win_cpu_ns / 10;
@@ -110,7 +110,7 @@ pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
     Some(match (of_cpu, of_latency) {
         (true, _) => format!("save {about} of CPU time (predicted)"),
         (_, true) => {
-            format!("each piece {about} sooner, the whole perhaps not (predicted)")
+            format!("each piece {about} sooner, though the total time may not change (predicted)")
         }
         // Rounded to two digits, a saving of nearly everything may exceed the whole.
         _ if rounded >= value && saved >= 0.97 * whole_seconds => {

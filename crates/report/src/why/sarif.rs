@@ -8,13 +8,13 @@ use crate::{escape, shorten};
 /// The URL of the format's schema.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// The longest text in characters: viewers show a line or two.
+/// The maximum length of a text, in characters: viewers show a line or two.
 const LONGEST: usize = 1000;
 
 /// Returns a SARIF result for each finding, at the line with most of its time, with the calls that lead
 /// there. If no source is known, the result is at the program's file, because code scanning rejects a log
-/// that has a result without a location. Paths below `root` are relative to it, because readers of the file
-/// have the same sources elsewhere.
+/// that has a result without a location. Paths below `root` are relative to it, because readers of the log
+/// have the same sources in another folder.
 pub fn explain_sarif(explanation: &Explanation, root: &str) -> String {
     let mut ids: Vec<FindingId> = Vec::new();
     for finding in &explanation.findings {
@@ -99,13 +99,14 @@ fn ways(finding: &Finding) -> impl Iterator<Item = &CodePlace> {
     all.filter(|place| has_source(place))
 }
 
-/// Returns whether the source is a file, and not a name made up by a runtime, such as Python's `<string>`.
+/// Returns whether the source is a file, rather than a name made up by a runtime, such as Python's
+/// `<string>`.
 fn has_source(place: &CodePlace) -> bool {
     let file = place.source_file.as_deref();
     file.is_some_and(|file| !file.is_empty() && !file.starts_with('<'))
 }
 
-/// Returns where to show it: the function itself, or the nearest caller with a source.
+/// Returns where to show a finding: the function itself, or the nearest caller with a source.
 fn located(finding: &Finding) -> Option<&CodePlace> {
     let all = [&finding.code].into_iter().chain(&finding.callers);
     all.into_iter().find(|place| has_source(place))
@@ -136,7 +137,7 @@ fn fingerprint(finding: &Finding, place: Option<&CodePlace>, command: &str) -> S
     escape(&format!("{}:{}", finding.id.as_str(), parts.join(":")))
 }
 
-/// Returns a path below `root` as a relative one, any other absolute path as a `file:` URI.
+/// Returns a path below `root` as a relative path, and any other absolute path as a `file:` URI.
 fn uri(path: &str, root: &str) -> String {
     let below = path.strip_prefix(root.trim_end_matches('/'));
     let below = below.and_then(|rest| rest.strip_prefix('/'));

@@ -9,7 +9,7 @@ use super::summary::explained_by;
 use crate::line::{Page, Tone};
 use crate::quantity::{fixed, format_count};
 
-/// The most calls that are named.
+/// The maximum number of calls that are named.
 const CALLS: usize = 5;
 
 /// Writes the bar, the calls and the functions. `who` is `2: ` if there are several servers, and `under` is
@@ -36,14 +36,14 @@ pub(crate) fn of_server(page: &mut Page, who: &str, under: &str, why: &ServerWhy
     }
     let observed = explained_by(&page.clean(&why.tier));
     let text = format!(
-        "observed {observed} for {} s in a separate step; {} requests/s meanwhile",
+        "observed {observed} for {} s in a separate step, at {} requests/s",
         fixed(why.seconds, 1),
         format_count(why.requests_per_second.round())
     );
     page.prose(2, Tone::Quiet, &text);
 }
 
-/// `recvfrom 1.0`.
+/// Formats a call with its number per request: `recvfrom 1.0`.
 fn each(page: &Page, why: &ServerWhy, name: &str, calls: u64) -> String {
     let requests = (why.requests_per_second * why.seconds).max(1.0);
     let each = calls as f64 / requests;

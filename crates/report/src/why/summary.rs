@@ -7,23 +7,23 @@ use crate::quantity::{counted, fixed, format_level, supported_decimals};
 use crate::text::{JOIN, wrap};
 use crate::{TimeUnit, columns, format_bytes};
 
-/// A run shorter than this multiple of the floor mentions the floor, as in `fathom bench`.
+/// If a run is shorter than this multiple of the floor, the floor is mentioned, as in `fathom bench`.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
-/// An explaining run that took less than this fraction of the timed median is not comparable: the timed runs
-/// were disturbed, or it did other work.
+/// An explaining run that took less than this fraction of the timed median is not comparable: either the
+/// timed runs were disturbed, or it did other work.
 const NOT_TYPICAL: f64 = 0.9;
-/// The most sentences on what a tier can't observe; all are in the JSON and on the page.
+/// The maximum number of sentences on what a tier can't observe; the JSON and the page have all of them.
 const SENTENCES: usize = 3;
-/// The most lines of warnings, unless all details are requested.
+/// The maximum number of lines of warnings, unless all details are requested.
 const LINES_OF_WARNINGS: usize = 2;
-/// A program is compute-bound if it spends this share of its time in its own code.
+/// The share of its time in its own code from which on a program is compute-bound.
 const COMPUTES: f64 = 0.5;
-/// CPU time divided by wall time of a program that computes on one CPU.
+/// The ratio of CPU time to wall time for a program that computes on one CPU.
 const ONE_CPU: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// Separates two facts of one line.
 const BETWEEN: &str = "   ";
 
-/// Writes command and time: the untraced runs' median, CPU time and memory.
+/// Writes the command and its times: the untraced runs' median, CPU time and memory.
 pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     if let Some(process) = &explanation.process {
         return observed_process(page, explanation, process);
@@ -46,7 +46,7 @@ pub(super) fn time(page: &mut Page, explanation: &Explanation) {
     lost(page, explanation);
 }
 
-/// Writes lost records first, since they are missing in the counts below.
+/// Writes how many records were lost. This comes first, since they are missing in the counts below.
 fn lost(page: &mut Page, explanation: &Explanation) {
     let lost = &explanation.explaining.lost;
     if !lost.is_empty() {
@@ -79,13 +79,17 @@ fn observed_process(page: &mut Page, explanation: &Explanation, process: &Observ
     lost(page, explanation);
 }
 
-/// `PID 1234 (name), 5.0 s of it`.
+/// Returns the title of an observed process: `PID 1234 (name), 5.0 s of it`.
 pub(super) fn process_title(explanation: &Explanation, process: &ObservedProcess) -> String {
     let seconds = explanation.explaining.wall_ns as f64 / 1e9;
     let unit = TimeUnit::fitting(seconds);
-    let up_to = if process.ended { ", up to its end" } else { "" };
+    let up_to = if process.ended {
+        ", until it exited"
+    } else {
+        ""
+    };
     format!(
-        "PID {} ({}), {:.1} {} of it{up_to}",
+        "PID {} ({}), observed for {:.1} {}{up_to}",
         process.pid,
         process.name,
         seconds / unit.seconds(),
@@ -112,7 +116,7 @@ pub(crate) fn whole_seconds(explanation: &Explanation) -> f64 {
     }
 }
 
-/// Writes as many facts side by side as fit, the first one in bold.
+/// Writes as many facts side by side as fit, with the first one in bold.
 fn facts(page: &mut Page, facts: &[String]) {
     let mut line = Line::new();
     let mut used = 0;
@@ -141,7 +145,7 @@ fn facts(page: &mut Page, facts: &[String]) {
     }
 }
 
-/// Writes how it was observed, and notes on how far to trust it.
+/// Writes how the command was observed, and notes on how far to trust the numbers.
 pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
     let explaining = &explanation.explaining;
     let mut text = format!(
@@ -168,8 +172,8 @@ pub(super) fn observed(page: &mut Page, explanation: &Explanation, all: bool) {
         limits(page, explanation);
     }
     if let Some(command) = &explanation.explaining.names_by {
-        // On its own uncut line, so that it can be copied.
-        page.prose(0, Tone::Plain, "Its functions have names with:");
+        // The command gets its own uncut line, so that it can be copied.
+        page.prose(0, Tone::Plain, "For function names, run:");
         let command = page.clean(command);
         page.verbatim(&format!("  {command}"));
     }
@@ -191,8 +195,8 @@ pub(super) fn warnings(page: &mut Page, warnings: &[String], most: usize) {
     }
 }
 
-/// Returns the last program that the command's own process executed, if it was not the first: the one that a
-/// shim or a wrapper runs.
+/// Returns the last program that the command's own process executed, if it was not the first: the program
+/// that a shim or a wrapper runs.
 fn really_ran(explanation: &Explanation) -> Option<String> {
     if explanation.process.is_some() {
         return None;
@@ -222,7 +226,7 @@ pub(super) fn counted_runs(timed: &TimedRuns) -> String {
     counted(timed.runs as u64, "untraced run", "untraced runs")
 }
 
-/// `651.2 ms, 95 % interval 648.0 to 655.1`.
+/// Formats an estimate: `651.2 ms, 95 % interval 648.0 to 655.1`.
 pub(super) fn estimate(estimate: &Estimate) -> String {
     let unit = TimeUnit::fitting(estimate.value);
     let decimals = supported_decimals(estimate, unit.seconds());
@@ -263,7 +267,7 @@ fn times(explanation: &Explanation) -> Vec<String> {
     facts
 }
 
-/// Returns a note if a program computes on only one of several CPUs: a fact, not a promise of a saving.
+/// Returns a note if a program computes on only one of several CPUs. It is a fact, not a promise of a saving.
 fn of_cpus(explanation: &Explanation) -> String {
     let timed = &explanation.timed;
     let cpus = explanation.environment.cpus;
@@ -275,14 +279,14 @@ fn of_cpus(explanation: &Explanation) -> String {
     }
 }
 
-/// Returns the time of the empty program, if that is a considerable part of the command's.
+/// Returns the time of the empty program, if it is a considerable part of the command's time.
 pub(super) fn floor_that_matters(explanation: &Explanation) -> Option<&Estimate> {
     let timed = &explanation.timed;
     let matters = |floor: &&Estimate| timed.wall.value < floor.value * FLOOR_MATTERS_BELOW;
     timed.floor.as_ref().filter(matters)
 }
 
-/// Returns how it was observed: `in the kernel`.
+/// Returns how the command was observed: `in the kernel`.
 pub(super) fn explained_by(tier: &str) -> String {
     match tier {
         "kernel" => "in the kernel".to_owned(),
@@ -301,9 +305,9 @@ pub(super) fn slowdown(explanation: &Explanation) -> String {
     } else if explanation.timed.runs == 0 {
         "no timed run to compare it with".to_owned()
     } else if !factor.is_finite() {
-        "the slowdown of the traced run is not known".to_owned()
+        "the slowdown of the traced run is unknown".to_owned()
     } else if factor < NOT_TYPICAL {
-        format!("traced run {factor:.2}x of the median: not a typical one")
+        format!("traced run {factor:.2}x the median, so it is not typical")
     } else if factor < 1.005 {
         "traced run no slower".to_owned()
     } else if factor < 9.95 {
@@ -316,7 +320,8 @@ pub(super) fn slowdown(explanation: &Explanation) -> String {
 fn limits(page: &mut Page, explanation: &Explanation) {
     if let Some(added) = &explanation.explaining.added {
         let added = page.clean(added);
-        let text = format!("observed, unlike the timed runs, with {added}: names of functions");
+        let text =
+            format!("to get function names, the observed run used {added}; the timed runs did not");
         page.prose(0, Tone::Quiet, &text);
     }
     let not_visible = &explanation.explaining.not_visible;
@@ -334,6 +339,10 @@ fn limits(page: &mut Page, explanation: &Explanation) {
         page.prose(0, Tone::Quiet, &format!("not visible: {text}"));
     }
     if let Some(ran) = really_ran(explanation) {
-        page.prose(0, Tone::Quiet, &format!("in the end it ran {ran}"));
+        page.prose(
+            0,
+            Tone::Quiet,
+            &format!("the program that finally ran: {ran}"),
+        );
     }
 }

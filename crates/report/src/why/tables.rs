@@ -16,20 +16,20 @@ use crate::{format_bytes, format_count};
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     pub(super) form: Form,
-    /// The most rows of a table that is shown in full.
+    /// The maximum number of rows of a table that is shown in full.
     pub(super) rows: usize,
     /// The requested options.
     pub(super) asked: WhyOptions,
 }
 
-/// The most descriptors on a terminal, those with the most time.
+/// The maximum number of descriptors on a terminal. Those with the most time are shown.
 const ROWS: usize = 8;
-/// This many are always shown, regardless of their time.
+/// The number of descriptors that are always shown, regardless of their time.
 const ALWAYS: usize = 3;
-/// Others must have this share of the run to be shown.
+/// The share of the run that any other descriptor must have to be shown.
 const MATTERS: f64 = 0.005;
-/// The most parts of a lifetime that are named on a terminal, and the least share of one, there and on a
-/// page.
+/// The maximum number of parts of a lifetime that are named on a terminal, and the minimum share of a named
+/// part on a terminal and on a page.
 const PARTS: usize = 2;
 const LEAST_PART: f64 = 0.1;
 const LEAST_ON_PAGE: f64 = 0.01;
@@ -93,7 +93,7 @@ pub(super) fn account(explanation: &Explanation, extent: Extent) -> Table {
     table
 }
 
-/// Builds a table of the largest pieces of the time, by object and place in the code; a page has all.
+/// Builds a table of the largest pieces of the time, by object and place in the code; a page has all pieces.
 pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
     let quote = Quote::of(explanation);
     let mut table = Table::new("Where the time goes, by object and place in the code");
@@ -101,7 +101,7 @@ pub(super) fn places(explanation: &Explanation, extent: Extent) -> Table {
         table = table.column(head, Kind::Name);
     }
     table = table.column("share", Kind::Number);
-    // If times are affected by the observer, they are quoted as shares, which are already in the table.
+    // If the observer affects times, they are quoted as shares, which are already in the table.
     if quote.times {
         table = table.column("time", Kind::Number);
     }
@@ -145,7 +145,7 @@ struct Moved {
     errors: u64,
 }
 
-/// Builds a table with a row for each of `rows`; `several`: they belong to several processes.
+/// Builds a table with a row for each of `rows`. `several` says that they belong to several processes.
 fn moved(caption: &'static str, head: &str, quote: Quote, several: bool, rows: &[Moved]) -> Table {
     let mut table = Table::new(caption).column(head, Kind::Name);
     // The head, the order in which a narrow terminal drops it, and whether it is shown.
@@ -185,7 +185,8 @@ fn moved(caption: &'static str, head: &str, quote: Quote, several: bool, rows: &
     table.without_empty()
 }
 
-/// Adds reads and writes, by descriptor and path, most time first; on a terminal only if they matter.
+/// Adds a table of reads and writes by descriptor and path, most time first. A terminal only shows those that
+/// matter.
 pub(super) fn io(out: &mut Document, explanation: &Explanation, extent: Extent) {
     let quote = Quote::of(explanation);
     let mut all: Vec<&IoRow> = explanation.io.iter().collect();
@@ -201,8 +202,8 @@ pub(super) fn io(out: &mut Document, explanation: &Explanation, extent: Extent) 
         let mattering = all.iter().enumerate().take(ROWS).take_while(matters);
         shown = mattering.count();
     }
-    // An observer that times calls sees all of them; one that stops at calls, which doesn't measure their
-    // times, detaches from the program after a while.
+    // An observer that times calls sees all of them. An observer that stops the program at calls doesn't
+    // measure their times, and it detaches from the program after a while.
     let head = match explanation.io.iter().any(|row| row.total_ns.is_some()) {
         true => "descriptor, path",
         false => "descriptor, path; observed calls",
@@ -251,7 +252,7 @@ pub(super) fn calls(explanation: &Explanation, extent: Extent) -> Table {
 pub(super) fn functions(explanation: &Explanation, extent: Extent) -> Table {
     let samples = explanation.own_code.as_ref().map_or(0, |own| own.samples);
     let head = counted(samples, "sample", "samples");
-    let mut table = Table::new("Functions of the own code")
+    let mut table = Table::new("Functions of the program's own code")
         .column(&format!("own code, {head}"), Kind::Name)
         .column("of it", Kind::Number)
         .column("samples", Kind::Number)

@@ -44,8 +44,8 @@ impl WhyOptions {
 /// the tables requested by `options`. No line is wider than the screen, and untrusted text can't affect the
 /// terminal. Ends with a newline.
 ///
-/// At 80 columns without tables it takes at most 20 lines with one finding or none, 4 more for each further
-/// one, and the rows of where the time goes.
+/// At 80 columns and without tables, the output has at most 20 lines with one finding or none and 4 more for
+/// each further finding, plus the rows of where the time goes.
 pub fn explain_terminal(explanation: &Explanation, options: &WhyOptions) -> String {
     let mut page = Page::new(&options.screen);
     let extent = Extent {

@@ -1,4 +1,4 @@
-//! The kind of program, if no finding tells more.
+//! The kind of program, for an explanation without a more specific finding.
 
 use fathom_model::{Explanation, OwnCode, TimeAccount, TimeCategory};
 
@@ -9,11 +9,11 @@ use super::summary::whole_seconds;
 use super::whereabouts;
 use super::words::{self, Kind};
 
-/// From this share of the time on, the answer is starting the process.
+/// The share of the time from which on the answer is starting the process.
 const SHORT: f64 = 0.25;
-/// A function with this share of the command's own part is nearly everything it does.
+/// A function with this share of the command's own part does nearly all of the work.
 const MOST: f64 = 0.6;
-/// A function with this share of the time is named with it.
+/// A function with this share of the time is named, with its share.
 const NAMED: f64 = 0.2;
 
 /// The input of a verdict.
@@ -28,8 +28,8 @@ struct Facts<'a> {
     listens: bool,
 }
 
-/// Returns a line about where the time goes: `Compute-bound: 87 % in deflate_slow`. Untrusted texts are
-/// unescaped: the caller must escape them.
+/// Returns a line about where the time goes: `Compute-bound: 87 % in deflate_slow`. Untrusted texts are not
+/// escaped: the caller must do that.
 pub(crate) fn verdict(explanation: &Explanation) -> String {
     let mut calls = explanation.calls.iter();
     let facts = Facts {
@@ -50,7 +50,7 @@ pub(crate) fn verdict(explanation: &Explanation) -> String {
     )
 }
 
-/// Returns a caveat: if one of the program's own functions takes most of the time, what the processor does in
+/// Returns a caveat if one of the program's own functions takes most of the time: what the processor does in
 /// it isn't observed.
 pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
     let others = [TimeCategory::Ready, TimeCategory::Stolen];
@@ -100,7 +100,7 @@ fn in_a_line(facts: Facts<'_>) -> String {
             match ns == account.ns(TimeCategory::Kernel) {
                 true => format!("Kernel-bound: {share} in {part}"),
                 false => format!(
-                    "Kernel-bound: {share} in the kernel, most of it for {part} ({})",
+                    "Kernel-bound: {share} in the kernel, the largest share for {part} ({})",
                     share_text(ns as f64 / account.wall_ns.max(1) as f64)
                 ),
             }
@@ -113,12 +113,12 @@ fn in_a_line(facts: Facts<'_>) -> String {
             let share = share_text(ns as f64 / account.wall_ns.max(1) as f64);
             format!("{}: {share}", capitalized(words::name(part)))
         }
-        Kind::Starved => format!("Waiting for a CPU: {share}; other programs used it"),
+        Kind::Starved => format!("Waiting for a CPU: {share}; other programs were using the CPUs"),
         Kind::Unknown => format!("The time can't be attributed: {share} is unaccounted"),
     }
 }
 
-/// `Short: 60 % of 1.2 ms is process start-up`.
+/// Returns the verdict on a command that hardly does anything: `Short: 60 % of 1.2 ms is process start-up`.
 fn short(facts: Facts<'_>) -> Option<String> {
     let (floor, wall) = (facts.floor?, facts.wall);
     (wall > 0.0 && floor >= SHORT * wall).then(|| {
@@ -136,15 +136,15 @@ fn compute_bound(own: f64, code: Option<&OwnCode>) -> String {
     match of_first >= NAMED {
         true => format!("Compute-bound: {} in {name}", share_text(of_first)),
         false => format!(
-            "Compute-bound: {} in its own code, most of it in {name} ({})",
+            "Compute-bound: {} in its own code, the largest share in {name} ({})",
             share_text(own),
             share_text(of_first)
         ),
     }
 }
 
-/// Returns whether the command listens and waits for connections: other waits of threads and polls belong to
-/// the same server.
+/// Returns whether the command listens for connections and mostly waits as a server does: for events, the
+/// network or locks.
 fn awaits_connections(facts: Facts<'_>) -> bool {
     let (part, _) = largest(facts.account, Kind::Waiting);
     let of_servers = [
@@ -223,7 +223,8 @@ mod tests {
             with(&code(500, &[0.8])),
             "Compute-bound: 72 % in deflate_slow"
         );
-        let spread = "Compute-bound: 90 % in its own code, most of it in deflate_slow (9.0 %)";
+        let spread =
+            "Compute-bound: 90 % in its own code, the largest share in deflate_slow (9.0 %)";
         assert_eq!(with(&code(500, &[0.1, 0.08])), spread);
         assert_eq!(
             with(&code(9, &[0.8])),
@@ -266,11 +267,11 @@ mod tests {
         );
         assert_eq!(
             text,
-            "Kernel-bound: 55 % in the kernel, most of it for reading and writing (35 %)"
+            "Kernel-bound: 55 % in the kernel, the largest share for reading and writing (35 %)"
         );
         let waits = [(Part::WaitingForInput, 0.5), (Part::Ready, 0.3)];
         assert_eq!(of(&waits, |_| ()), "Waiting for input: 50 %");
-        let starved = "Waiting for a CPU: 70 %; other programs used it";
+        let starved = "Waiting for a CPU: 70 %; other programs were using the CPUs";
         assert_eq!(of(&[(Part::Ready, 0.7)], |_| ()), starved);
         assert_eq!(
             of(&[(Part::Unaccounted, 0.7)], |_| ()),

@@ -11,22 +11,23 @@ use crate::line::{Line, Page, Tone};
 use crate::quantity::counted;
 use crate::text::wrap;
 
-/// The most rows on a screen.
+/// The maximum number of rows on a screen.
 const ROWS: usize = 5;
-/// Rows below this share of the wall time are only in the JSON and on the page.
+/// The share of the wall time below which a row is only in the JSON and on the page.
 const MATTERS: f64 = 0.05;
-/// From this share on, a row is the answer if there is no finding.
+/// The share from which on a row is the answer if there is no finding.
 const STANDS_OUT: f64 = 0.2;
-/// The least value used for the command's own part of the wall time: with less there are too few samples.
+/// The minimum value used for the command's own part of the wall time: if it is smaller, there are too few
+/// samples.
 const OWN_PART: f64 = 0.25;
 /// Width of a share.
 const SHARE: usize = 6;
-/// The least width next to what the time was spent on; with less, the rest is written below.
+/// The minimum width next to what the time was spent on; if there is less, the rest is written below.
 const LEAST_BESIDE: usize = 36;
 /// Indentation of text written below.
 const INDENT: usize = 4;
 
-/// Returns the rows to show: those that matter and tell more than the bar.
+/// Returns the rows to show: those that matter and say more than the bar.
 pub(super) fn shown(explanation: &Explanation) -> impl Iterator<Item = &WhereRow> {
     let rows = explanation.whereabouts.iter();
     rows.filter(|row| row.share >= MATTERS && says_more(row))
@@ -57,12 +58,12 @@ pub(super) fn in_a_role(role: ThreadRole) -> &'static str {
         ThreadRole::Collector => "garbage collection",
         ThreadRole::Compiler => "compiling at run time",
         ThreadRole::Pool => "worker pool",
-        ThreadRole::Idle => "idling of the runtime",
+        ThreadRole::Idle => "the runtime idling",
         _ => "the runtime's own work",
     }
 }
 
-/// Returns object, function, caller and count, each as one piece.
+/// Returns the object, function, caller and count of a row, one piece each.
 pub(super) fn pieces(row: &WhereRow) -> Vec<String> {
     let mut pieces: Vec<String> = row.object.iter().cloned().collect();
     pieces.extend(code_name::pieces_of_row(row));
@@ -81,7 +82,7 @@ fn in_words(row: &WhereRow, count: u64) -> String {
     }
 }
 
-/// Writes the rows below the bar; if none is own code, also the functions with most of it.
+/// Writes the rows below the bar. If no row is own code, also writes the functions with most of it.
 pub(super) fn write(page: &mut Page, explanation: &Explanation) {
     let rows: Vec<&WhereRow> = shown(explanation).collect();
     let whats: Vec<String> = rows.iter().map(|row| page.clean(&what(row))).collect();
@@ -145,8 +146,8 @@ fn without_folders(path: &str, width: usize) -> String {
     shorter.next().unwrap_or_else(|| path.to_owned())
 }
 
-/// Returns `70 % in parse_line (p.c:7) <- main`: the largest row, if it stands out and tells more than its
-/// kind of time.
+/// Returns the largest row, if it stands out and says more than its kind of time: `70 % in parse_line (p.c:7)
+/// <- main`.
 pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let row = shown(explanation).next()?;
     if let Some((share, words)) = of_runtime(explanation).filter(|(share, _)| *share >= row.share) {
@@ -169,7 +170,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     };
     let parts = [what, place].into_iter().filter(|part| !part.is_empty());
     let words = parts.collect::<Vec<_>>().join(", ");
-    // Relative to the time in which no other program had the CPUs.
+    // The share is relative to the time in which no other program had the CPUs.
     let others = [TimeCategory::Ready, TimeCategory::Stolen];
     let others: f64 = others
         .into_iter()
@@ -179,8 +180,8 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     (row.share >= least).then(|| format!("{} in {words}", share_text(row.share)))
 }
 
-/// Returns the runtime's largest additional work, summed over all of its rows, and what changes it: `garbage
-/// collection of a process of 58.3 MiB, changed by -Xmx`.
+/// Returns the runtime's largest additional work, summed over all of its rows, and the option that changes
+/// it: `garbage collection of a process of 58.3 MiB, changed by -Xmx`.
 fn of_runtime(explanation: &Explanation) -> Option<(f64, String)> {
     let rows = |role| {
         let rows = explanation.whereabouts.iter();

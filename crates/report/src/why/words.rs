@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Own,
     /// On a CPU, in the kernel.
     Kernel,
-    /// Asleep.
+    /// Asleep, waiting.
     Waiting,
     /// Runnable, but not running.
     Starved,

@@ -1,5 +1,5 @@
-//! Tests every page in a browser: nothing is cut or broken, nothing is requested over the network, everything
-//! is reachable by keyboard, and the page shows the recorded values.
+//! Tests every page in a browser: nothing is cut or broken, no page uses the network, everything is reachable
+//! by keyboard, and the page shows the recorded values.
 
 #[path = "../every_page/mod.rs"]
 mod every_page;
@@ -54,7 +54,7 @@ fn every_page_is_whole_at_each_width_in_light_and_dark() {
     );
 }
 
-/// Returns the rows of the table with this name: for each cell its text and its sort key.
+/// Returns the rows of the table with this name. Each cell has its text and its sort key.
 fn rows(browser: &mut Chromium, table: &str) -> Vec<Vec<(String, Option<f64>)>> {
     let script = format!(
         "[...document.querySelector('[aria-label=\"{table}\"] tbody').rows].map((row) =>
@@ -70,7 +70,8 @@ fn rows(browser: &mut Chromium, table: &str) -> Vec<Vec<(String, Option<f64>)>> 
         .collect()
 }
 
-/// Parses a text such as `1.51 ms` to seconds, bytes or pieces, and half of its last digit.
+/// Parses a text such as `1.51 ms`. Returns its value in seconds, bytes or pieces, and half of its last
+/// digit.
 fn parsed(text: &str) -> (f64, f64) {
     let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
     let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
@@ -134,7 +135,7 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
         assert_eq!(row[7].0, "–", "60 runs have no p99");
         assert_eq!(row[8].1, summary["max"].as_f64());
     }
-    // A click on a head sorts, another one reverses the order; cells without a value come last.
+    // A click on a head sorts, and a second one reverses the order; cells without a value come last.
     let click = "document.querySelectorAll('[aria-label=\"All metrics\"] th button')[2].click()";
     for down in [false, true] {
         browser.run(click);
@@ -209,8 +210,8 @@ fn every_table_holds_the_numbers_of_its_record_and_sorts_by_them() {
     }
 }
 
-/// The table of points contains the points, the overview the last one, and a URL opens a benchmark at a
-/// revision.
+/// Checks that the table of points contains the points, the overview contains the last one, and a URL opens a
+/// benchmark at a revision.
 fn report(browser: &mut Chromium) {
     let report = every_page::reported::ordinary();
     browser.open("report", &fathom_report::report_html(&report));
@@ -270,8 +271,8 @@ fn report(browser: &mut Chromium) {
     assert_eq!(browser.run(filtered), 1);
 }
 
-/// Tables and marks of `serve` contain the numbers of the record, those of each second follow from its
-/// values, and the button saves the record.
+/// Checks that the tables and marks of `serve` contain the numbers of the record, that the numbers of each
+/// second follow from its values, and that the button saves the record.
 fn serve(browser: &mut Chromium) {
     use every_page::served::stalling::percentile;
     let (record, seconds) = every_page::served::stalling::stalling();
@@ -427,7 +428,7 @@ fn of_two_commands_a_flame_graph_says_in_words_what_differs() {
         said[1],
         format!("parse_words {place}: no clear difference, A 70.0 ms, B 72.0 ms")
     );
-    // As wide as in B; both use one scale.
+    // The box is as wide as in B, since both use one scale.
     let hidden = of("box.hidden");
     let expected = |hidden: [bool; 5]| serde_json::json!(hidden);
     assert_eq!(

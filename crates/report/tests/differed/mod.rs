@@ -159,7 +159,7 @@ pub(crate) fn record() -> DifferenceRecord {
     }
 }
 
-/// Both parse, B also checks and sleeps; only A loads.
+/// Both commands parse, B also checks and sleeps, and only A loads.
 fn paths() -> Vec<PathsDifference> {
     let step = |parent, name: &str, a_ms: u64, b_ms: u64, is_clear| StepDifference {
         step: PathStep {
@@ -206,7 +206,7 @@ fn paths() -> Vec<PathsDifference> {
     ]
 }
 
-/// A record in which every untrusted text is this one.
+/// Returns a record in which every untrusted text is `evil`.
 pub(crate) fn spoiled(evil: &str) -> DifferenceRecord {
     let mut record = record();
     for row in &mut record.difference.rows {

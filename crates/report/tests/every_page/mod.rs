@@ -34,7 +34,7 @@ use fathom_test_browser::hostile;
 use support::program::Program;
 use support::{asked, outcome_of, session, warning};
 
-/// Returns names and pages; the names of hostile ones end with `hostile`.
+/// Returns all pages with their names. The names of hostile pages end with `hostile`.
 pub(crate) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("bench", bench_html(&two_commands())),
@@ -212,7 +212,7 @@ fn machine(results: &[ProbeResult]) -> String {
     machine_html(results, true, origin)
 }
 
-/// Tracing was so slow that only shares may be quoted.
+/// An explanation from a run so slow because of tracing that only shares may be quoted.
 fn shares_only() -> Explanation {
     let mut explanation = explained::tree::many(120);
     explanation.explaining.times_are_quoted = false;

@@ -12,7 +12,7 @@ pub(crate) const NAMES: [&str; 6] = [
     "x\u{2028}y\u{2029}z\n\r\t&amp;]]>",
 ];
 
-/// Inserts them into every text of `explanation`.
+/// Inserts the hostile names into every text of `explanation`.
 pub(crate) fn spoil(explanation: &mut Explanation) {
     let mut turn = 0;
     let mut next = || {
@@ -88,7 +88,7 @@ fn spoil_finding(finding: &mut Finding, next: &mut impl FnMut() -> String) {
     }
 }
 
-/// Returns places, every other one without a function.
+/// Returns a place with hostile names; every other place has no function.
 fn place(next: &mut impl FnMut() -> String) -> CodePlace {
     let function = next();
     CodePlace {

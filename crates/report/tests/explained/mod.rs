@@ -1,7 +1,7 @@
-//! Explanations of recorded runs, computed by the function that `fathom why` calls: the same on every
-//! machine.
+//! Explanations of recorded runs, computed by the function that `fathom why` calls. They are the same on
+//! every machine.
 
-// Each test binary and the example use a different part of it.
+// Each test binary and the example use a different part of this module.
 #![allow(dead_code)]
 
 use std::fs::{self, File};
@@ -59,7 +59,7 @@ pub(crate) fn observation(name: &str) -> Observation {
     let mut text = Vec::new();
     let mut unpacked = GzDecoder::new(file);
     unpacked.read_to_end(&mut text).expect("it is compressed");
-    // Not from the reader: reading byte by byte takes several times as long in a debug build.
+    // Don't parse from the reader: reading byte by byte takes several times as long in a debug build.
     serde_json::from_slice(&text).expect("a recorded trace is an observation")
 }
 

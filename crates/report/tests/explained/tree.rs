@@ -6,7 +6,8 @@ use fathom_model::Explanation;
 
 use super::recorded;
 
-/// A Python program that forks `children` workers in turn: 120 were recorded; further ones repeat them.
+/// A Python program that forks `children` workers one after another: 120 were recorded, and further ones
+/// repeat them.
 pub(crate) fn many(children: u32) -> Explanation {
     let mut explanation = recorded("process-spawning.python-prefork.slow.kernel");
     let whole = explanation.clone();

@@ -226,7 +226,7 @@ pub(crate) fn record() -> PipeRecord {
     }
 }
 
-/// The same with the second stage 200 ms late.
+/// Like [`record`], with the second stage 200 ms late.
 pub(crate) fn delayed() -> PipeRecord {
     let mut record = record();
     let mut summary = summary();
@@ -246,7 +246,7 @@ pub(crate) fn delayed() -> PipeRecord {
 #[allow(dead_code)] // not every test file needs it
 pub(crate) const EVIL: &str = "</title><script>alert(1)</script>\"'&\u{202e}\x1b[31m";
 
-/// Inserts them into every text.
+/// Inserts [`EVIL`] into every text of the record.
 #[allow(dead_code)] // as above
 pub(crate) fn spoil(record: &mut PipeRecord) {
     let evil = EVIL;

@@ -3,7 +3,7 @@
 use fathom_model::ProbeResult;
 use serde_json::{Value, json};
 
-/// A measured figure, with the keys of `differs` replacing its own.
+/// Returns a measured figure, in which the keys of `differs` replace the defaults.
 pub(crate) fn result(id: &str, title: &str, unit: &str, value: f64, differs: Value) -> ProbeResult {
     let mut json = json!({
         "id": id, "title": title, "value": value, "unit": unit, "estimator": "minimum", "n": 9,

@@ -52,7 +52,7 @@ pub(crate) fn ordinary() -> Report {
     report
 }
 
-/// This many benchmarks and revisions, each measured with fifteen metrics.
+/// A suite of `benchmarks` benchmarks over `revisions` revisions, each measured with fifteen metrics.
 pub(crate) fn suite(benchmarks: usize, revisions: usize) -> Report {
     let measurements = (0..revisions).map(|at| Measurement {
         id: format!(
@@ -229,7 +229,7 @@ pub(crate) fn with_records(serve: ServeRecord) -> Report {
     }
 }
 
-/// The same with hostile names.
+/// Like [`with_records`], with hostile names.
 pub(crate) fn with_hostile_records(serve: ServeRecord) -> Report {
     let mut report = with_records(serve);
     let gate = &mut report.gates[0];

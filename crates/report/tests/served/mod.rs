@@ -284,7 +284,7 @@ pub(crate) fn ramp() -> ServeRecord {
     record
 }
 
-/// The same without a limit.
+/// Like [`ramp`], without a limit.
 pub(crate) fn knee() -> ServeRecord {
     let mut record = ramp();
     let ramp = record.servers[0].ramp.as_mut().expect("it has one");
@@ -476,7 +476,7 @@ pub(crate) fn full() -> ServeRecord {
     record
 }
 
-/// Makes it a server whose system calls can't be counted.
+/// Changes `server` to one that uses TLS, and whose system calls could not be counted.
 fn by_tls(server: &mut ServedServer) {
     if let Some(cold) = &mut server.cold {
         cold.secured_ms = Some(spread(cold.ready_ms.p50 * 0.9));

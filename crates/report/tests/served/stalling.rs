@@ -4,7 +4,7 @@ use fathom_model::{LoadResult, LoadRound, LoadSecond, Percentiles, ServeRecord, 
 
 use super::{full, launch, load, plain};
 
-/// Seconds of load by their values in nanoseconds, and the results, computed from the values themselves.
+/// Seconds of load, given by their values in nanoseconds, and the results computed from these values.
 pub(crate) struct Seconds {
     /// Values by round and second.
     pub(crate) rounds: Vec<Vec<Vec<u64>>>,
@@ -53,7 +53,7 @@ impl Seconds {
     }
 }
 
-/// Returns the percentile of sorted values in seconds, if ten are beyond it.
+/// Returns the percentile of sorted values in seconds, if ten values are beyond it.
 pub(crate) fn percentile(sorted: &[u64], per_mille: u64) -> Option<f64> {
     let count = sorted.len() as u64;
     let enough = count * (1000 - per_mille) >= 10_000;

@@ -15,8 +15,8 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// Returns the median between the order statistics of the sign test; below six values the interval is the
-/// whole range, with the corresponding level.
+/// Returns the median with the order statistics of the sign test as its interval. Below six values, the
+/// interval is the whole range, with the corresponding level.
 pub(crate) fn median(sorted: &[f64]) -> Estimate {
     let n = sorted.len();
     let value = quantile(sorted, 0.5);
@@ -98,7 +98,7 @@ pub(crate) fn compare(record: &BenchRecord, subject: usize, metric: Metric) -> O
     let margin = record.conditions.margin;
     let (low, high) = (1.0 / (1.0 + margin), 1.0 + margin);
     let verdict = if rounds < 6 {
-        // This few rounds can't reach 95 %.
+        // So few rounds can't reach 95 %.
         Verdict::Undecided
     } else if ratio.low > low && ratio.high < high {
         Verdict::Same

@@ -1,7 +1,7 @@
 //! Artificial, reproducible sessions: the numbers come from a small generator and the estimates are computed
 //! from them, so the reports under test are as consistent as real ones.
 
-// Each test file is a separate program and uses a part of this.
+// Each test file is a separate program and uses only a part of this module.
 #![allow(dead_code)]
 
 pub(crate) mod estimate;
@@ -16,8 +16,8 @@ use fathom_model::{
 use estimate::{compare, median, summaries};
 use program::{Lcg, Program};
 
-/// A finished session of `rounds` rounds of `programs`, compared with the first by undisturbed time if all
-/// have it.
+/// Returns a finished session with `rounds` rounds of `programs`. Each program is compared with the first, by
+/// undisturbed time if all of them have it.
 pub(crate) fn session(programs: &[Program], rounds: u32) -> BenchRecord {
     let mut random = Lcg::new(42);
     let mut runs = Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn outcome(record: &BenchRecord) -> Outcome {
     }
 }
 
-/// The same session with these requested metrics. Counts that never differ are compared exactly.
+/// Returns the session with these requested metrics. Counts that never differ are compared exactly.
 pub(crate) fn asked(mut record: BenchRecord, metrics: &[(Metric, f64)]) -> BenchRecord {
     let metrics = metrics.iter();
     let metrics = metrics.map(|(metric, margin)| AskedMetric {

@@ -46,11 +46,11 @@ pub(crate) struct Program {
     pub read_calls: u64,
     pub written_bytes: u64,
     pub write_calls: u64,
-    /// Runs of these rounds wait this long for a CPU.
+    /// The rounds whose runs wait for a CPU, and for how long.
     pub preempted: Vec<(u32, f64)>,
-    /// Runs of these rounds are slow for no visible reason.
+    /// The rounds whose runs are slow for no visible reason.
     pub mysterious: Vec<(u32, f64)>,
-    /// Runs of these rounds end in this way.
+    /// The rounds whose runs fail, and how they end.
     pub failing: Vec<(u32, Exit)>,
 }
 

@@ -8,9 +8,10 @@ use crate::demangle::LONGEST_NAME;
 
 /// Bytes of a code object before its instructions, in all versions.
 const HEAD: usize = 256;
-/// Longer line tables are not read: those of the longest functions have about 10 KiB.
+/// The maximum size of a line table that is read, in bytes: the tables of the longest functions have about 10
+/// KiB.
 const LONGEST_TABLE: u64 = 1 << 16;
-/// The longest file name in bytes.
+/// The maximum length of a file name in bytes.
 const LONGEST_PATH: usize = 1_024;
 
 /// Offsets of every object's type, and of the length and content of `bytes`.
@@ -25,7 +26,7 @@ const STATE: u64 = 32;
 pub struct Code {
     /// The name as qualified by Python: `Parser.parse`, `main.<locals>.<lambda>`, `<module>`.
     pub function: String,
-    /// The file as it was compiled, or a text such as `<string>`.
+    /// The file name given at compilation, or a text such as `<string>`.
     pub file: String,
 }
 
@@ -44,8 +45,8 @@ pub struct CodeObject {
 }
 
 impl Interpreter {
-    /// Reads the code object at an address; `None` if there is none, or it can't be read. `known`: what was
-    /// there before.
+    /// Reads the code object at an address; `None` if there is none, or it can't be read. `known` is the code
+    /// object that was read there before.
     pub fn code(
         &self,
         memory: &impl Memory,
@@ -119,9 +120,9 @@ fn bytes(memory: &impl Memory, at: u64) -> Option<Vec<u8>> {
 }
 
 impl CodeObject {
-    /// Returns the line of the instruction at an address; 0 if it has none, `None` if the instruction isn't
-    /// its own because the code object was replaced. The frame of a function that has just been called is at
-    /// the instruction before the first.
+    /// Returns the line of the instruction at an address. It is 0 if the instruction has no line, and `None`
+    /// if the instruction belongs to another code object, because this one was replaced. The frame of a
+    /// function that has just been called is at the instruction before the first.
     pub fn line(&self, instruction: u64) -> Option<u32> {
         let at = instruction.wrapping_add(INSTRUCTION);
         let at = at.checked_sub(self.instructions)?;

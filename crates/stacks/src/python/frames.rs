@@ -7,10 +7,10 @@ use super::{Code, Interpreter, Layout, Memory, word_at};
 /// Bytes read of each frame: everything except its variables.
 pub const FRAME_BYTES: usize = 80;
 
-/// The most frames that are read of a thread, starting with the innermost.
+/// The maximum number of frames that are read of a thread, starting with the innermost.
 pub const MOST_FRAMES: usize = 128;
 
-/// The first of the frame owners that represent a call of the evaluator.
+/// The smallest of the frame owners that represent a call of the evaluator.
 const FIRST_OF_EVALUATOR: u8 = 3;
 
 /// The frames of a thread, innermost first.
@@ -36,7 +36,7 @@ pub enum Step {
     Evaluator,
 }
 
-/// The same with names.
+/// Like [`Step`], with names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PythonFrame {
     /// The frame of a function.
@@ -62,7 +62,7 @@ impl Frames {
                 continue;
             }
             steps.push(Step::Frame {
-                // From 3.14 on the lowest bits tell whether the reference is counted.
+                // From 3.14 on, the lowest bits tell whether the reference is counted.
                 code: word(layout.code) & !7,
                 instruction: word(layout.instruction),
             });
@@ -75,8 +75,8 @@ impl Frames {
 }
 
 impl Interpreter {
-    /// Reads the frames of the thread with this state, while it may be running: `None` if they changed during
-    /// reading.
+    /// Reads the frames of the thread whose state is at `thread`. The thread may be running: returns `None`
+    /// if its frames changed while they were read.
     pub fn frames(&self, memory: &impl Memory, thread: u64) -> Option<Frames> {
         let innermost = || {
             let frame = memory.word(thread.wrapping_add(self.layout.frame))?;
@@ -96,8 +96,8 @@ impl Interpreter {
             count += 1;
         }
         let frames = Frames::of(&self.layout, &copies, frame == 0);
-        // A thread that returned and called another function meanwhile may have a frame at the same address:
-        // then the code differs.
+        // Meanwhile the thread may have returned and called another function whose frame is at the same
+        // address. In that case the code differs.
         let mut again = [0; FRAME_BYTES];
         let same = match innermost()? {
             0 => first == 0,

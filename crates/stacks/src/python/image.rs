@@ -7,7 +7,7 @@ use super::{Layout, Memory, Unsupported};
 use crate::image::{Segments, is_native};
 use crate::{Files, Mapping};
 
-/// The most interpreters and threads that are read, since the data may contain cycles.
+/// The maximum numbers of interpreters and threads that are read, since the data may contain cycles.
 const MOST_INTERPRETERS: usize = 64;
 const MOST_THREADS: usize = 4_096;
 
@@ -30,8 +30,8 @@ struct Exported {
 }
 
 impl Interpreter {
-    /// Returns the interpreter of a process with this mapping; `None` if it has none, or it isn't initialized
-    /// yet.
+    /// Returns the interpreter that a process has in this mapping. `None` if there is none, or it isn't
+    /// initialized yet.
     pub fn of(
         files: &Files,
         space: &[Mapping],
@@ -63,7 +63,7 @@ impl Interpreter {
         }))
     }
 
-    /// Returns its threads: the kernel's ID, and the address of each one's state.
+    /// Returns the interpreter's threads: the kernel's ID and the address of the state of each one.
     pub fn threads(&self, memory: &impl Memory) -> Vec<(u64, u64)> {
         let (mut found, layout) = (Vec::new(), &self.layout);
         let word = |at: u64, member: u64| memory.word(at.wrapping_add(member)).unwrap_or(0);

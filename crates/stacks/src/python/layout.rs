@@ -1,8 +1,8 @@
 //! Layouts of Python's data, by version.
 //!
-//! From 3.13 on the interpreter describes itself in a table at the beginning of `_PyRuntime`, whose own form
-//! depends on the version; before that, the layout comes from the version's headers. It doesn't change
-//! between patch versions.
+//! From 3.13 on, the interpreter describes itself in a table at the beginning of `_PyRuntime`. The form of
+//! this table depends on the version. Before 3.13, the layout comes from the version's headers. It doesn't
+//! change between patch versions.
 
 use super::word_at;
 
@@ -11,32 +11,32 @@ use super::word_at;
 pub struct Layout {
     /// In `_PyRuntime`: the first interpreter.
     pub(crate) interpreters: u64,
-    /// In an interpreter.
+    /// In an interpreter: the next interpreter, and the first thread.
     pub(crate) next_interpreter: u64,
     pub(crate) threads: u64,
-    /// In a thread's state.
+    /// In a thread's state: the next thread, and the kernel's ID.
     pub(crate) next_thread: u64,
     pub(crate) native_thread: u64,
     /// In a thread's state: its innermost frame, or the structure that leads to it.
     pub frame: u64,
     /// In that structure, if there is one: the frame.
     pub through: Option<u64>,
-    /// In a frame.
+    /// In a frame: its code object.
     pub(crate) code: u64,
-    /// The caller's frame.
+    /// In a frame: the caller's frame, the instruction and the owner.
     pub previous: u64,
     pub(crate) instruction: u64,
     pub(crate) owner: u64,
-    /// In a frame: whether it is the outermost one of an evaluator call. If absent, such a call has a frame
-    /// of its own.
+    /// In a frame: whether it is the outermost one of an evaluator call. `None` if such a call has a separate
+    /// frame instead.
     pub(crate) is_entry: Option<u64>,
-    /// In a code object.
+    /// In a code object: its file, its name, the table of lines, the first line and the instructions.
     pub(crate) file: u64,
     pub(crate) name: u64,
     pub(crate) lines: u64,
     pub(crate) first_line: u64,
     pub(crate) instructions: u64,
-    /// Bytes of a string's header: for ASCII, and for others.
+    /// The size of a string's header in bytes, for ASCII strings and for others.
     pub(crate) ascii: u64,
     pub(crate) other: u64,
 }
@@ -44,7 +44,7 @@ pub struct Layout {
 /// Why frames can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unsupported {
-    /// A version older than 3.11, or newer than the known ones.
+    /// The version is older than 3.11, or newer than the known ones.
     Version(u8, u8),
     /// Threads run concurrently, and frames change while they are read.
     FreeThreaded,
@@ -87,17 +87,17 @@ const V312: Layout = Layout {
     ..V311
 };
 
-/// Bytes read of the interpreter's own table.
+/// The number of bytes read of the interpreter's own table.
 pub(crate) const TABLE: usize = 81 * 8;
 
 /// The magic text at the beginning of the table.
 const COOKIE: &[u8] = b"xdebugpy";
 
-/// The largest offset of a member: an interpreter has about 100 KiB.
+/// The maximum offset of a member: an interpreter has about 100 KiB.
 const FARTHEST: u64 = 1 << 20;
 
 impl Layout {
-    /// Returns the layout of this version, in the form of `Py_Version`. `table`: the beginning of
+    /// Returns the layout of a version. `version` has the form of `Py_Version`; `table` is the beginning of
     /// `_PyRuntime`.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Layout {
             first_line: at(code + 5)?,
             instructions: at(code + 9)?,
             ascii,
-            // It is followed by the length and address of its UTF-8 form.
+            // In other strings, the header is followed by the length and address of the UTF-8 form.
             other: ascii + 16,
         };
         Ok(layout)

@@ -47,7 +47,8 @@ pub(super) fn line_at(table: &[u8], first_line: i32, at: u64) -> Option<u32> {
     None
 }
 
-/// Reads six bits from each byte, the lowest first; another byte follows if the seventh bit is set.
+/// Reads a number, six bits from each byte, lowest bits first. Another byte follows if the seventh bit is
+/// set.
 fn unsigned(rest: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..60).step_by(6) {

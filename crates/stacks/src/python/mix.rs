@@ -1,8 +1,9 @@
 //! Merges Python frames into native ones.
 //!
 //! Each evaluator call is a native frame, and represents all Python frames that were called without another
-//! such call. Of the interpreter's own functions between and below them, only those remain that programs call
-//! by name (`list.sort` is `list_sort`), and of each chain of them only the outermost.
+//! such call. The interpreter's own functions between and below the evaluator calls are removed, except those
+//! that programs call by name (`list.sort` is `list_sort`). If several of these call each other, only the
+//! outermost one remains.
 
 use super::PythonFrame;
 use super::image::is_pythons;
@@ -11,7 +12,7 @@ use crate::Frame;
 /// The name of the evaluator's function, and of its parts if it is split.
 const EVALUATORS: [&str; 2] = ["_PyEval_EvalFrameDefault", "_TAIL_CALL_"];
 
-/// Prefixes of functions that only pass calls on, or that implement operators: their time belongs to the
+/// Prefixes of functions that only pass calls on, or that implement operators. Their time belongs to the
 /// Python function that they work for.
 const OPERATORS: [&str; 30] = [
     "Py",
@@ -45,7 +46,7 @@ const OPERATORS: [&str; 30] = [
     "insertdict",
     "visit_",
 ];
-/// The same by suffix.
+/// Suffixes of such functions.
 const OPERATORS_END: [&str; 18] = [
     "dealloc",
     "_alloc",
@@ -87,14 +88,15 @@ fn is_operator(frame: &Frame) -> bool {
         || OPERATORS_END.iter().any(|end| name.ends_with(end))
 }
 
-/// Returns the stack of a thread with these native and Python frames, all innermost first. `is_whole`:
-/// whether the native ones reach the thread's first function. If the two don't match, since they were taken
-/// at different moments, returns only the Python frames.
+/// Returns the stack of a thread with these native and Python frames, all innermost first. `is_whole` says
+/// whether the native frames reach the thread's first function. If the two don't match, because they were
+/// recorded at different moments, returns only the Python frames.
 pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<Frame> {
     let calls = calls(python);
     let evaluators = native.iter().filter(|frame| is_evaluator(frame)).count();
-    // Python calls without an evaluator: if the native stack was cut off, the outermost ones; otherwise the
-    // innermost, which has just ended. Or an evaluator has just begun.
+    // There may be Python calls without an evaluator: the outermost calls, if the native stack was cut off;
+    // otherwise the innermost call, which has just ended. Or there is an additional evaluator, which has just
+    // begun.
     let (ended, begun) = match is_whole {
         true => (
             calls.len().saturating_sub(evaluators),
@@ -122,7 +124,8 @@ pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<
             }
             stack.extend(call.iter().filter_map(|one| python_frame(one)));
         } else if !is_pythons(&frame.binary) {
-            // A function of an extension called by the interpreter, or of a library that it uses itself.
+            // The function belongs to an extension called by the interpreter, or to a library that the
+            // interpreter uses itself.
             own = None;
             stack.push((*frame).clone());
         } else if !is_operator(frame) {
@@ -137,7 +140,7 @@ pub fn mixed(native: &[&Frame], python: &[&PythonFrame], is_whole: bool) -> Vec<
     stack
 }
 
-/// Returns the frames by evaluator call.
+/// Groups the frames by evaluator call.
 fn calls<'p, 'f>(python: &'p [&'f PythonFrame]) -> Vec<&'p [&'f PythonFrame]> {
     let mut calls: Vec<_> = python
         .split(|frame| matches!(frame, PythonFrame::Evaluator))
@@ -183,7 +186,7 @@ mod tests {
         all.iter().map(frame).collect()
     }
 
-    /// Builds frames from names; an empty text is an evaluator call.
+    /// Builds frames from names; an empty text stands for an evaluator call.
     fn python(all: &[&str]) -> Vec<PythonFrame> {
         let frame = |name: &&str| match *name {
             "" => PythonFrame::Evaluator,

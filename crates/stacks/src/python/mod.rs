@@ -1,10 +1,10 @@
 //! Reads the Python functions that a thread was in.
 //!
-//! The interpreter keeps a list of frames for each of its threads in its own memory: a frame refers to its
-//! code object and the instruction, a code object to its function, its file and a line table. None of it is
-//! on the native stack. This module describes the layout ([`Layout`]), reads frames ([`Frames`]), names them
-//! ([`Code`]), and merges them into native ones ([`mixed`]). The caller reads the memory; nothing that is
-//! read is trusted.
+//! The interpreter keeps a list of frames for each of its threads in its own memory. A frame refers to its
+//! code object and the current instruction; a code object refers to its function, its file and a line table.
+//! None of this is on the native stack. This module describes the layout ([`Layout`]), reads frames
+//! ([`Frames`]), names them ([`Code`]), and merges them into native ones ([`mixed`]). The caller reads the
+//! memory. Nothing that is read is trusted.
 
 mod code;
 mod frames;

@@ -54,7 +54,7 @@ impl Image {
         }
     }
 
-    /// Two functions that call each other, the outer one called from C, in this layout.
+    /// Builds two functions that call each other, in the given layout. The outer one is called from C.
     fn of(layout: &Layout) -> Self {
         let mut image = Self {
             from: FROM,

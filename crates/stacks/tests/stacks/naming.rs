@@ -109,7 +109,7 @@ fn debug_information_that_was_split_off_is_found_beside_the_program() {
         run(&program, &["strip", "program"]);
         run(&program, &link);
         has_lines(&program);
-        // From another build: no names rather than wrong ones.
+        // Debug information of another build gives no names rather than wrong ones.
         let source = program.path.with_file_name("inlined.c");
         std::fs::write(source, INLINED.replace("middle", "center")).expect("written");
         run(
@@ -186,7 +186,7 @@ fn a_function_without_a_name_is_known_by_its_beginning() {
     let stripped = frames(&program.path);
     assert_eq!(stripped.len(), whole.len());
     assert!(stripped.iter().all(|frame| frame.function.is_none()));
-    // One function occurs at two places; `compare` and `main` at one each.
+    // One function occurs at two places, `compare` and `main` at one each.
     let begin = |at: usize| stripped[at].offset.expect("a byte");
     assert_eq!(begin(0) % 16, 0, "functions begin at multiples of 16");
     assert_ne!(begin(0), begin(1));

@@ -1,4 +1,4 @@
-//! A program that stops at a place of its own choice, and its stack there.
+//! A program that stops at a place in its own code, and its stack there.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -18,7 +18,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles a program; prints a message and returns `None` without such a compiler.
+    /// Compiles a program. Prints a message and returns `None` if the compiler isn't installed.
     pub(crate) fn compiled(source: &str, name: &str, command: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join(name), source).expect("written");
@@ -66,7 +66,7 @@ impl Stopped {
         }
         let mut child = command.spawn().expect("it runs");
         let pid = child.id() as i32;
-        // The first stop is that of `execve`. Threads created by the program are not traced.
+        // The first stop is the one at `execve`. Threads created by the program are not traced.
         let mut traps = 0;
         while traps < 2 {
             let mut status = 0;

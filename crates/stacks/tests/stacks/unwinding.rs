@@ -55,7 +55,7 @@ fn callers_of_c_are_known_without_frame_pointers() {
     is_followed(&["-O0", "-g"]);
 }
 
-/// A stack pointer that was rounded down, and a signal handler on its own stack.
+/// A program with a rounded stack pointer, and with a signal handler on a separate stack.
 const ODD: &str = r#"
 #include <signal.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ fn where_a_copy_ends_the_kernels_frame_pointers_go_on() {
         chain.places[..expected.len()],
         whole.places[..expected.len()]
     );
-    // Callers of another stack don't belong to this one.
+    // The callers of another stack don't belong to this one.
     let before = chain.places.len();
     chain.reach = Reach::CutOff;
     unwinder.splice(

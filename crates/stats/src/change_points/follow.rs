@@ -12,18 +12,19 @@ use super::spikes::{NEIGHBOURS, spikes};
 use super::warning::warning;
 use crate::autocorrelation::autocorrelation;
 
-/// Change points this far before the end of the known points stay: no window and no test reaches them any
-/// more.
+/// Change points this far before the end of the known points stay, since no window and no test reaches them
+/// any more.
 const SETTLED: usize = 2 * WINDOW;
-/// A change point is the same as an earlier one if it is within this many points of it and has its direction.
+/// A change point is the same as an earlier one if it is within this many points of it and has the same
+/// direction.
 const SAME: usize = 10;
 /// Confidence level of the interval of a ratio.
 const LEVEL: f64 = 0.95;
 
-/// Updates the change points of a series of which `known` points were analysed before, with the result
+/// Updates the change points of a series. Its first `known` points were analysed before, with the result
 /// `previous`. Only the end is analysed again: everything more than 240 points before the end of the known
-/// points stays as it is. A moved point records its previous position, and one that the newer points
-/// contradict is in [`Changes::withdrawn`]. For any number of known points it takes 0.3 ms.
+/// points stays as it is. A moved point records its previous position. A point that the newer points
+/// contradict is in [`Changes::withdrawn`]. The time is 0.3 ms for any number of known points.
 ///
 /// The known values must be the same as before.
 ///
@@ -167,8 +168,8 @@ fn ratio(left: &[f64], right: &[f64]) -> Estimate {
     }
 }
 
-/// Gives each point the identity of the matching previous point, and returns the previous points without a
-/// match.
+/// Gives each point the identity of the previous point that matches it, and returns the previous points
+/// without a match.
 fn identify(previous: &[&ChangePoint], points: &mut [ChangePoint]) -> Vec<ChangePoint> {
     let mut pairs: Vec<(usize, usize, usize)> = Vec::new();
     for (old_position, old) in previous.iter().enumerate() {
@@ -196,8 +197,8 @@ fn identify(previous: &[&ChangePoint], points: &mut [ChangePoint]) -> Vec<Change
     left.map(|(point, _)| (*point).clone()).collect()
 }
 
-/// Returns the stretches between the change points; a slope is a separate one. Stretches that existed before
-/// keep their median.
+/// Returns the stretches between the change points; a slope is a stretch of its own. Stretches that existed
+/// before keep their median.
 fn segments(
     points: &[ChangePoint],
     values: &[f64],

@@ -2,18 +2,18 @@
 
 use super::{rank_test, shift_test};
 
-/// The most points on either side that decide on a cut: points further away tell more about other causes, and
-/// this way a point stays where it is when the series grows.
+/// The maximum number of points on either side that decide on a cut. Points further away are more affected by
+/// other causes, and the limit keeps a point where it is when the series grows.
 pub(super) const REACH: usize = 100;
 /// A cut is kept if its two sides differ at this p-value, by their ranks and by the distance of their levels.
 /// It is this small because the search has tried many positions before: 1e-3 is worse than no check.
 const P_VALUE: f64 = 1e-6;
-/// If the p-value of the ranks is above this, the other test is skipped.
+/// The p-value of the ranks above which the other test is skipped.
 const HOPELESS: f64 = 0.01;
-/// The p-value of the distance test may be this many times larger: at 1e-5, F1 rose from 0.975 to 0.980 with
-/// no more wrong points, and from 0.908 to 0.923 with twice the noise.
+/// The factor by which the p-value of the distance test may be larger. At 1e-5, F1 rose from 0.975 to 0.980
+/// with no more wrong points, and from 0.908 to 0.923 with twice the noise.
 const LENIENT: f64 = 10.0;
-/// A kept cut moves by up to this many points to where it fits best.
+/// The maximum number of points by which a kept cut moves to where it fits best.
 const RELOCATION: usize = 8;
 
 /// The evidence for a kept cut.
@@ -25,8 +25,8 @@ pub(super) struct Cut {
     pub(super) p_value: f64,
 }
 
-/// Returns the candidates that hold: the weakest is dropped until each differs from its own two neighbours,
-/// then each moves to where it fits best. The level before the first one begins at `first`.
+/// Returns the candidates that hold. The weakest candidate is dropped until each differs from its own two
+/// neighbours, then each moves to where it fits best. The level before the first one begins at `first`.
 pub(super) fn keep(values: &[f64], first: usize, candidates: &[usize]) -> Vec<Cut> {
     let mut cuts: Vec<Cut> = candidates
         .iter()
@@ -63,7 +63,7 @@ fn drop_weak(values: &[f64], first: usize, cuts: &mut Vec<Cut>) {
     }
 }
 
-/// Returns the values on both sides of a cut that count.
+/// Returns the values on both sides that decide on a cut.
 pub(super) fn sides(values: &[f64], before: usize, index: usize, after: usize) -> (&[f64], &[f64]) {
     let start = before.max(index.saturating_sub(REACH));
     let end = after.min(index + REACH);
@@ -86,8 +86,8 @@ fn judge(values: &[f64], first: usize, cuts: &mut [Cut], position: usize) {
     cuts[position].p_value = p_value(left, right);
 }
 
-/// Returns the greater p-value of both tests, with that of the distance test divided by [`LENIENT`]. The rank
-/// test comes first, since it rules out most cuts.
+/// Returns the larger of the two tests' p-values, where that of the distance test is divided by [`LENIENT`].
+/// The rank test comes first, since it rules out most cuts.
 pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
     let by_ranks = rank_test::p_value(left, right);
     match by_ranks > HOPELESS {
@@ -106,7 +106,7 @@ fn relocate(values: &[f64], first: usize, cuts: &mut [Cut]) -> bool {
         let (low, high) = (median(left), median(right));
         let start = (before + 1).max(index.saturating_sub(RELOCATION));
         let end = (after - 1).min(index + RELOCATION);
-        // The distance for a cut at `start`; then one point after another changes sides.
+        // `distance` is relative to a cut at `start`. One point after another changes sides.
         let mut distance = 0.0;
         let mut best = (0.0, start);
         for (place, value) in (start + 1..).zip(&values[start..end]) {

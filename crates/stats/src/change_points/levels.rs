@@ -1,16 +1,16 @@
-//! The scale for comparing values: logarithms, if all are positive, so that differences are ratios.
+//! The scale on which values are compared. If all are positive, it is logarithmic, so that differences are
+//! ratios.
 
 /// A series, or the end of one, on the scale on which its levels are compared.
 pub(super) struct Levels {
     /// The values or their logarithms.
     pub(super) values: Vec<f64>,
-    /// Whether they are logarithms.
+    /// Whether `values` are logarithms.
     pub(super) logarithms: bool,
 }
 
 impl Levels {
-    /// Converts the values from `start` on. All values determine the scale, so that it doesn't depend on
-    /// `start`.
+    /// Converts the values from `start` on. All values determine the scale, so it doesn't depend on `start`.
     pub(super) fn of(values: &[f64], start: usize) -> Levels {
         assert!(
             values.iter().all(|value| value.is_finite()),

@@ -1,9 +1,9 @@
 //! Finds where a series changed its level permanently.
 //!
-//! `search` finds candidates, `keep` decides which of them hold and their exact positions, `slope` which of
-//! them are one slow drift, `spikes` finds isolated points, and `warning` detects whether the newest points,
-//! too few for a change point, have left their segment. [`change_points`] combines them; [`follow`](follow())
-//! does so for a series that has grown.
+//! `search` finds candidates, `keep` decides which of them hold and their exact positions, and `slope`
+//! decides which of them are one slow drift. `spikes` finds isolated points. `warning` detects whether the
+//! newest points, too few for a change point, have left their segment. [`change_points`] combines them;
+//! [`follow`](follow()) does the same for a series that has grown.
 
 mod follow;
 mod keep;
@@ -21,9 +21,9 @@ pub use follow::follow;
 
 /// Returns the change points of a series, in its order, with segments, spikes and an early warning.
 ///
-/// Ranks within windows yield candidates; each must then differ from its own two neighbours at a p-value of
-/// 1e-6 by Mann and Whitney's test, and at 1e-5 by one that allows for values that resemble their neighbours,
-/// so that a series without changes gets one in fewer than 1 of 4,000 points. A step can be found from four
+/// Ranks within windows yield candidates. Each must then differ from its own two neighbours at a p-value of
+/// 1e-6 by Mann and Whitney's test, and at 1e-5 by one that allows for values that resemble their neighbours.
+/// A series without changes gets fewer than one change point per 4,000 points. A step can be found from four
 /// points on if all of them are beyond the hundred before; single outliers are [`Changes::spikes`]. If a
 /// slope explains steps in one direction better than the steps do, they are one drift. 10,000 points take 20
 /// ms.

@@ -2,10 +2,10 @@
 
 use statrs::function::erf::erfc;
 
-/// If the smaller group has at most this many values, the exact distribution is computed: for five against
-/// fifty that don't overlap, the normal tail gives 2.7e-4 while 5.7e-7 is right.
+/// The maximum size of the smaller group for computing the exact distribution. For five values against fifty
+/// without overlap, the normal tail gives 2.7e-4, while 5.7e-7 is right.
 const COUNTED: usize = 25;
-/// If the normal tail is larger than this, it is accurate, and computing the exact one would take 40 µs.
+/// The normal tail is accurate if it is larger than this; computing the exact tail would take 40 µs.
 const RARE: f64 = 0.01;
 
 /// Returns the two-sided p-value of 'both groups are alike' (Mann and Whitney 1947). Ties count half, which
@@ -86,7 +86,7 @@ mod tests {
         // Mann and Whitney's table, n = m = 10: U = 23 is significant at 5 % two-sided, 24 is not.
         assert!(2.0 * counted_tail(10, 10, 23) <= 0.05);
         assert!(2.0 * counted_tail(10, 10, 24) > 0.05);
-        // n = 5, m = 8: 6 and 7.
+        // For n = 5 and m = 8, the limits are 6 and 7.
         assert!(2.0 * counted_tail(5, 8, 6) <= 0.05);
         assert!(2.0 * counted_tail(5, 8, 7) > 0.05);
     }

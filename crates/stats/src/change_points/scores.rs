@@ -1,7 +1,7 @@
 //! Ranks of values among their neighbours.
 
-/// Returns ranks as scores with mean 0 and mean square 1; equal values share theirs. `None` if all values are
-/// equal.
+/// Returns ranks as scores with mean 0 and mean square 1; equal values share a score. `None` if all values
+/// are equal.
 pub(super) fn normal_scores(values: &[f64]) -> Option<Vec<f64>> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,10 +1,10 @@
 //! Finds where a series may have changed its level: a generous set, which `keep` then checks.
 //!
-//! Values become ranks within a window, so that an outlier is one value among others, and the window is cut
-//! where that explains the ranks best: the optimal partition with a penalty for each cut (Jackson et al.
-//! 2005; as computed by PELT, Killick et al. 2012). Windows are used rather than the whole series because in
-//! a long series with many levels the ranks of one step are close together, and points were lost (7 of 12
-//! found instead of 11).
+//! Values become ranks within a window, so that an outlier is one value among others. The window is cut where
+//! that explains the ranks best: the optimal partition with a penalty for each cut (Jackson et al. 2005; as
+//! computed by PELT, Killick et al. 2012). Windows are used instead of the whole series, because in a long
+//! series with many levels the ranks of one step are close together, and steps are missed (7 of 12 were found
+//! instead of 11).
 
 use super::scores::normal_scores;
 
@@ -12,16 +12,16 @@ use super::scores::normal_scores;
 pub(super) const WINDOW: usize = 120;
 /// Distance between windows: they overlap by half.
 pub(super) const HOP: usize = WINDOW / 2;
-/// Cuts are only taken from the middle half of a window: near the ends there is too little on one side.
+/// Cuts are only made in the middle half of a window: near the ends there are too few points on one side.
 const MARGIN: usize = WINDOW / 4;
-/// The fewest points between two cuts. Fewer than three are spikes.
+/// The minimum number of points between two cuts. Fewer than three are spikes.
 const SHORTEST: usize = 3;
 /// The penalty for a cut, in units of ln(length of the window). 3 is right without a later check; with it, 2
 /// found 76 % of levels of 8 to 15 points in recorded noise, and 0.6 found 96 %, with no more wrong points.
 const PENALTY: f64 = 0.6;
 
 /// Returns the indices of first points of a new level, ascending, from `from` on. Windows have fixed
-/// positions, so that everything before the last two of them doesn't change when points are added.
+/// positions: when points are added, nothing before the last two windows changes.
 pub(super) fn candidates(values: &[f64], from: usize) -> Vec<usize> {
     let count = values.len();
     let mut found = Vec::new();
@@ -60,7 +60,8 @@ fn partition(window: &[f64]) -> Vec<usize> {
     for (index, score) in scores.iter().enumerate() {
         sums[index + 1] = sums[index] + score;
     }
-    // best[end] is the largest explained sum of squares minus penalties of the first `end` scores.
+    // `best[end]` is the maximum over all cuts of the explained sum of squares minus penalties, for the first
+    // `end` scores.
     let mut best = vec![f64::NEG_INFINITY; count + 1];
     let mut cut_before = vec![0; count + 1];
     best[0] = penalty;

@@ -1,4 +1,4 @@
-//! Tests whether the distance of two levels is large compared with the scatter of the values, also if values
+//! Tests whether the distance of two levels is large compared with the scatter of the values, even if values
 //! resemble their neighbours.
 //!
 //! Ranks alone don't show that: in series that keep 0.7 of a deviation from point to point, 53 % of the
@@ -8,9 +8,9 @@ use statrs::function::erf::erfc;
 
 use super::keep::median;
 
-/// Deviations are clipped at this multiple of the median one, so that no outlier decides.
+/// Deviations are clipped at this multiple of the median deviation, so that no outlier decides.
 const CLIPPED: f64 = 4.0;
-/// The fewest points of a side whose neighbours are compared.
+/// The minimum number of points of a side for comparing neighbours.
 const FEWEST: usize = 5;
 /// The largest value used for the correlation of neighbours: at 1, no number of points would be conclusive.
 const MOST: f64 = 0.95;
@@ -36,7 +36,7 @@ pub(super) fn p_value(left: &[f64], right: &[f64]) -> f64 {
         count += side.len() as f64;
     }
     if square == 0.0 {
-        // All values of a side are equal: ranks decide.
+        // All values on each side are equal, so the ranks decide.
         return 0.0;
     }
     let alike = (lagged / square).clamp(0.0, MOST);

@@ -2,9 +2,9 @@
 
 use super::keep::{Cut, median, sides};
 
-/// The fewest points of a drift; a faster change is a step.
+/// The minimum number of points of a drift; a faster change is a step.
 const SHORTEST: usize = 15;
-/// By how much, in units of log likelihood, a slope must explain the points better than the steps.
+/// The amount, in units of log likelihood, by which a slope must explain the points better than the steps.
 const BETTER: f64 = 2.0;
 /// Number of positions tried for either end of a slope.
 const PLACES: usize = 30;
@@ -16,7 +16,7 @@ const CLIPPED: f64 = 4.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Change {
     pub(super) index: usize,
-    /// The same as `index` for a step.
+    /// The end of the slope; for a step, the same as `index`.
     pub(super) until: usize,
     pub(super) p_value: f64,
 }
@@ -47,11 +47,11 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
             .iter()
             .take_while(|up| **up == directions[begin]);
         let mut end = begin + alike.count();
-        // The longest stretch of steps that is a drift; otherwise the first one is a step.
+        // Find the longest stretch of steps that is a drift. If there is none, the first step stays a step.
         let drift = loop {
             let (before, after) = (cuts[begin].index, cuts[end - 1].index);
-            // It begins after the previous change, which may be a drift beyond its own last cut, and never at
-            // the first point.
+            // The drift begins after the previous change, which may be a drift beyond its own last cut. It
+            // never begins at the first point.
             let earlier = 1 + found.last().map_or(first, |change: &Change| change.until);
             if before <= earlier {
                 break None;
@@ -94,8 +94,8 @@ pub(super) fn changes(values: &[f64], first: usize, cuts: &[Cut]) -> Vec<Change>
     found
 }
 
-/// Returns first and last point of the slope, if one level, a slope and another level explain these values
-/// better than steps at `cuts`.
+/// Returns the first and the last point of the slope, if two levels with a slope between them explain these
+/// values better than steps at `cuts`.
 fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let count = values.len();
     let levels = stairs(values, cuts);
@@ -112,7 +112,7 @@ fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
     let mut start = 0;
     let mut of_stairs = 0.0;
     for end in cuts.iter().copied().chain([count]) {
-        // Least squares here as for the slope: in noise with one long tail, medians did worse than the slope.
+        // Use least squares, as for the slope: in noise with one long tail, medians did worse than the slope.
         let level = clipped[start..end].iter().sum::<f64>() / (end - start) as f64;
         of_stairs += clipped[start..end]
             .iter()
@@ -146,7 +146,7 @@ fn slope(values: &[f64], cuts: &[usize]) -> Option<(usize, usize)> {
 }
 
 /// Sums over the first values of a series, so that the time for fitting a slope doesn't depend on its length:
-/// fitting each over all points took two thirds of the time for 10,000 points.
+/// fitting each slope over all points took two thirds of the time for 10,000 points.
 struct Sums {
     /// Sums of the values.
     values: Vec<f64>,

@@ -9,12 +9,13 @@ pub(super) const NEIGHBOURS: usize = 30;
 const FAR: f64 = 3.5;
 /// A spike differs from the level by at least this share: among equal values the quartiles coincide.
 const SMALLEST: f64 = 0.02;
-/// With fewer points, no value counts as usual.
+/// The minimum number of points for determining which values are usual.
 const FEWEST: usize = 10;
-/// More consecutive points than this are not a spike.
+/// The maximum number of consecutive points of a spike.
 const LONGEST: usize = 2;
 
-/// This many points share the usual values around them: computing them for each one took 25 ms for 10,000.
+/// The number of points that share the usual values around them: computing these for each point took 25 ms
+/// for 10,000 points.
 const TOGETHER: usize = 10;
 
 /// Returns the positions of spikes within a segment, at `from` and later.
@@ -35,7 +36,7 @@ pub(super) fn spikes(segment: &[f64], logarithms: bool, from: usize) -> Vec<usiz
         .collect()
 }
 
-/// Returns the median around these points, and the distance from it that counts as far.
+/// Returns the median of the values around these points, and the distance from it that counts as far.
 fn usual(segment: &[f64], logarithms: bool, start: usize, end: usize) -> Option<(f64, f64)> {
     let first = start.saturating_sub(NEIGHBOURS);
     let around = &segment[first..(end + NEIGHBOURS).min(segment.len())];

@@ -2,11 +2,11 @@
 
 use super::keep::{REACH, median, p_value};
 
-/// The fewest and most newest points tested: a single one may be a spike, and more are handled by `keep`.
+/// The numbers of newest points that are tested. A single point may be a spike, and `keep` handles more.
 const NEWEST: std::ops::RangeInclusive<usize> = 2..=12;
-/// The fewest points that the segment needs before them.
+/// The minimum number of points that the segment has before the newest ones.
 const FEWEST_BEFORE: usize = 10;
-/// The rate of false warnings, per newest point: the eleven tested numbers of points share it.
+/// The rate of false warnings per newest point, shared by the eleven numbers of points that are tested.
 const P_VALUE: f64 = 0.005;
 
 /// The evidence that the newest points differ from the rest of the last segment.
@@ -14,7 +14,7 @@ const P_VALUE: f64 = 0.005;
 pub(super) struct Left {
     /// The number of newest points.
     pub(super) points: usize,
-    /// Their median minus that of the points before, on the scale of the values.
+    /// The median of the newest points minus the median of the points before, on the scale of the values.
     pub(super) difference: f64,
     /// The p-value, corrected for all tested numbers of points.
     pub(super) p_value: f64,

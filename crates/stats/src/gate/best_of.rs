@@ -10,7 +10,7 @@ pub struct BestOf {
     pub max_regression: f64,
     /// Largest regression of the geometric mean, as a share.
     pub max_geomean: f64,
-    /// Number of runs of either side, of which the fastest counts.
+    /// Number of runs of each side; only the fastest counts.
     pub runs: usize,
 }
 
@@ -39,12 +39,12 @@ impl BestOfVerdict {
 pub struct FalseFailures {
     /// Number of suites drawn from the null arm.
     pub suites: usize,
-    /// Number of those that failed.
+    /// Number of these suites that failed.
     pub failed: usize,
 }
 
-/// Judges the first runs of each benchmark, base and head. Protected benchmarks count in the geometric mean
-/// but can't fail alone.
+/// Judges the first runs of each benchmark at base and at head. Protected benchmarks count in the geometric
+/// mean but can't fail alone.
 pub fn best_of(rule: &BestOf, suite: &[(&[f64], &[f64])], protected: &[bool]) -> BestOfVerdict {
     let fastest = |runs: &[f64]| {
         runs.iter()
@@ -70,7 +70,7 @@ pub fn best_of(rule: &BestOf, suite: &[(&[f64], &[f64])], protected: &[bool]) ->
     }
 }
 
-/// Draws suites from runs of the same program in the same rounds: for each benchmark a stretch of consecutive
+/// Draws suites from runs of the same program in the same rounds. For each benchmark it takes consecutive
 /// rounds from a random position, so that similar neighbours stay together. `None` if a benchmark has fewer
 /// rounds than the rule uses.
 pub fn best_of_on_itself(

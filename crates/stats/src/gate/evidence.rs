@@ -6,7 +6,7 @@ use super::NULL_ARM;
 use super::samples::Pairs;
 use crate::paired;
 
-/// The evidence for 'more than the limit'.
+/// The evidence on whether a ratio exceeds the limit.
 #[derive(Debug, Clone)]
 pub(super) struct Beyond {
     /// One-sided p-value of 'the ratio is at most 1 + limit'.
@@ -17,8 +17,8 @@ pub(super) struct Beyond {
     pub(super) ratio: Option<Estimate>,
 }
 
-/// Wilcoxon's signed-rank test on the ratios relative to the limit, with the interval that misses the true
-/// value in `alpha` of cases.
+/// Performs Wilcoxon's signed-rank test on the ratios relative to the limit, and computes the interval that
+/// misses the true value in `alpha` of cases.
 pub(super) fn beyond(pairs: &Pairs, limit: f64, alpha: f64) -> Beyond {
     let scaled: Vec<f64> = pairs
         .reference
@@ -51,8 +51,8 @@ pub(super) fn beyond(pairs: &Pairs, limit: f64, alpha: f64) -> Beyond {
     }
 }
 
-/// Returns half the interval of a program against itself, as a share: a smaller change can't be told from
-/// none. Infinite if nothing was measured.
+/// Returns half the interval of a program against itself, as a share: a smaller change can't be distinguished
+/// from no change. Infinite if nothing was measured.
 pub(super) fn half_interval(pairs: &Pairs, level: f64) -> f64 {
     match paired::Pairs::new(&pairs.reference, &pairs.subject) {
         Some(test) => {

@@ -1,18 +1,18 @@
 //! Decides whether a suite of benchmarks is worse at head than at base, reliably enough to block a merge.
 //!
-//! A [`Gate`] tells what to measure next and receives the rounds; it has no access to a clock or a process,
-//! so that recorded runs can be replayed through it.
+//! A [`Gate`] tells what to measure next and receives the rounds. It has no access to a clock or a process,
+//! so recorded runs can be replayed through it.
 //!
 //! - A round of a benchmark consists of two runs of base and one or two of head, in random order. Their means
 //!   are a pair of base and head. The two runs of base use two copies, as base and head do, and form a pair
-//!   of a program with itself, the *null arm*, which costs no additional run. If the copies differ, that
-//!   isn't a change of the code, and the interval gets wider by it.
-//! - *Screening*: all benchmarks, until each is decided. `not worse` as soon as it can't be worse by more
-//!   than the margin; a candidate as soon as it is worse by more than the margin and more than the noise
-//!   floor, with the false discovery rate over the suite controlled.
+//!   of a program with itself, the *null arm*, which costs no additional run. A difference between the copies
+//!   is not a change of the code, so it widens the interval.
+//! - *Screening*: all benchmarks are measured until each is decided. A benchmark is `not worse` as soon as it
+//!   can't be worse by more than the margin. It is a candidate as soon as it is worse by more than the margin
+//!   and more than the noise floor, with the false discovery rate over the suite controlled.
 //! - *Confirmation*: a candidate is measured again, in rounds that were not used for choosing it, and is
 //!   `worse` only if these alone show it, too.
-//! - Analyses are at fixed numbers of rounds, each with a part of the allowance, so that looking early
+//! - Analyses take place at fixed numbers of rounds, each with a part of the allowance, so that looking early
 //!   doesn't cause more errors.
 
 mod best_of;
@@ -29,20 +29,20 @@ use crate::discovery::benjamini_hochberg;
 
 /// Rounds before the first analysis.
 const FIRST: usize = 10;
-/// Each analysis has this many times the rounds of the previous one.
+/// The factor from one analysis to the next in the number of rounds.
 const GROWTH: f64 = 1.4;
-/// How often screening may pass a benchmark that is worse by more than the margin. Half of the interval's
-/// error rate, so that a passing benchmark is within the margin as printed.
+/// The rate at which screening may pass a benchmark that is worse by more than the margin. It is half of the
+/// interval's error rate, so that a passing benchmark is within the margin as printed.
 const PASSED: f64 = 0.025;
 /// The share of candidates sent to confirmation that may be no worse than the margin (expected false
 /// discovery rate). It is generous because confirmation, which doesn't use these rounds, decides. With 5 %, a
-/// change of 5 % in one of 13 programs was found in 46 % of suites while all CPUs were busy; with this value
-/// in 83 %.
+/// change of 5 % in one of 13 programs was found in 46 % of suites while all CPUs were busy; with the value
+/// used here, in 83 %.
 const CANDIDATES: f64 = 0.5;
 /// The error rate of confirmation, for all candidates together, at the margin itself.
 const CONFIRMATION: f64 = 0.025;
-/// How often a program that differs from itself by exactly the margin may be said to differ by more. Ten
-/// rounds can't show less than 0.002.
+/// The rate at which a program that differs from itself by exactly the margin may be reported to differ by
+/// more. Ten rounds can't show less than 0.002.
 const NULL_ARM: f64 = 0.01;
 /// Confidence level of the reported intervals, including early stops, and of the half-interval that is the
 /// noise floor.
@@ -55,18 +55,18 @@ pub struct GateQuestion {
     pub metric: Option<Metric>,
     /// The smallest change that counts, as a share.
     pub margin: f64,
-    /// The noise floor of this series from its history, as a share; if `None`, that of the null arm.
+    /// The noise floor of this series from its history, as a share; if `None`, the null arm determines it.
     pub floor: Option<f64>,
 }
 
 /// The answer for a benchmark or a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GateAnswer {
-    /// Worse by more than margin and noise floor, in screening and in confirmation.
+    /// The benchmark is worse by more than the margin and the noise floor, in screening and in confirmation.
     Worse,
-    /// Not worse by more than the margin.
+    /// The benchmark is not worse by more than the margin.
     NotWorse,
-    /// Neither could be shown in the available time.
+    /// Neither could be shown within the available time.
     CannotTell,
 }
 
@@ -77,11 +77,12 @@ pub struct GateFinding {
     pub answer: GateAnswer,
     /// The metric by which it was judged.
     pub metric: Metric,
-    /// Head / base over all rounds with a 95 % interval; of the confirmation alone if there was one.
+    /// Head / base over all rounds with a 95 % interval; over the rounds of confirmation alone if there were
+    /// any.
     pub ratio: Option<Estimate>,
     /// Base's copy against base over all rounds.
     pub null_arm: Option<Estimate>,
-    /// How much two copies of base certainly differ, as a share; 0 if nothing shows it.
+    /// How much two copies of base certainly differ, as a share; 0 if no difference was shown.
     pub copies_apart: f64,
     /// The noise floor that a change had to exceed, as a share.
     pub floor: f64,
@@ -89,7 +90,7 @@ pub struct GateFinding {
     pub rounds: usize,
     /// Number of rounds of confirmation.
     pub confirmation_rounds: usize,
-    /// Whether it looked worse in screening.
+    /// Whether the benchmark looked worse in screening.
     pub looked_worse: bool,
     /// For [`GateAnswer::CannotTell`]: the total number of rounds that would probably decide.
     pub rounds_to_decide: Option<u64>,
@@ -98,7 +99,7 @@ pub struct GateFinding {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
     Screening,
-    /// With the number of rounds at which it became a candidate.
+    /// The benchmark is being measured again; it became a candidate at this number of rounds.
     Confirming(usize),
     Decided(GateAnswer),
 }
@@ -139,8 +140,8 @@ impl Gate {
         }
     }
 
-    /// Declares this to be one of `parts` parts of a suite, each measured separately: all of them together
-    /// have the error rate of the suite.
+    /// Declares this gate to be one of `parts` parts of a suite that are measured separately. All parts
+    /// together have the error rate of the suite.
     #[must_use]
     pub fn one_of(mut self, parts: usize) -> Gate {
         self.share = 1.0 / parts.max(1) as f64;
@@ -164,8 +165,8 @@ impl Gate {
         matches!(self.suite[benchmark].state, State::Confirming(_))
     }
 
-    /// Adds a round of a benchmark. A decided benchmark is not changed: the round was made for another metric
-    /// of the same runs.
+    /// Adds a round of a benchmark. A benchmark that is already decided doesn't change: the round was made
+    /// for another metric of the same runs.
     pub fn add(&mut self, benchmark: usize, round: &GateRound) {
         let one = &mut self.suite[benchmark];
         match one.state {
@@ -185,8 +186,8 @@ impl Gate {
         self.look(&ready, false);
     }
 
-    /// Makes the last analysis of screening, with the rest of the allowance, because its time is over.
-    /// Candidates go on to confirmation.
+    /// Makes the last analysis of screening, with the rest of the allowance, because the time for screening
+    /// is over. Candidates go on to confirmation.
     pub fn end_screening(&mut self) {
         let ready: Vec<bool> = self
             .suite
@@ -228,7 +229,7 @@ impl Gate {
         }
     }
 
-    /// Analyses fresh rounds.
+    /// Analyses the rounds of confirmation.
     fn confirmed(&mut self, ready: &[bool], last: bool) {
         let confirming = self
             .suite
@@ -267,9 +268,9 @@ impl Gate {
         benjamini_hochberg(&p_values, allowance(self.share * CANDIDATES, number, last))
     }
 
-    /// Returns whether any program differs from itself by more than the margin: then the cause is the machine
-    /// or the benchmark, and no verdict can be given. A benchmark that is worse by far more than its copies
-    /// differ keeps its verdict, and is not counted.
+    /// Returns whether any program differs from itself by more than the margin. In that case the cause is the
+    /// machine or the benchmark, and no verdict can be given. A benchmark that is worse by far more than its
+    /// copies differ keeps its verdict, and is not counted.
     pub fn null_arm_fails(&self) -> bool {
         let p_values: Vec<f64> = self
             .suite
@@ -283,7 +284,7 @@ impl Gate {
         benjamini_hochberg(&p_values, self.share * NULL_ARM).contains(&true)
     }
 
-    /// Returns the result for each benchmark; undecided ones can't be told.
+    /// Returns the result for each benchmark; undecided ones have [`GateAnswer::CannotTell`].
     pub fn findings(&self) -> Vec<GateFinding> {
         self.suite.iter().map(One::finding).collect()
     }
@@ -341,13 +342,14 @@ impl One {
         beyond(&samples.pairs(), limit, self.alpha()).less
     }
 
-    /// Returns the interval's error allowance now, since any earlier look could have ended it, too.
+    /// Returns the interval's error allowance at the current analysis. It is only a part of the whole, since
+    /// any earlier analysis could also have been the last.
     fn alpha(&self) -> f64 {
         allowance(1.0 - LEVEL, self.analyses, self.last)
     }
 
-    /// Returns the ratio with an interval such that the intervals at all looks together miss the true value
-    /// in 5 % of cases, widened by how much copies of the same program differ.
+    /// Returns the ratio with an interval, widened by how much copies of the same program differ. The
+    /// intervals of all analyses together miss the true value in 5 % of cases.
     fn ratio(&self, judged: &Samples, apart: f64) -> Option<Estimate> {
         let alpha = self.alpha();
         let Beyond { ratio, .. } = beyond(&judged.pairs(), self.question.margin, alpha);
@@ -362,8 +364,8 @@ impl One {
         })
     }
 
-    /// Returns whether it was confirmed as worse, and its interval is beyond the margin even if widened once
-    /// more by how much two copies of the program may differ.
+    /// Returns whether the benchmark was confirmed as worse, and its interval is still beyond the margin if
+    /// it is widened once more by how much two copies of the program may differ.
     fn is_worse_than_copies_differ(&self) -> bool {
         let finding = self.finding();
         let (Some(ratio), Some(copies)) = (finding.ratio, finding.null_arm) else {
@@ -411,8 +413,8 @@ impl One {
     }
 }
 
-/// Returns the error allowance of the `number`-th analysis: half of all is for those at fixed numbers of
-/// rounds, and the last one has the other half.
+/// Returns the error allowance of the `number`-th analysis. The analyses at fixed numbers of rounds share
+/// half of `all`, and the last analysis has the other half.
 fn allowance(all: f64, number: u32, last: bool) -> f64 {
     let number = f64::from(number.max(1));
     match last {
@@ -421,8 +423,8 @@ fn allowance(all: f64, number: u32, last: bool) -> f64 {
     }
 }
 
-/// Returns the number of rounds after which the interval, if it shrinks with their square root, is on one
-/// side of the margin.
+/// Returns the number of rounds after which the interval is on one side of the margin, assuming that it
+/// shrinks with the square root of their number.
 fn rounds_to_decide(ratio: &Estimate, margin: f64, rounds: usize) -> Option<u64> {
     let limit = margin.ln_1p();
     let (value, low, high) = (ratio.value.ln(), ratio.low.ln(), ratio.high.ln());
@@ -430,7 +432,7 @@ fn rounds_to_decide(ratio: &Estimate, margin: f64, rounds: usize) -> Option<u64>
         true => (value - low, value - limit),
         false => (high - value, limit - value),
     };
-    // Confirmation takes as many again, and early looks require a wider interval.
+    // Confirmation takes the same number of rounds again, and early analyses require a wider interval.
     let needed = rounds as f64 * (1.3 * half / room).powi(2) * 2.0;
     (needed.is_finite() && needed < 1e7).then_some(needed.ceil() as u64)
 }

@@ -1,9 +1,9 @@
-//! The runs of one benchmark, and the clock by which they are compared.
+//! The runs of one benchmark, and the clock for comparing them.
 
 use fathom_model::Metric;
 
-/// From this share of wall time on, wall times mostly differ by waits for a CPU, so they are compared without
-/// those (the same limit as in `bench`).
+/// The share of wall time from which on wall times differ mostly by waits for a CPU. They are then compared
+/// without these waits (the same limit as in `bench`).
 const WAIT_SHARE: f64 = 0.005;
 
 /// One run.
@@ -20,7 +20,7 @@ pub struct GateRun {
 pub struct GateRound {
     /// Runs of base, each using its own copy if head has one.
     pub base: [GateRun; 2],
-    /// Runs of head; the same one twice if it ran once.
+    /// Runs of head. If head ran once, both are the same run.
     pub head: [GateRun; 2],
 }
 
@@ -55,8 +55,8 @@ impl Samples {
         all
     }
 
-    /// The choice doesn't depend on the side of a run: the waits of most runs of both sides must be known
-    /// (they aren't for a program with children), and matter.
+    /// Returns the metric for comparing runs. The choice doesn't depend on the side of a run: the waits of
+    /// most runs of both sides must be known (they aren't for a program with children), and must matter.
     pub(super) fn metric(&self) -> Metric {
         let mostly_known = |runs: &[GateRun]| {
             let known = runs
@@ -77,7 +77,7 @@ impl Samples {
         }
     }
 
-    /// An unknown value is 0, and its pair is skipped.
+    /// Returns the values of `runs`. An unknown value is 0, and its pair is skipped.
     fn values(&self, runs: &[GateRun]) -> Vec<f64> {
         let metric = self.metric();
         let value = |run: &GateRun| match metric {
@@ -87,9 +87,10 @@ impl Samples {
         runs.iter().map(value).collect()
     }
 
-    /// Returns base and head, one pair per round: the geometric mean of the two runs of either. Common
-    /// properties of a round's runs, such as the memory pages of their files, would make two pairs of a round
-    /// similar, and an interval that treats them as two would be too narrow. 0 if one of the two is unknown.
+    /// Returns base and head, one pair per round: the geometric mean of the two runs of each. Common
+    /// properties of a round's runs, such as the memory pages of their files, would make two pairs of the
+    /// same round similar, and an interval that counted both would be too narrow. A value is 0 if one of the
+    /// two runs is unknown.
     pub(super) fn pairs(&self) -> Pairs {
         let both = |runs: &[GateRun]| -> Vec<f64> {
             let values = self.values(runs);
@@ -104,7 +105,7 @@ impl Samples {
         }
     }
 
-    /// Returns base and its own copy in the same round.
+    /// Returns base and its copy in the same round.
     pub(super) fn null_pairs(&self) -> Pairs {
         let all = self.values(&self.base);
         Pairs {
@@ -113,7 +114,7 @@ impl Samples {
         }
     }
 
-    /// The same as wall times.
+    /// Like [`Samples::null_pairs`], but returns wall times.
     pub(super) fn null_walls(&self) -> (Vec<f64>, Vec<f64>) {
         let walls = || self.base.iter().map(|run| run.value);
         (

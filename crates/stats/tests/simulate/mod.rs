@@ -1,5 +1,5 @@
-//! Simulated machines: values with known truth, from fixed seeds. Shared by the tests and the example that
-//! prints the table of error rates.
+//! Simulated machines: values with known truth, from fixed seeds. The tests and the example that prints the
+//! table of error rates share this module.
 #![allow(dead_code)] // Each user needs a part of it.
 
 pub(crate) mod rejected;
@@ -8,7 +8,7 @@ use fathom_model::Verdict;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Random numbers of the distributions used here.
+/// Generates random numbers of the distributions used here.
 pub(crate) struct Random(StdRng);
 
 impl Random {
@@ -45,7 +45,7 @@ impl Random {
 pub(crate) enum Noise {
     /// Independent runs, lognormal with a spread of 3 %.
     Independent,
-    /// The same, but every twentieth run takes 1 to 4 times as long.
+    /// Like `Independent`, but every twentieth run takes 1 to 4 times as long.
     Outliers,
     /// The machine gets 20 % slower from the first run to the last.
     Drift,
@@ -128,12 +128,13 @@ pub(crate) fn share(trials: u32, mut event: impl FnMut() -> bool) -> f64 {
     f64::from((0..trials).map(|_| u32::from(event())).sum::<u32>()) / f64::from(trials)
 }
 
-/// Returns the share that chance exceeds in one of 1,000 simulations if the true rate is `rate`.
+/// Returns the share of events that is exceeded by chance in one of 1,000 simulations if the true rate is
+/// `rate`.
 pub(crate) fn upper_limit(rate: f64, trials: u32) -> f64 {
     rate + 3.09 * (rate * (1.0 - rate) / f64::from(trials)).sqrt()
 }
 
-/// Distributions with one mode, none of which may be mistaken for two.
+/// Distributions with one mode, which must never be mistaken for two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     Normal,
@@ -176,15 +177,15 @@ impl Shape {
     }
 }
 
-/// Returns `n` values of which a share of 1 in `one_in` is higher by `sigmas` standard deviations (2 %).
+/// Returns `n` values, one in `one_in` of which is higher by `sigmas` standard deviations (2 %).
 pub(crate) fn mixture(n: usize, one_in: usize, sigmas: f64, random: &mut Random) -> Vec<f64> {
     (0..n)
         .map(|i| 1.0 + 0.02 * (random.normal() + if i % one_in == 0 { sigmas } else { 0.0 }))
         .collect()
 }
 
-/// Measures rounds until the stopping rule stops, at most `most`. Returns the round at which it claims a
-/// difference, and the direction (true: the subject takes longer).
+/// Measures at most `most` rounds, until the stopping rule ends the session. Returns the round at which it
+/// claims a difference, and the direction (true: the subject takes longer).
 pub(crate) fn stop_by_rule(
     noise: Noise,
     most: u32,
@@ -208,14 +209,14 @@ pub(crate) fn stop_by_rule(
 }
 
 /// Returns the result of a fixed number of rounds: `Some(true)` if it claims that the subject takes longer,
-/// `Some(false)` if less.
+/// `Some(false)` if it claims that the subject takes less time.
 pub(crate) fn claim(reference: &[f64], subject: &[f64]) -> Option<bool> {
     let allowance = fathom_stats::sequential::last(0.05, &[]);
     let paired = fathom_stats::paired_ratio(reference, subject, 0.95)?;
     (paired.p_value <= allowance.claim).then_some(paired.ratio.value > 1.0)
 }
 
-/// A wrong method: tests at 5 % after each round and stops at the first claim.
+/// Uses a wrong method, which tests at 5 % after each round and stops at the first claim.
 pub(crate) fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) -> bool {
     let (reference, subject) = measure(noise, Order::Rounds, most, 1.0, random);
     (6..=most).any(|n| {
@@ -226,7 +227,7 @@ pub(crate) fn stop_by_peeking(noise: Noise, most: usize, random: &mut Random) ->
     })
 }
 
-/// Runs one family of ten comparisons of which `real` differ by 3 %. Returns the numbers of true and false
+/// Runs one family of ten comparisons; `real` of them differ by 3 %. Returns the numbers of true and false
 /// claims.
 pub(crate) fn family(
     real: usize,

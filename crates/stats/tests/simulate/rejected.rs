@@ -1,5 +1,5 @@
-//! The rejected methods of comparison, to count how often each makes a false claim. Each returns whether it
-//! claims that the two samples differ.
+//! The rejected methods of comparison, used to count how often each makes a false claim. Each returns whether
+//! it claims that the two samples differ.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::erf::erfc;

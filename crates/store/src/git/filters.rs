@@ -1,5 +1,5 @@
-//! Detects changed files. Git compares them through filters, which are programs named in a configuration.
-//! Filters of the user's configuration run, those of the repository's don't.
+//! Detects changed files. Git compares files through filters, which are programs named in a configuration.
+//! Filters of the user's configuration run, filters of the repository's configuration don't.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::{GitError, answer, command, run};
 /// # Errors
 /// [`GitError`].
 pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
-    // Git would enter submodules with their own configuration.
+    // Git would run in submodules with their own configuration.
     let args = [
         "status",
         "--porcelain",
@@ -18,8 +18,8 @@ pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
         "--ignore-submodules=dirty",
     ];
     let mut command = command(folder);
-    // Appended to those already in the environment. `-c` can't be used, since it would misread a name with
-    // `=` in it.
+    // The settings are appended to those already in the environment. `-c` can't be used, since it would
+    // misread a name that contains `=`.
     let before = std::env::var("GIT_CONFIG_COUNT").ok();
     let before: usize = before.and_then(|count| count.parse().ok()).unwrap_or(0);
     let filters = the_users_filters(folder)?;
@@ -39,7 +39,8 @@ pub(super) fn is_dirty(folder: &Path) -> Result<bool, GitError> {
     Ok(false)
 }
 
-/// Returns, for each filter setting in the repository's configuration, that of the user or an empty one.
+/// Returns the user's value for each filter setting in the repository's configuration, or a value without
+/// effect if the user has none.
 fn the_users_filters(folder: &Path) -> Result<Vec<(String, String)>, GitError> {
     let asked = [
         "config",
@@ -75,8 +76,8 @@ fn the_users_filters(folder: &Path) -> Result<Vec<(String, String)>, GitError> {
     Ok(repositorys.into_iter().map(of_user).collect())
 }
 
-/// Returns the submodules that are checked out. Their paths come from the repository, and must stay in its
-/// folder.
+/// Returns the submodules that are checked out. Their paths come from the repository, so they must stay in
+/// its folder.
 fn submodules(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     let root = PathBuf::from(run(folder, &["rev-parse", "--show-toplevel"])?);
     let Ok(root) = root.canonicalize() else {

@@ -1,4 +1,4 @@
-//! Server and user, from the address, then the usual variables, then the password file.
+//! The server and the user: from the address, then from the usual variables, then from the password file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use tokio_postgres::config::Host;
 
 use crate::Error;
 
-/// The TLS mode, by the values of `sslmode`.
+/// The TLS mode, named after the values of `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Mode {
     Disable,
@@ -19,11 +19,11 @@ pub(crate) enum Mode {
     VerifyFull,
 }
 
-/// All settings of a connection. Has no `Debug`, since it holds the password.
+/// All settings of a connection. The type has no `Debug`, since it holds the password.
 pub(crate) struct Address {
     pub config: Config,
     pub mode: Mode,
-    /// File with the trusted certificates; the system's if absent.
+    /// File with the trusted certificates; `None` for the system's.
     pub root: Option<PathBuf>,
     pub schema: String,
     pub user: String,
@@ -31,8 +31,8 @@ pub(crate) struct Address {
     pub name: String,
 }
 
-/// Returns an address without its password. Everything up to the last `@` counts as user and password, so a
-/// password that wasn't escaped is hidden, too.
+/// Returns an address without its password. Everything up to the last `@` is treated as user and password, so
+/// even a password that wasn't escaped is hidden.
 pub(crate) fn redacted(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     let rest = match rest.rsplit_once('@') {
@@ -188,7 +188,7 @@ fn encryption(mode: Option<&str>, local: bool) -> Result<Mode, String> {
     })
 }
 
-/// Returns the socket folder of Debian's or PostgreSQL's own servers, otherwise this machine.
+/// Returns the socket folder of Debian's or PostgreSQL's own servers, or else this machine.
 fn usual_host() -> String {
     let there = |folder: &&str| Path::new(folder).join(".s.PGSQL.5432").exists();
     let folder = ["/var/run/postgresql", "/tmp"].into_iter().find(there);
@@ -220,7 +220,7 @@ fn unescaped(text: &str) -> Option<String> {
     String::from_utf8(plain).ok()
 }
 
-/// Returns host, port, database and user in the format of the password file.
+/// Returns the host, port, database and user, as the password file writes them.
 fn asked(config: &Config, user: &str) -> [String; 4] {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
@@ -244,15 +244,15 @@ fn asked(config: &Config, user: &str) -> [String; 4] {
     ]
 }
 
-/// Reads a password file only if no other user can read it, as in psql.
+/// Reads a password file, only if no other user can read it, as in psql.
 fn read_private(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let private = path.metadata().ok()?.mode() & 0o077 == 0;
     private.then(|| std::fs::read_to_string(path).ok())?
 }
 
-/// Returns the password of the first matching line: `host:port:database:user:password`. `*` matches all, `\:`
-/// and `\\` are escapes.
+/// Returns the password of the first matching line: `host:port:database:user:password`. `*` matches
+/// everything; `\:` and `\\` are escapes.
 fn password_of(file: &str, asked: &[String; 4]) -> Option<String> {
     let password = |line: &str| {
         let mut fields = vec![String::new()];

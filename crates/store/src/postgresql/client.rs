@@ -1,6 +1,6 @@
 //! A connection to a server, driven by the caller.
 //!
-//! For local sockets and networks alike, its bytes go through the guard of [`super::tls`].
+//! Both local sockets and networks send their bytes through the guard of [`super::tls`].
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -16,10 +16,10 @@ use tokio_postgres::{Error, Row};
 use super::guard::Limits;
 use super::tls::Connector;
 
-/// Reads and writes on the connection, and ends with it.
+/// A future that reads and writes on the connection until it ends.
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Reason for a failed connection.
+/// The reason for a failed connection.
 pub(super) enum Failed {
     System(io::Error),
     Server(Error),
@@ -38,21 +38,21 @@ impl From<Error> for Failed {
 }
 
 pub(super) struct Client {
-    /// Absent only during drop.
+    /// `None` only while dropping.
     client: Option<tokio_postgres::Client>,
     connection: Option<Connection>,
     runtime: Runtime,
 }
 
 impl Client {
-    /// Connects within the limits.
+    /// Connects, within the limits.
     pub(super) fn connect(
         mut config: Config,
         connector: Connector,
         limits: &Limits,
     ) -> Result<Client, Failed> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        // The connector does the library's work before TLS.
+        // The connector does what the library would do before TLS.
         config.ssl_mode(SslMode::Require);
         config.ssl_negotiation(SslNegotiation::Direct);
         let connecting = async {
@@ -87,8 +87,8 @@ impl Client {
         self.drive(async |client| client.query(statement, values).await)
     }
 
-    /// Runs a call together with the work of the connection. Returns the connection's error if there is one,
-    /// since the call only reports that it is closed.
+    /// Runs a call together with the work of the connection. If the connection has an error, returns that
+    /// one, since the call only reports that the connection is closed.
     fn drive<T>(
         &mut self,
         call: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,

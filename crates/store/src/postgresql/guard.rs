@@ -1,5 +1,5 @@
-//! Limits on a server: the time of a call, the length of a message, the bytes of an answer. The client
-//! library waits forever, and allocates any announced length.
+//! Limits on a server: the time of a call, the length of a message, and the bytes of an answer. The client
+//! library itself waits forever, and allocates any announced length.
 
 use std::future::Future;
 use std::io;
@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep};
 
-/// Limit before the login: names, salts, settings.
+/// The maximum size of a message before the login, in bytes: names, salts and settings.
 const MESSAGE_OF_STRANGERS: u64 = 64 << 10;
 const ALL_OF_STRANGERS: u64 = 1 << 20;
-/// Limit on a whole answer, for any number of messages: 200,000 series take about 30 MB.
+/// The maximum size of a whole answer in bytes, for any number of messages: 200,000 series take about 30 MB.
 const ANSWER: u64 = 256 << 20;
-/// PostgreSQL's default is 4,096. Each iteration takes a microsecond before the password is verified.
+/// The maximum number of SCRAM iterations; PostgreSQL's default is 4,096. Each takes a microsecond before the
+/// password is verified.
 const ITERATIONS: u64 = 1_000_000;
 
 /// Limits on one call, shared by the caller and the stream.
@@ -25,7 +26,7 @@ pub(super) struct Limits(Arc<Mutex<Allowed>>);
 #[derive(Default)]
 struct Allowed {
     until: Option<Instant>,
-    /// The allowed time, for messages.
+    /// The allowed time, for error messages.
     time: Duration,
     bytes: u64,
     is_let_in: bool,
@@ -44,7 +45,7 @@ impl Limits {
         });
     }
 
-    /// Marks the user as logged in, which allows longer answers.
+    /// Marks the user as logged in: longer answers are allowed from now on.
     pub(super) fn let_in(&self) {
         self.change(|allowed| allowed.is_let_in = true);
     }
@@ -53,7 +54,7 @@ impl Limits {
         self.change(|allowed| allowed.until)
     }
 
-    /// Returns the error after the time limit.
+    /// Returns the error for a call that exceeded its time limit.
     pub(super) fn too_late(&self) -> io::Error {
         let seconds = self.change(|allowed| allowed.time).as_secs_f64();
         let why = format!("the server did not answer within {seconds} s");
@@ -85,7 +86,7 @@ pub(super) struct Guard {
     /// Kind and length of the incoming message.
     head: Vec<u8>,
     left: u64,
-    /// Its text, until the login.
+    /// The text of the incoming message, until the login.
     text: Vec<u8>,
 }
 
@@ -157,7 +158,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Returns the body size of a message of this length, which includes itself.
+    /// Returns the size of a message's body. The announced `length` includes its own four bytes.
     fn begin(&self, length: i32, is_let_in: bool) -> io::Result<u64> {
         let most = match is_let_in {
             true => ANSWER,
@@ -165,7 +166,9 @@ impl Guard {
         };
         match u64::try_from(length) {
             Ok(length) if (4..=most).contains(&length) => Ok(length - 4),
-            _ => Err(wrong(&format!("it announces a message of {length} bytes"))),
+            _ => Err(wrong(&format!(
+                "it announces a message of invalid length (invalid length ({length} bytes))"
+            ))),
         }
     }
 
@@ -173,7 +176,7 @@ impl Guard {
         let kind = self.head.first().copied();
         self.head.clear();
         let text = std::mem::take(&mut self.text);
-        // The SCRAM message with the number of iterations.
+        // This SCRAM message contains the number of iterations.
         if let (Some(b'R'), Some(said)) = (kind, text.strip_prefix(&[0, 0, 0, 11])) {
             let said = String::from_utf8_lossy(said);
             let asked = said.split(',').find_map(|part| part.strip_prefix("i="));
@@ -186,7 +189,7 @@ impl Guard {
     }
 }
 
-/// Returns the error for a server that isn't PostgreSQL, or is malicious.
+/// Returns the error for a server that isn't PostgreSQL or is malicious.
 fn wrong(why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,

@@ -18,10 +18,10 @@ use self::guard::Limits;
 use crate::Error;
 use crate::database::{Access, Cell, Database, Row, Words};
 
-/// Oldest tested version.
+/// The oldest version that is tested.
 const OLDEST: i64 = 15;
 
-/// Time limit of a call, in addition to the time that a writer waits for others.
+/// The time limit of a call, in addition to the time that a writer waits for others.
 const CALL: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
@@ -31,7 +31,7 @@ pub(crate) struct Server {
     limits: Limits,
 }
 
-/// Connects. The first migration creates the schema.
+/// Connects to the server. The first migration creates the schema.
 pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
     let limits = Limits::default();
     let client = connect(&address, &limits, wait)?;
@@ -51,7 +51,7 @@ pub(crate) fn open(address: Address, wait: Duration) -> Result<Server, Error> {
             why,
         });
     }
-    // The name was validated: letters, digits and underscores.
+    // The name was validated: it contains only letters, digits and underscores.
     server.batch_as_is(&format!("SET search_path TO {}", server.address.schema))?;
     Ok(server)
 }
@@ -71,7 +71,7 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
     let connecting = move || {
         let _ = answer.send(Client::connect(config, connector, &shared)); // the caller may have given up
     };
-    // In a separate thread, since our timeout doesn't apply to name lookups.
+    // Connect in a separate thread, since our timeout doesn't apply to name lookups.
     let thread = std::thread::Builder::new().name("connect".to_owned());
     thread
         .spawn(connecting)
@@ -85,8 +85,8 @@ fn connect(address: &Address, limits: &Limits, wait: Duration) -> Result<Client,
 }
 
 impl Drop for Server {
-    /// The client sends the end message and waits for the end of the connection, which a server may delay.
-    /// Nothing depends on it.
+    /// Leaves the end to the client, which sends the end message and waits for the end of the connection. A
+    /// server may delay this, but nothing depends on it.
     fn drop(&mut self) {
         self.limits.begin(Duration::from_millis(200));
     }
@@ -239,7 +239,8 @@ impl<'a> FromSql<'a> for Cell {
     }
 }
 
-/// Returns the innermost cause, which is specific; "error connecting to server" isn't.
+/// Returns the innermost cause of an error, because it is specific. The outer text, "error connecting to
+/// server", isn't.
 fn last_cause(error: &tokio_postgres::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
@@ -248,7 +249,7 @@ fn last_cause(error: &tokio_postgres::Error) -> String {
     one_line(&cause.to_string())
 }
 
-/// Converts an error of the server or the system to a sentence. None of these texts contains a password.
+/// Converts an error of the server or the system to a sentence, which never contains a password.
 fn explain(error: &tokio_postgres::Error, address: &Address, wait: Duration) -> Error {
     let store = address.name.clone();
     let Some(said) = error.as_db_error() else {

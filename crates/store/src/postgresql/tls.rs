@@ -1,5 +1,5 @@
-//! TLS by rustls, with certificate checks by `sslmode`: `prefer` and `require` accept any certificate,
-//! `verify-ca` requires a trusted authority, `verify-full` also the host's name.
+//! TLS by rustls. Certificates are checked according to `sslmode`: `prefer` and `require` accept any
+//! certificate, `verify-ca` requires a trusted authority, and `verify-full` also the host's name.
 
 use std::future::Future;
 use std::io;
@@ -18,12 +18,12 @@ use super::address::{Address, Mode};
 use super::guard::{Guard, Limits};
 use crate::Error;
 
-/// Negotiates TLS or a plain connection with the server, and guards the stream. To the client library it
-/// looks like TLS, so both kinds of streams go through here.
+/// Negotiates TLS or a plain connection with the server, and guards the stream. To the client library, both
+/// look like TLS, so both kinds of streams go through here.
 #[derive(Clone)]
 pub(super) struct Connector {
     mode: Mode,
-    /// Absent if TLS is disabled.
+    /// `None` if TLS is disabled.
     tls: Option<tokio_rustls::TlsConnector>,
     /// Whether TLS starts with the first byte.
     direct: bool,
@@ -54,7 +54,7 @@ fn configuration(address: &Address) -> Result<ClientConfig, Error> {
             let authorities = authorities(trusted(address)?);
             let authorities = authorities.map_err(|error| wrong(error.to_string()))?;
             let mode = address.mode;
-            // The name is checked last, after all other checks succeeded.
+            // The name is checked last, after all other checks have succeeded.
             judged_by(move |shown| match shown.signed_by(&authorities) {
                 Err(rustls::Error::InvalidCertificate(
                     CertificateError::NotValidForName
@@ -68,7 +68,7 @@ fn configuration(address: &Address) -> Result<ClientConfig, Error> {
     config.map_err(|error| wrong(error.to_string()))
 }
 
-/// Loads the certificates of `sslrootcert`, otherwise those trusted by this machine.
+/// Loads the certificates of `sslrootcert`, or else the certificates that this machine trusts.
 fn trusted(address: &Address) -> Result<RootCertStore, Error> {
     let (found, whence) = match &address.root {
         Some(file) => {
@@ -86,7 +86,7 @@ fn trusted(address: &Address) -> Result<RootCertStore, Error> {
         true => Err(Error::Unusable {
             store: address.name.clone(),
             why: format!(
-                "{whence} contains no certificate that could be trusted; name a file with ?sslrootcert="
+                "{whence} contains no usable root certificate; name a file with ?sslrootcert="
             ),
         }),
         false => Ok(store),
@@ -113,7 +113,7 @@ impl Connector {
     }
 }
 
-/// A future handshake with a host.
+/// A handshake with a host that has not started yet.
 pub(super) struct Handshake(Connector, String);
 
 impl Handshake {
@@ -145,7 +145,7 @@ impl Handshake {
     }
 }
 
-/// Length of eight bytes, and the code of a TLS request.
+/// A TLS request: its length of eight bytes, and its code.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 impl<S> TlsConnect<S> for Handshake
@@ -179,7 +179,8 @@ enum Inner<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
-    /// Returns none: it requires parsing certificates, and only helps if `sslmode` trusts any certificate.
+    /// Doesn't support channel binding: it requires parsing certificates, and helps only if `sslmode` trusts
+    /// any certificate.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }

@@ -134,7 +134,7 @@ pub(crate) fn series_come_with_their_newest_points(place: &Place) {
 
 pub(crate) fn points_stay_the_same_when_they_are_sealed(place: &Place) {
     let mut store = place.store();
-    // In four steps, to get several chunks and a tail.
+    // Save in four steps, to get several chunks and a tail.
     for part in 0..4 {
         let drafts: Vec<Draft> = (part * 300..part * 300 + 300)
             .map(|n| draft(&[("parse", f64::from(n as u32)), ("print", 0.1)], n))
@@ -223,7 +223,7 @@ pub(crate) fn a_changed_environment_opens_a_segment(place: &Place) {
 
 pub(crate) fn a_clock_that_was_set_back_is_said_and_points_stay_sorted(place: &Place) {
     let mut store = place.store();
-    // The last one is in the next year.
+    // The last record is in the next year.
     let future = 24 * 365 + (fathom_store::date::now() - hour(0)) / 3_600_000;
     let drafts: Vec<Draft> = (100..699)
         .map(|n| draft(&[("parse", n as f64)], n))
@@ -425,7 +425,7 @@ pub(crate) fn a_bundle_moves_everything(place: &Place) {
 
     let elsewhere = Place::file();
     let mut other = elsewhere.store();
-    // The same benchmark was also measured there, under its old name.
+    // The same benchmark was also measured in the other store, under its old name.
     other.save(&draft(&[("old", 3.0)], 3)).unwrap();
     let loaded = other.load("all.bundle", bundle.as_slice()).unwrap();
     assert_eq!(
@@ -444,7 +444,7 @@ pub(crate) fn a_bundle_moves_everything(place: &Place) {
 
     let again = other.load("all.bundle", bundle.as_slice()).unwrap();
     assert_eq!((again.new, again.known), (0, 2));
-    // And back: only the record from there is new.
+    // In the other direction, only the record from that store is new.
     let mut back = Vec::new();
     let all = other.records(&Selector::All).unwrap();
     other.bundle(&all, "b", &mut back).unwrap();
@@ -488,7 +488,8 @@ pub(crate) fn a_bundle_that_was_cut_or_changed_is_refused(place: &Place) {
     }));
     assert!(newer.contains("update Fathom"), "{newer}");
     assert!(refused(b"text").contains("not a complete bundle"));
-    // A line of 100 MB in 500 kB; an invalid id of a record without its text.
+    // Refused bundles: a line of 100 MB in 500 kB, too many values, and an invalid id of a record without its
+    // text.
     let before_end = |more: String| {
         let changed = |text: String| text.replace("{\"end\"", &format!("{more}{{\"end\""));
         repacked(&changed)
@@ -534,7 +535,7 @@ pub(crate) fn writers_at_once_lose_nothing(place: &Place) {
     assert_eq!(store.info().unwrap().series, 9);
 }
 
-/// Returns values from the last to the first: with equal times, times that go backwards, known and unknown
+/// Returns drafts that are not in order: some have equal times, times that go backwards, and known or unknown
 /// commits. The commits are made at hour 1, 2, 3, ...
 fn mixed() -> Vec<Draft> {
     let known = |value: f64, hours: i64, commit: i64| {
@@ -627,7 +628,8 @@ pub(crate) fn a_copy_has_the_same_order(place: &Place) {
     for one in mixed() {
         first.save(&one).unwrap();
     }
-    // A clock that was set back: measured now, but earlier than the existing records.
+    // The clock was set back: this record was measured just now, but with an earlier time than the existing
+    // ones.
     let mut back = draft(&[("parse", 51.0)], 49);
     back.is_new = true;
     first.save(&back).unwrap();
@@ -636,7 +638,7 @@ pub(crate) fn a_copy_has_the_same_order(place: &Place) {
     first.save(&back).unwrap();
     let expected: Vec<f64> = MIXED.into_iter().chain([51.0, 52.0]).collect();
     assert_eq!(values(&mut first, "parse"), expected);
-    // More points with the same time, so that they are sealed in the copy.
+    // There are more points with the same time, so that they are sealed in the copy.
     let many: Vec<Draft> = (0..450)
         .map(|n| {
             let mut one = draft(&[("parse", 100.0 + n as f64)], 61 + n % 3);

@@ -1,4 +1,4 @@
-//! Tests points of real records, one of each kind (thinned).
+//! Tests the points of real records, one of each kind (reduced in size).
 
 use fathom_store::{Draft, NewPoint};
 
@@ -47,8 +47,8 @@ fn startup_has_first_output_and_exit_by_cache() {
 #[test]
 fn serve_has_its_start_and_each_load() {
     let points = points(include_str!("../fixtures/serve.json"));
-    // The first answer; throughput and CPU time of three closed loops, with a p99 if there was one; CPU time
-    // of the open loop.
+    // There are the first answer, the throughput and CPU time of three closed loops, each with a p99 if there
+    // was one, and the CPU time of the open loop.
     let first = find(&points, "first_answer");
     assert!((first.value - 0.188423302).abs() < 1e-12 && first.runs == 5);
     let throughput: Vec<_> = points
@@ -136,7 +136,7 @@ fn gate_has_what_head_takes_and_how_far_programs_are_from_themselves() {
     );
     let null = find(&all, "null_arm");
     assert_eq!((null.value, null.unit.as_str()), (0.99, "ratio"));
-    // If the machine is to blame, the times aren't the program's.
+    // If the null arm failed, the times say more about the machine than about the program.
     let blamed = points(&record("paired", true));
     assert_eq!((blamed.len(), blamed[0].metric.as_str()), (1, "null_arm"));
     assert_eq!(points(&record("best_of", false)), []);

@@ -1,5 +1,5 @@
-//! Tests stores in files: permissions, files that are not stores, and files that can't be used. Each gets an
-//! error, and no measurement is lost.
+//! Tests stores in files: permissions, files that are not stores, and files that can't be used. Each of these
+//! gives an error, and no measurement is lost.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -125,7 +125,7 @@ fn damage_is_said_wherever_it_is() {
     store.save_all(&drafts).unwrap();
     drop(store);
 
-    // Damages a byte of a record and one of sealed points, which the database does not detect.
+    // Damages a byte of a record and a byte of sealed points, which the database does not detect.
     let raw = rusqlite::Connection::open(place.path()).unwrap();
     for table in ["body", "chunk"] {
         let flip = format!(
@@ -182,7 +182,7 @@ fn a_pruned_file_is_smaller() {
     assert_eq!(place.path().metadata().unwrap().len(), after.bytes);
 }
 
-/// A separate file system, unmounted at the end; `None` if this process may not mount one.
+/// A separate file system, which is unmounted when it is dropped; `None` if this process may not mount one.
 struct Mounted(tempfile::TempDir);
 
 impl Mounted {

@@ -56,8 +56,8 @@ fn the_state_is_that_of_tracked_files() {
     assert!(detached.notes()[0].contains("detached"));
 }
 
-/// The configuration names a filter, a file watcher and a fetch, also in a submodule; there is a bare
-/// repository inside.
+/// The configuration names a filter, a file watcher and a program for fetching, also in a submodule. There is
+/// a bare repository inside.
 #[test]
 fn no_program_of_a_hostile_configuration_is_run() {
     let folder = repository();
@@ -73,7 +73,7 @@ fn no_program_of_a_hostile_configuration_is_run() {
          git config core.fsmonitor '{mark}; false'
          git config core.sshCommand '{mark}; false'"
     );
-    // Changed in the same second, with the same length: only the content differs.
+    // The file changes within the same second and keeps its length: only the content differs.
     let changed = "echo \"* filter=evil\" > .git/info/attributes; touch -d '2020-01-01' file";
     run(
         at,
@@ -129,7 +129,8 @@ fn no_program_of_the_repository_is_run() {
 fn a_commit_is_later_than_its_parent_whatever_the_clocks_said() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    // In the same second, a day earlier, and in order again.
+    // The second commit has the same time as the first, the third is a day earlier, and the last is in order
+    // again.
     run(
         at,
         "git init -q -b main .

@@ -1,5 +1,5 @@
-//! Tests malicious servers: each ends soon with a one-sentence error, for any response. A thread sends their
-//! bytes.
+//! Tests malicious servers: whatever their response, each attempt ends soon with a one-sentence error. A
+//! thread sends the server's bytes.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use fathom_store::{Location, SeriesFilter, Store};
 
 use crate::support::Place;
 
-/// Returns the error of opening a store on a server that treats its first connection this way.
+/// Opens a store on a server that handles its first connection with `server`, and returns the error.
 fn said(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) -> String {
     let place = serving(query, server);
     match Store::open(&place.location) {
@@ -28,7 +28,7 @@ fn serving(query: &str, server: impl FnOnce(&mut TcpStream) + Send + 'static) ->
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         server(&mut stream);
-        // Until the client disconnects.
+        // Read until the client disconnects.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let text = format!("postgres://joe:word@127.0.0.1:{port}/perf?connect_timeout=1&{query}");
@@ -111,13 +111,13 @@ const LATE: &str = "the server did not answer within 1 s";
 #[test]
 fn one_time_out_is_for_the_whole_handshake() {
     assert!(said("", |_| {}).contains(LATE));
-    // Accepts TLS, then sends nothing.
+    // The server accepts TLS, then sends nothing.
     let quiet_tls = |stream: &mut TcpStream| {
         heard(stream, false);
         stream.write_all(b"S").unwrap();
     };
     assert!(said("sslmode=require", quiet_tls).contains(LATE));
-    // Sends a byte now and then, so that there is always progress.
+    // The server sends a byte now and then, so that there is always progress.
     let drips = |stream: &mut TcpStream| {
         heard(stream, false);
         let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
@@ -130,7 +130,7 @@ fn one_time_out_is_for_the_whole_handshake() {
         }
     };
     assert!(said("sslmode=disable", drips).contains(LATE));
-    // The whole handshake exceeds the time, although each step is faster.
+    // The whole handshake exceeds the time limit, although each step is faster.
     let slow_steps = |stream: &mut TcpStream| {
         heard(stream, false);
         stream.write_all(b"N").unwrap();
@@ -152,14 +152,17 @@ fn lengths_and_numbers_are_bounded_before_the_password_is() {
     let wrong = "it does not answer like PostgreSQL: ";
     for length in [1u32 << 30, u32::MAX, 3, 0, 70_000] {
         let said = says(announced(b'R', length, &[0; 4]));
-        let expected = format!("{wrong}it announces a message of {} bytes", length as i32);
+        let expected = format!(
+            "{wrong}it announces a message of invalid length ({} bytes)",
+            length as i32
+        );
         assert!(said.contains(&expected), "{length}: {said}");
         assert!(
             said.contains("joe@127.0.0.1:") && !said.contains('\n'),
             "{said}"
         );
     }
-    // Logs the user in, then sends settings without end.
+    // The server logs the user in, then sends settings without end.
     let flood = [
         message(b'R', &[0; 4]),
         message(b'S', &[b'a'; 60_000]).repeat(20),
@@ -202,7 +205,7 @@ fn wrong_answers_are_said() {
         answered(stream, &announced(b'D', 1 << 30, &[0, 1]));
     });
     assert!(
-        huge.contains("it announces a message of 1073741824 bytes"),
+        huge.contains("it announces a message of invalid length (1073741824 bytes)"),
         "{huge}"
     );
     // Rows with a different number of columns, with cells longer than their row, or of another type.
@@ -252,7 +255,7 @@ fn what_a_server_says_is_one_escaped_line_of_bounded_length() {
     }
 }
 
-/// Returns the error of opening a store on a server on a local socket.
+/// Opens a store on a server at a local socket, and returns the error.
 fn said_locally(server: impl FnOnce(&mut UnixStream) + Send + 'static) -> String {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
@@ -279,7 +282,7 @@ fn through_a_local_socket_lengths_and_times_are_bounded_too() {
             .unwrap();
     });
     assert!(
-        before.contains("it announces a message of 2147483647 bytes"),
+        before.contains("it announces a message of invalid length (2147483647 bytes)"),
         "{before}"
     );
     let after = said_locally(|stream| {
@@ -290,7 +293,7 @@ fn through_a_local_socket_lengths_and_times_are_bounded_too() {
             .unwrap();
     });
     assert!(
-        after.contains("it announces a message of 2147483647 bytes"),
+        after.contains("it announces a message of invalid length (2147483647 bytes)"),
         "{after}"
     );
     let silent = said_locally(|stream| {

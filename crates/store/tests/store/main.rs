@@ -11,8 +11,8 @@ mod servers;
 mod support;
 mod writers;
 
-/// Runs every case: in one test each on SQLite, and in a single test on PostgreSQL, which takes seconds to
-/// start.
+/// Runs every case. Each case is a separate test on SQLite. On PostgreSQL, which takes seconds to start, all
+/// cases are a single test.
 macro_rules! on_both {
     ($($case:ident),* $(,)?) => {
         mod on_sqlite {

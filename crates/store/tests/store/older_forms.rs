@@ -1,5 +1,5 @@
-//! Tests that stores from older versions of Fathom stay readable. `tests/fixtures` has one of each schema
-//! version. These files never change: a new version adds files.
+//! Tests that stores from older versions of Fathom stay readable. `tests/fixtures` has one store for each
+//! schema version. These files never change: a new version adds a file.
 
 use std::io::{Read, Write};
 
@@ -93,8 +93,8 @@ fn servers_of_every_form_are_read() {
     }
 }
 
-/// The statements with which a Fathom of version 1 saves. It had the store open while this one migrated it,
-/// and its records are ordered by their time.
+/// Uses the statements with which a Fathom of version 1 saves. Such a Fathom may have the store open while
+/// this one migrates it; its records are ordered by their time.
 #[test]
 fn a_fathom_that_has_the_store_open_meanwhile_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Stores on the tests' PostgreSQL server.
+//! Stores on the PostgreSQL server that the tests share.
 
 use fathom_store::Location;
 pub(crate) use fathom_test_postgres::{PASSWORD, Server};

@@ -1,4 +1,4 @@
-//! Tests stores on servers that can't be reached, refuse, or hold other data; and TLS.
+//! Tests stores on servers that can't be reached, refuse the user, or hold other data. Also tests TLS.
 
 use fathom_store::Location;
 
@@ -7,7 +7,7 @@ use crate::support::{Place, draft, values};
 
 #[test]
 fn a_server_that_is_not_there_is_said() {
-    // The first port has no listener and is never assigned to a connection.
+    // Port 1 has no listener and is never assigned to a connection.
     let port = 1;
     let place = Place::at(
         Location::parse(&format!("postgres://joe:{PASSWORD}@127.0.0.1:{port}/perf")).unwrap(),
@@ -110,7 +110,7 @@ fn servers_that_refuse_are_understood() {
         "the connection is still good"
     );
 
-    // The socket, which needs no password, and the loss of the server.
+    // Connect by the socket, which needs no password; later the server is lost.
     let folder = server.socket().display().to_string().replace('/', "%2F");
     let text = format!(
         "postgres://fathom@{folder}:{}/postgres?schema=used&sslmode=require",

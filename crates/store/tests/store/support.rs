@@ -10,7 +10,7 @@ use serde_json::json;
 /// A place without a store yet.
 pub(crate) struct Place {
     pub location: Location,
-    /// Removed at the end.
+    /// The folder, which is removed at the end.
     _folder: tempfile::TempDir,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn bench(benchmarks: &[(&str, f64)], time: i64, kernel: &str) -> Stri
     .to_string()
 }
 
-/// Returns the same as a draft, with a revision made from the number of the hour.
+/// Like [`bench`], but returns a draft, with a revision derived from the number of the hour.
 pub(crate) fn draft(benchmarks: &[(&str, f64)], hours: i64) -> Draft {
     let mut draft = Draft::of(bench(benchmarks, hour(hours), "Linux 6.18")).unwrap();
     let id = format!("{hours:040x}");

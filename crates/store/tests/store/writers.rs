@@ -1,4 +1,4 @@
-//! Tests that a killed writer loses no saved record.
+//! Tests that killing a writer loses no saved record.
 
 use std::io::Write;
 use std::io::{BufRead, BufReader};
@@ -68,7 +68,8 @@ fn saves_until_it_is_killed() {
     }
 }
 
-/// Limits the size of a file, as a full disk would: each write of a save reaches the limit once.
+/// Limits the size of the store's file to simulate a full disk. The limit increases by one page each time, so
+/// that every write of a save fails once.
 #[test]
 fn wherever_the_disk_is_full_what_was_saved_is_there() {
     let place = Place::file();
@@ -86,7 +87,8 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
             .env(STORE, place.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // SAFETY: both are system calls, which are allowed between fork and exec, with values of our own.
+        // SAFETY: both are system calls that are allowed between fork and exec, and their arguments are local
+        // values.
         unsafe {
             use std::os::unix::process::CommandExt;
             writer.pre_exec(move || {
@@ -120,7 +122,7 @@ fn wherever_the_disk_is_full_what_was_saved_is_there() {
                 "{pages}: {one}"
             );
         }
-        // With enough space again.
+        // Now with enough space.
         let mut store = place.store();
         let records = store.records(&Selector::All).unwrap();
         for id in &saved {

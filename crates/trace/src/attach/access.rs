@@ -1,9 +1,9 @@
-//! Whether the real user may trace a process.
+//! Checks whether the real user may trace a process.
 //!
-//! Fathom's own file may have capabilities that allow it to observe everyone. Therefore a thread that has
-//! dropped the capabilities its user doesn't have asks the kernel: reading the memory of another process
-//! requires the right to attach to it (`PTRACE_MODE_ATTACH_REALCREDS`): the same user, a dumpable process,
-//! and the checks of the kernel's security modules (Yama).
+//! Fathom's own file may have capabilities that allow it to observe every process. The check therefore runs
+//! on a thread that has dropped all capabilities that its user doesn't have. The thread reads the memory of
+//! the other process, which requires the right to attach to it (`PTRACE_MODE_ATTACH_REALCREDS`). The kernel
+//! grants this right only for a dumpable process of the same user, and if its security modules (Yama) agree.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use crate::error::AttachError;
 use crate::sample::parse;
 
-/// Returns a descriptor of the process, and its name.
+/// Checks that the real user may trace the process. Returns a descriptor of the process, and its name.
 pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
     /// The kernel's `PF_KTHREAD`.
     const OF_KERNEL: u64 = 0x0020_0000;
@@ -60,7 +60,7 @@ pub(super) fn check(pid: u32) -> Result<(OwnedFd, String), AttachError> {
 /// Returns the reason for the refusal, as far as it can be determined.
 fn refusal(pid: u32, name: String, status: &str) -> AttachError {
     let owner = parse::status_number(status, "Uid:").unwrap_or(0);
-    // SAFETY: returns a number of this process.
+    // SAFETY: getuid only returns this process's user id.
     let own = unsafe { libc::getuid() };
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let why = match scope.trim() {
@@ -68,9 +68,9 @@ fn refusal(pid: u32, name: String, status: &str) -> AttachError {
         scope @ ("1" | "2" | "3") => format!(
             "kernel.yama.ptrace_scope is {scope}, so only {}; use sudo, or sudo sysctl kernel.yama.ptrace_scope=0",
             match scope {
-                "1" => "a parent traces its children",
+                "1" => "a parent may trace its children",
                 "2" => "root traces others",
-                _ => "no process may trace another one until the machine restarts",
+                _ => "rebooting the machine makes tracing possible",
             }
         ),
         _ => {
@@ -119,14 +119,14 @@ pub(super) fn may_trace(pids: &[u32]) -> Result<Vec<bool>, AttachError> {
         Err(panic) => std::panic::resume_unwind(panic),
     };
     asked.map_err(|error| AttachError::System {
-        what: "giving up capabilities before the rights",
+        what: "giving up capabilities before checking access",
         pid: pids.first().copied().unwrap_or(0),
         error,
     })
 }
 
-/// Leaves this thread only its user's capabilities: for root all, for others the ambient ones, which are
-/// inherited from program to program (and not kept if a file grants its own).
+/// Drops all capabilities of this thread except those of its user. Root keeps all; others keep the ambient
+/// ones, which are inherited from program to program (and cleared if a file grants its own).
 fn give_up_capabilities() -> io::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3`.
     const VERSION: u32 = 0x2008_0522;
@@ -142,13 +142,13 @@ fn give_up_capabilities() -> io::Result<()> {
         permitted: u32,
         inheritable: u32,
     }
-    // SAFETY: returns a number of this process.
+    // SAFETY: getuid only returns this process's user id.
     if unsafe { libc::getuid() } == 0 {
         return Ok(());
     }
     let kept = (0..64u64).filter(|capability| {
         let is_set = libc::PR_CAP_AMBIENT_IS_SET as libc::c_ulong;
-        // SAFETY: queries a set of this thread; an unknown number is refused.
+        // SAFETY: queries the ambient capabilities of this thread; an unknown number is refused.
         unsafe { libc::prctl(libc::PR_CAP_AMBIENT, is_set, *capability, 0, 0) == 1 }
     });
     let kept = kept.fold(0u64, |all, capability| all | 1 << capability);
@@ -162,15 +162,16 @@ fn give_up_capabilities() -> io::Result<()> {
         pid: 0,
     };
     let sets = [half(kept as u32), half((kept >> 32) as u32)];
-    // SAFETY: both are live and of the third version's layout; the call affects this thread only.
+    // SAFETY: both arguments are live and have the layout of the third version; the call affects only this
+    // thread.
     match unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
     }
 }
 
-/// Tries to read the byte at address 0, where no program has memory: the kernel checks the permission before
-/// it finds that.
+/// Tries to read the byte at address 0, which no program maps: the kernel checks the permission before it
+/// notices this.
 fn may_read(pid: u32) -> bool {
     let mut byte = 0u8;
     let here = libc::iovec {
@@ -181,7 +182,7 @@ fn may_read(pid: u32) -> bool {
         iov_base: std::ptr::null_mut(),
         iov_len: 1,
     };
-    // SAFETY: writes at most one byte to a live one; the other address belongs to the other process.
+    // SAFETY: writes at most one byte, to a live variable; the other address belongs to the other process.
     let read =
         unsafe { libc::process_vm_readv(pid as i32, &raw const here, 1, &raw const there, 1, 0) };
     read != -1 || io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
@@ -216,7 +217,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            // SAFETY: returns a number of this thread.
+            // SAFETY: gettid only returns this thread's id.
             send.send(unsafe { libc::gettid() } as u32)
                 .expect("it is awaited");
             _ = ended.recv();

@@ -16,18 +16,19 @@ use crate::sample::parse;
 pub(crate) struct FoundProcess {
     /// Its process or thread id.
     pub pid: u32,
-    /// Its parent; `None` for the process that is attached to.
+    /// Its parent; `None` for the process attached to.
     pub parent: Option<u32>,
 }
 
-/// A thread that was followed although that wasn't allowed, or may not have been.
+/// A thread that was followed although this was not allowed, or may not have been allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Its process.
     pub pid: u32,
     /// Its process or thread id.
     pub tid: u32,
-    /// Whether its process has privileges that the user doesn't have; otherwise it has ended.
+    /// Whether its process has privileges that the user doesn't have. If false, the process has ended, so
+    /// this isn't known.
     pub has_rights: bool,
 }
 
@@ -36,14 +37,14 @@ pub(crate) struct LeftOut {
 pub(crate) struct Found {
     /// All followed processes.
     pub processes: Vec<FoundProcess>,
-    /// Threads of all of them, by process and thread id.
+    /// Threads of all followed processes, by process and thread id.
     pub threads: Vec<(u32, u32)>,
     /// Processes that listen for connections.
     pub listening: Vec<u32>,
     known: HashSet<u32>,
     /// Descendants that the user may not trace.
     refused: HashSet<u32>,
-    /// Threads that were followed when their process may have had privileges of its own.
+    /// Threads that were followed while their process may have had privileges of its own.
     left_out: Vec<LeftOut>,
 }
 
@@ -86,8 +87,8 @@ impl Found {
         self.threads[before..].to_vec()
     }
 
-    /// Searches until nothing is new: each search finds what not yet followed threads created during the
-    /// previous one. `follow` gets the process id and thread id of each new thread.
+    /// Repeats the search until it finds nothing new: threads that are not yet followed may create others
+    /// during a search. `follow` gets the process id and thread id of each new thread.
     pub(crate) fn search_all(
         &mut self,
         root: u32,
@@ -107,9 +108,9 @@ impl Found {
         Ok(())
     }
 
-    /// Checks again. A process that executed a program with its own privileges between being found and being
-    /// followed did so unseen, so nothing stopped following it. For a process that has ended by now, this
-    /// can't be determined.
+    /// Checks the permissions again. A process may have executed a program with its own privileges after it
+    /// was found and before it was followed. No one saw this, so the process is still followed. If the
+    /// process has ended since, this can't be determined.
     fn ask_again(&mut self) {
         let pids: Vec<u32> = self.processes.iter().map(|one| one.pid).collect();
         let allowed = access::may_trace(&pids).unwrap_or_default();
@@ -125,7 +126,7 @@ impl Found {
                 has_rights,
             }));
             self.threads.retain(|(of, _)| *of != pid);
-            // The process that is attached to stays the root.
+            // The process attached to remains the root.
             self.processes
                 .retain(|one| one.pid != pid || one.parent.is_none());
             self.refused.insert(pid);
@@ -214,7 +215,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .expect("there is a shell");
-        // Its line signals that it has created its child.
+        // The process prints a line once it has created its child.
         let mut line = [0];
         let mut out = shell.stdout.take().expect("it was asked for");
         out.read_exact(&mut line).expect("it writes a line");
@@ -225,7 +226,7 @@ mod tests {
         let mut all = Found::default();
         all.search(own);
         for process in found.processes.iter().rev() {
-            // SAFETY: a signal to our child and to its own child, neither of which has been reaped.
+            // SAFETY: sends a signal to our child and to its own child, neither of which has been reaped.
             unsafe { libc::kill(process.pid as i32, libc::SIGKILL) };
         }
         shell.wait().expect("it was killed");

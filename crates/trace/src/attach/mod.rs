@@ -1,8 +1,8 @@
 //! Observes a running process for a while.
 //!
 //! The process is neither stopped nor changed: the kernel's recording of it is turned on and off again, or
-//! its files in `/proc` are read. It continues when Fathom ends for any reason: everything that was turned on
-//! belongs to descriptors, which the kernel closes.
+//! its files in `/proc` are read. If Fathom ends for any reason, the process continues: everything that was
+//! turned on belongs to descriptors, which the kernel closes.
 
 mod access;
 pub(crate) mod found;
@@ -34,7 +34,7 @@ impl Target {
     /// Returns the process with this id, if the real user of this process may trace it.
     ///
     /// # Errors
-    /// [`AttachError`], with what would help.
+    /// [`AttachError`], with a remedy.
     pub fn find(pid: u32) -> Result<Self, AttachError> {
         let (pidfd, name) = access::check(pid)?;
         Ok(Self { pid, name, pidfd })
@@ -60,12 +60,12 @@ impl Target {
     }
 }
 
-/// Returns limits from now on, for this duration.
+/// Returns limits that start now and last for this duration.
 pub(crate) fn limits(time: Duration, options: &TraceOptions) -> Limits {
     Limits::start(Some(time), options.stop.clone())
 }
 
-/// Adds to the trace what is known of the target beyond the observation of its threads.
+/// Adds to the trace what is known of the target apart from the observation of its threads.
 pub(crate) fn complete(
     trace: &mut Trace,
     before: &Readings,

@@ -1,6 +1,6 @@
 //! The kernel's counts for each thread, at the beginning and at the end.
 //!
-//! They cover a thread's whole life; the difference covers the observed time.
+//! The counts cover a thread's whole life; their difference covers the observed time.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,14 +17,14 @@ pub(crate) struct Reading {
     pub state: u8,
     /// The system call that it is in.
     pub doing: Option<Doing>,
-    /// CPU time and time in the run queue, ns.
+    /// CPU time, ns; the next field is the time in the run queue.
     pub on_cpu: u64,
     pub ready: u64,
-    /// Number of turns on a CPU.
+    /// Number of times it was scheduled on a CPU.
     pub turns: u64,
-    /// Minor and major page faults.
+    /// Numbers of minor and major page faults.
     pub faults: (u64, u64),
-    /// Voluntary and involuntary switches.
+    /// Numbers of voluntary and involuntary switches.
     pub switches: (u64, u64),
 }
 
@@ -109,13 +109,14 @@ impl Readings {
         }
     }
 
-    /// Returns one of the readings.
+    /// Returns the reading of this thread, if there is one.
     pub(crate) fn get(&self, tid: u32) -> Option<&Reading> {
         self.threads.get(&tid)
     }
 }
 
-/// Reduces counts of whole lives to the observed time, and adds what is known of threads that continue.
+/// Reduces the counts, which cover whole lives, to the observed time, and adds what is known of threads that
+/// continue.
 pub(super) fn complete(trace: &mut Trace, before: &Readings, after: &Readings) {
     let by_counts = trace.tier == Some(Tier::Sample);
     let mut cpu_ns = 0;
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(counts, (Some(20), Some(500)));
         assert_eq!(goes_on.voluntary_switches, Some(7));
         assert_eq!(goes_on.name, "worker");
-        // For a thread that ended, the records hold the counts of its life.
+        // For a thread that ended, its records contain the counts of its whole life.
         let mut ended = Thread {
             ended_ns: Some(1),
             on_cpu_ns: Some(300),
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn own_counts_can_be_read() {
         let own = std::process::id();
-        // SAFETY: returns a number of this thread.
+        // SAFETY: gettid only returns this thread's id.
         let tid = unsafe { libc::gettid() } as u32;
         let reading = read_thread(own, tid).expect("it runs");
         assert_eq!((reading.state, reading.doing), (b'R', None));

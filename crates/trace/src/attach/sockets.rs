@@ -1,7 +1,7 @@
 //! The existing sockets and their peers.
 //!
-//! If a program was observed from its start, calls have shown this; for a running program, the kernel's
-//! tables do. Reading them takes some milliseconds if there are thousands.
+//! If a program is observed from its start, its calls show them. For a program that is already running, the
+//! kernel's tables show them. Reading these takes some milliseconds if there are thousands of sockets.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Turns records and tables into a trace.
 //!
-//! It is fed bytes and decoded rows, and holds no descriptor.
+//! This module processes bytes and decoded rows, and holds no descriptors.
 
 mod rows;
 mod waited;
@@ -58,16 +58,16 @@ pub(crate) struct Collector {
     rows: Vec<SyscallRow>,
     off_cpu: Vec<OffCpuRow>,
     survivors: usize,
-    /// Processes that are alive at the end continue.
+    /// Whether processes that are alive at the end of the trace continue to run.
     goes_on: bool,
     /// Threads that have ended and whose ids have not been reused.
     pub ended: HashSet<Who>,
-    /// Processes that were no longer followed because a program gave them privileges.
+    /// Processes that are no longer followed because a program gave them privileges.
     pub with_rights: Vec<u32>,
     /// Processes that had privileges, or may have had them, when they were added, and their descendants:
     /// nothing is recorded for them.
     left_out: HashSet<u32>,
-    /// Processes that have executed a program since this was emptied, if that is needed.
+    /// Processes that have executed a program since this list was last emptied; `None` if no one needs it.
     pub execed: Option<Vec<u32>>,
     /// Receives the ids of processes that may write maps of names.
     pub name_maps: Option<Arc<NameMaps>>,
@@ -114,7 +114,7 @@ impl Collector {
         new
     }
 
-    /// Adds the processes found in a running tree, which is observed from `start` on.
+    /// Adds the processes found in a running tree, which is observed from `start`.
     pub(crate) fn attach(&mut self, start: u64, found: &Found) {
         (self.start, self.started, self.goes_on) = (start, true, true);
         for process in &found.processes {
@@ -213,7 +213,7 @@ impl Collector {
     }
 
     /// Processes one record of the ring of stacks, after the earlier records of the other ring. A call that
-    /// was both on and off a CPU gives both kinds.
+    /// was both on and off a CPU yields both kinds of stack.
     pub(crate) fn stack(&mut self, bytes: &[u8]) -> Vec<RawStack> {
         let Some(decoded) = StackRecord::decode(bytes) else {
             self.unreadable += 1;
@@ -226,8 +226,9 @@ impl Collector {
         decoded.seen(self.objects.remove(&at).as_ref())
     }
 
-    /// Returns the object of a call: its path argument, else the target of its descriptor. Counts the path
-    /// for `ns` of such calls, of which this one `took` a part.
+    /// Returns the object of a call: its path argument, or else the target of its descriptor. If `ns` isn't
+    /// 0, this call represents that much time of calls with a path, and the path is counted with it; `took`
+    /// is the call's own duration.
     fn object(
         &mut self,
         event: &DescriptorEvent<'_>,
@@ -240,7 +241,7 @@ impl Collector {
             return Some(self.names.kind(pid, fd)?.text().into());
         }
         let named = descriptor_events::path(&self.names, event, flags);
-        // Its own record has already moved the folder to which it is relative.
+        // The call's own record has already changed the directory to which its path is relative.
         let cwd = self.names.cwd(pid).filter(|_| calls::name(nr) == "chdir");
         let path: Arc<str> = without_steps_up(cwd.unwrap_or(&named)).into();
         if ns > 0 {
@@ -356,7 +357,7 @@ impl Collector {
         if exec.old_tid != who.tid {
             let tid = exec.old_tid;
             self.thread(Who { tid, ..who }, time).ended_ns = Some(at_ns);
-            // The work of the first thread before it was replaced keeps its own row.
+            // The first thread's work before it was replaced keeps its own row.
             self.thread_at.insert(who.tid, self.threads.len());
             self.threads.push(Thread {
                 pid: who.pid,
@@ -536,7 +537,7 @@ impl Collector {
         thread.on_cpu_ns = Some(a.on_total + running);
     }
 
-    /// Attributes the data moved on descriptors that were never closed to their files.
+    /// For descriptors that were never closed, attributes the data that moved through them to their files.
     fn settle(&mut self, calls: &HashMap<CallKey, CallTotals>, end: u64) {
         let mut moved: HashMap<(Who, i32), Moved> = HashMap::new();
         let mut first_output: HashMap<u32, u64> = HashMap::new();
@@ -570,7 +571,8 @@ impl Collector {
     /// Returns the collected trace; the caller adds tier, duration, end, accounts and the kernel's losses.
     pub(crate) fn trace(self) -> Trace {
         let mut not_visible = vec![
-            "work without system calls: by io_uring, and on mapped files (their disk waits are shown outside calls)"
+            "work done without system calls: through io_uring, and on mapped files (their disk waits are shown \
+             outside calls)"
                 .to_owned(),
         ];
         if !self.goes_on {
@@ -582,8 +584,8 @@ impl Collector {
                 many => format!("{many} processes, such as {first},"),
             };
             not_visible.push(format!(
-                "the work of {who} since a program with privileges of its own, or an unreadable one, was executed: \
-                 you may not trace it"
+                "what {who} did after executing a program that has its own privileges or that you can't read: you \
+                 may not trace such a program"
             ));
         }
         if let Some(why) = &self.untimed_faults {

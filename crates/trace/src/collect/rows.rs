@@ -81,12 +81,12 @@ pub(super) fn off_row(part: Part) -> OffCpuRow {
     }
 }
 
-/// Returns a program's name for something as valid text.
+/// Converts bytes from a program or the kernel to text, replacing invalid UTF-8.
 pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Splits arguments as they are in memory, each followed by a zero.
+/// Splits arguments as they are laid out in memory, each terminated by a zero byte.
 pub(super) fn split(bytes: &[u8]) -> Vec<String> {
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
     if bytes.is_empty() {

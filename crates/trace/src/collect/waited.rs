@@ -1,8 +1,8 @@
-//! The object behind the descriptor that a thread waited for, at that time.
+//! Finds the object behind the descriptor that a thread waited for, at the time of the wait.
 //!
-//! A descriptor number is one file after another, then a socket: the resolver of the C library gets the
-//! number that the program has just closed. The kernel's tables sum by number, and the individual intervals
-//! divide the sums by object.
+//! The same descriptor number may stand for one file after another, and then for a socket: for example, the
+//! resolver of the C library gets the number that the program has just closed. The kernel's tables hold sums
+//! for each number, and the individual intervals divide these sums by object.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::records::{OffTotals, Who};
 use crate::result::{Cause, Limited};
 
-/// A call's number and its descriptor.
+/// The number and the descriptor of a call.
 type On = (u32, i32);
 
 /// Waits of one thread, call and descriptor, by object.
@@ -122,7 +122,8 @@ impl Waited {
     }
 }
 
-/// Time not covered by intervals, because they are too short for a record, stays without an object.
+/// Divides one row by object. Time that intervals don't cover, because they are too short for a record, has
+/// no object.
 fn divide_row(mut totals: OffTotals, by_object: ByObject, parts: &mut Vec<Part>) {
     let mut by_object: Vec<(u32, Waits)> = by_object.into_iter().collect();
     by_object.sort_by_key(|(object, _)| *object);

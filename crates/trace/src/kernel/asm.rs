@@ -1,7 +1,7 @@
 //! An assembler for eBPF instructions.
 //!
-//! It is small: one method per instruction that the programs need, labels for jumps, and the 64-bit words for
-//! `bpf(2)` as the result. Encodings follow the kernel's
+//! It is small: it has one method for each instruction that the programs need, and labels for jumps. The
+//! result is a list of the 64-bit words for `bpf(2)`. Encodings follow the kernel's
 //! `Documentation/bpf/standardization/instruction-set.rst`.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -52,7 +52,7 @@ pub(crate) enum Alu {
     Move = 0xb0,
 }
 
-/// A 64-bit comparison for a conditional jump; `S...` compare as signed numbers.
+/// A 64-bit comparison for a conditional jump; `S...` variants compare signed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Cond {
@@ -86,7 +86,7 @@ pub(crate) enum Helper {
     AttachCookie = 174,
 }
 
-/// A place in the program that jumps can refer to before or after it is bound.
+/// A position in the program that jumps can refer to before or after it is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label(usize);
 

@@ -26,7 +26,7 @@ pub(crate) fn attach(
     time: Duration,
     options: &TraceOptions,
 ) -> Result<Trace, TraceError> {
-    // It may serve clients, so it is never held back.
+    // The process may serve clients, so it is never held back.
     let mut session = Session::arm_with(options, Sides::default(), false)?;
     let mut collector = Collector::new(now(), &[], options.timeline.map(|t| t.most));
     collector.time_faults(options.fault_times.then_some(&session.untimed_faults));
@@ -82,7 +82,7 @@ pub(crate) fn attach(
 fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, TraceError> {
     let key = who.tid.to_ne_bytes();
     let tasks = &session.maps.tasks;
-    let failed = |error| system("entering a thread into the kernel's table")(error);
+    let failed = |error| system("adding a thread to the kernel's table")(error);
     for attempt in 0..TRIES {
         let Some(reading) = read_thread(who.pid, who.tid) else {
             return Ok(None);
@@ -93,12 +93,12 @@ fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, Tr
         {
             return Ok(None);
         }
-        // Its activity before it was added is unseen, so its state must not have changed until then.
+        // Activity before the thread was added isn't seen, so its state must not have changed by then.
         let same = |now: &Reading| (now.state, now.turns) == (reading.state, reading.turns);
         match read_thread(who.pid, who.tid) {
             Some(now) if same(&now) || attempt + 1 == TRIES => return Ok(Some(reading)),
             Some(_) => tasks.remove(&key).map_err(failed)?,
-            // It ended, maybe before it was added.
+            // The thread ended, maybe before it was added.
             None => {
                 tasks.remove(&key).map_err(failed)?;
                 return Ok(None);
@@ -108,7 +108,7 @@ fn follow(session: &Session, who: Who, start: u64) -> Result<Option<Reading>, Tr
     Ok(None)
 }
 
-/// Returns the state of a thread as the programs would have it if they had followed it since `start`.
+/// Returns the state of a thread as it would be if the programs had followed it since `start`.
 fn state(who: Who, reading: &Reading, start: u64) -> [u8; task::SIZE] {
     let mut state = [0; task::SIZE];
     let mut word = |at: i16, value: u32| put(&mut state, at, &value.to_ne_bytes());

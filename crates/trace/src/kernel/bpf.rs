@@ -164,7 +164,7 @@ fn name16(name: &str) -> [u8; 16] {
     out
 }
 
-/// A map in the kernel; freed when this and all programs that use it are closed.
+/// A map in the kernel; freed when this value and all programs that use the map are closed.
 #[derive(Debug)]
 pub(crate) struct Map {
     fd: OwnedFd,
@@ -218,7 +218,7 @@ impl Map {
     /// Writes one entry.
     ///
     /// # Errors
-    /// The kernel's; `InvalidInput` if a size doesn't match the map.
+    /// The kernel's, or `InvalidInput` if a size doesn't match the map.
     pub(crate) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         if key.len() != self.key_size || value.len() != self.value_size {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -278,8 +278,9 @@ impl Map {
         }
     }
 
-    /// Returns every entry of a hash as (key, value), in batches: one at a time, a busy machine would add
-    /// entries as fast as they are read. Entries added or removed at the same time may be missed.
+    /// Returns every entry of a hash as (key, value). Reads them in batches: if they were read one at a time,
+    /// a busy machine could add entries as fast as they are read. Entries that are added or removed at the
+    /// same time may be missed.
     ///
     /// # Errors
     /// The kernel's.
@@ -346,7 +347,7 @@ impl Map {
             let removed = bpf(MAP_DELETE_BATCH, &mut attr);
             let done = match removed {
                 Ok(_) => return Ok(()),
-                // It stops at an entry that no longer exists.
+                // The kernel stops at an entry that no longer exists.
                 Err(e) if e.raw_os_error() == Some(libc::ENOENT) => attr.count as usize + 1,
                 Err(e) => return Err(e),
             };
@@ -365,14 +366,14 @@ pub(crate) struct Refused {
     pub log: String,
 }
 
-/// A loaded program; freed when this and its attachment are closed.
+/// A loaded program; freed when this value and its attachment are closed.
 #[derive(Debug)]
 pub(crate) struct Program {
     fd: OwnedFd,
 }
 
 impl Program {
-    /// Loads a program for the tracepoint whose `btf_trace_...` type has this number.
+    /// Loads a program for the tracepoint whose `btf_trace_...` type has the number `tracepoint`.
     ///
     /// # Errors
     /// The kernel's errno and the verifier's log.
@@ -428,7 +429,8 @@ impl Program {
             let log = String::new();
             return Err(Refused { error, log });
         }
-        // Loaded a second time only for the log: requesting it at first makes every load slower.
+        // The program is loaded a second time to get the log: requesting the log at first makes every load
+        // slower.
         let mut log = vec![0u8; 1 << 20];
         attr.log_level = 1;
         attr.log_size = log.len() as u32;
@@ -456,8 +458,8 @@ impl Program {
         bpf(RAW_TRACEPOINT_OPEN, &mut attr).map(owned)
     }
 
-    /// Runs the program when this process, and no other, reaches one of these offsets of a file, with the
-    /// number paired with the offset as its cookie.
+    /// Runs the program when this process, and no other, reaches one of these offsets of a file. The number
+    /// paired with the offset is passed as its cookie.
     ///
     /// # Errors
     /// The kernel's: `EINVAL` before Linux 6.6, `ESRCH` for a process that has ended.

@@ -1,14 +1,15 @@
 //! Offsets of struct members and numbers of types in this kernel.
 //!
-//! Reads the kernel's own type information (`/sys/kernel/btf/vmlinux`, BTF), just enough for the offsets and
-//! type numbers with which the programs are assembled. Format: the kernel's `Documentation/bpf/btf.rst`.
+//! Reads only what the programs need of the kernel's own type information (`/sys/kernel/btf/vmlinux`, BTF):
+//! the offsets and type numbers with which they are assembled. Format: the kernel's
+//! `Documentation/bpf/btf.rst`.
 
 use std::ops::Range;
 
 /// Why type information could not be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum BtfError {
-    /// Not BTF, truncated, or with another byte order.
+    /// The data is not BTF, is truncated, or has another byte order.
     #[error("the kernel's type information is malformed at byte {0}")]
     Malformed(usize),
     /// A type that the programs need does not exist in this kernel.
@@ -19,7 +20,7 @@ pub enum BtfError {
     NoMember(String, String),
 }
 
-/// The kinds of type that are looked up, as numbered by the format.
+/// The kinds of type that can be looked up, as numbered by the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -66,7 +67,7 @@ const MAGIC: u16 = 0xeb9f;
 const MOST_NESTED: u32 = 256;
 
 impl<'a> Btf<'a> {
-    /// Indexes the types; 3 MB take about 1 ms.
+    /// Indexes the types, which takes about 1 ms for 3 MB.
     ///
     /// # Errors
     /// [`BtfError::Malformed`] with the offending offset.
@@ -112,8 +113,8 @@ impl<'a> Btf<'a> {
             .ok_or_else(|| BtfError::NoType(name.to_owned()))
     }
 
-    /// Returns the location of `member` in the struct with number `id`, also inside unnamed structs and
-    /// unions.
+    /// Returns the location of `member` in the struct with number `id`; members of unnamed structs and unions
+    /// in it are also found.
     ///
     /// # Errors
     /// [`BtfError::NoMember`]; also for a member beyond the reach of a load instruction.
@@ -126,7 +127,8 @@ impl<'a> Btf<'a> {
             })
     }
 
-    /// `nested` is the number of unnamed structs that may still be searched.
+    /// Does the same as [`Btf::member`] for a struct at bit offset `base`. `nested` is the number of unnamed
+    /// structs that may still be searched.
     fn member_from(&self, id: u32, member: &str, base: u32, nested: &mut u32) -> Option<Member> {
         *nested = nested.checked_sub(1)?;
         let kind = self.kind(id)?;
@@ -157,8 +159,8 @@ impl<'a> Btf<'a> {
         None
     }
 
-    /// Returns the number of arguments that the tracepoint behind `btf_trace_...` passes, without its hidden
-    /// first one.
+    /// Returns the number of arguments that the tracepoint of a `btf_trace_...` type passes, without the
+    /// hidden first one.
     ///
     /// # Errors
     /// [`BtfError::NoType`] if the number is not that of a pointer to a function.
@@ -228,7 +230,7 @@ fn trailing_bytes(info: u32) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A type: name, info word, size or type word, members as (name, type, offset).
+    /// A type: its name, info word, size or type word, and its members as (name, type, offset).
     type Described<'a> = (&'a str, u32, u32, Vec<(&'a str, u32, u32)>);
 
     fn synthetic(types: &[Described<'_>], args: &[u32]) -> Vec<u8> {

@@ -1,8 +1,8 @@
-//! Moves out the rows of threads that have ended.
+//! Moves the rows of ended threads out of the kernel's tables.
 //!
 //! A build or a shell script creates thousands of short processes with about 25 rows each. Their rows are
-//! moved out of the kernel's tables while the command runs, so that the tables only have to hold living
-//! threads.
+//! moved out of the kernel's tables while the command runs, so the tables only have to hold the rows of
+//! living threads.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,18 +18,18 @@ use crate::records::{CallKey, CallTotals, OffTotals, Who};
 #[derive(Debug)]
 pub(super) struct DrainedRows {
     worth_a_pass: u64,
-    /// Number of threads that had ended at the last pass.
+    /// Number of threads that had ended by the last pass.
     taken: u64,
     /// Rows of the call table.
     pub calls: HashMap<CallKey, CallTotals>,
-    /// Number of these calls that had no space in the table, and are reported without a descriptor.
+    /// Number of these calls for which the table had no space, and which are reported without a descriptor.
     pub without_descriptor: u64,
     /// Rows of the off-CPU table.
     pub off_cpu: Vec<OffTotals>,
 }
 
 impl DrainedRows {
-    /// Creates a value for tables with this number of rows.
+    /// Creates an empty value for tables with `most_rows` rows.
     pub(super) fn new(most_rows: u32) -> Self {
         Self {
             worth_a_pass: worth_a_pass(most_rows),
@@ -40,9 +40,9 @@ impl DrainedRows {
         }
     }
 
-    /// Takes the rows of ended threads, if there are enough of them, and returns whether it did. Reused
-    /// thread ids must be excluded. `so_far` is the number of threads that have ended since the programs were
-    /// armed.
+    /// Takes the rows of ended threads if there are enough of them, and returns whether it did. The caller
+    /// must exclude reused thread ids. `so_far` is the number of threads that have ended since the programs
+    /// were armed.
     pub(super) fn take_ended(
         &mut self,
         session: &Session,
@@ -58,7 +58,7 @@ impl DrainedRows {
         let pace = &session.maps.pace;
         let set = pace.set(&pace::TAKEN.to_ne_bytes(), &so_far.to_ne_bytes());
         set.map_err(system(
-            "reporting the entries taken out of the kernel's tables",
+            "reporting the entries removed from the kernel's tables",
         ))?;
         Ok(true)
     }
@@ -82,7 +82,7 @@ impl DrainedRows {
         calls.extend(rest);
         for (key, row) in calls {
             if let Some((key, row)) = CallKey::decode(&key).zip(CallTotals::decode(&row)) {
-                // An id that was used twice has two sets of rows under one key.
+                // An id that was used twice has two sets of rows with the same key.
                 let sum = self.calls.entry(key).or_default();
                 sum.add(&row);
             }
@@ -100,7 +100,8 @@ fn reading(error: io::Error) -> TraceError {
 
 type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Returns the wanted rows of a table. The keys of both tables begin with the thread.
+/// Returns the rows of a table whose thread is `wanted`. If `delete` is set, removes them from the table. The
+/// keys of both tables begin with the thread.
 fn wanted_rows(map: &Map, wanted: impl Fn(Who) -> bool, delete: bool) -> io::Result<Rows> {
     let mut rows = map.entries()?;
     rows.retain(|(key, _)| CallKey::decode(key).is_some_and(|k| wanted(k.who)));

@@ -1,14 +1,14 @@
-//! The cost of a page fault and of a call beyond the part that the programs see.
+//! Measures the cost of a page fault and of a call beyond the part that the programs see.
 //!
-//! They see a fault from the tracepoint at its beginning to the kernel's count at its end. Before and after
-//! are the processor's exception and return (in a virtual machine also the hypervisor's, which is far more)
-//! and parts of the programs themselves. The sum is the same for each fault, so it is measured here: this
-//! thread touches fresh memory, and its CPU clock gives the total. The time that the programs see of a call
-//! lacks the way into the kernel and out of it, and contains a part of the programs themselves, which is
-//! measured in the same way.
+//! The programs see a fault from the tracepoint at its beginning to the kernel's count at its end. The
+//! processor's exception and return (in a virtual machine also the hypervisor's part, which is far more) and
+//! parts of the programs themselves are outside this interval. Their sum is the same for each fault, so it is
+//! measured here: this thread touches fresh memory, and its CPU clock gives the total. The time that the
+//! programs see of a call lacks the way into the kernel and out of it, but contains a part of the programs
+//! themselves. It is measured in the same way.
 //!
 //! All of this depends on what shares the core: a fault of which the programs saw 530 ns took another 605,
-//! and one of 880 ns another 740 to 775, for seconds or minutes. If faults matter, they are therefore
+//! and one of 880 ns took another 740 to 775, for seconds or minutes. If faults matter, they are therefore
 //! measured after the run as well.
 
 use std::fs::File;
@@ -24,27 +24,28 @@ use crate::result::{CallOverhead, FaultOverhead};
 /// Pages per measurement. Clearing them evicts the programs and their tables from the nearest caches, as in a
 /// program that touches much memory.
 pub(super) const PAGES: usize = 512;
-/// Number of measurements with and without the programs. About 15 ms in total.
+/// Number of measurements, each made with and without the programs; about 15 ms in total.
 const ROUNDS: usize = 8;
 
-/// Minimum ratio of the seen times of two measurements for deriving the dependence of the unseen part, if
-/// there are enough such pairs.
+/// Minimum ratio of the seen times of two measurements to use the pair for the slope, which says how the
+/// unseen part depends on the seen one. [`ENOUGH_PAIRS`] such pairs are required.
 const FAR_MORE: f64 = 1.35;
 const ENOUGH_PAIRS: usize = 5;
-/// Slope used if there are too few pairs: 0.37 to 0.45 was measured (Intel of 2023).
+/// Slope used if there are too few pairs: measurements gave 0.37 to 0.45 (Intel of 2023).
 const USUAL_SLOPE: f64 = 0.4;
-/// How far beyond the measurements, below and above, the line is extrapolated.
+/// How far below and above the measurements the line is extrapolated, as factors of the lowest and the
+/// highest seen time.
 const LEAST_SEEN: f64 = 0.6;
 const MOST_SEEN: f64 = 1.3;
 
-/// Calls per measurement: their time is 20 to 100 times that of the two clock readings.
+/// Number of calls per measurement, so that they take 20 to 100 times as long as the two clock readings.
 const CALLS: usize = 100;
-/// Computation steps between two calls, each 6 cycles. Calls in direct sequence are faster than those of any
-/// program: with a program that took 141 ns per call and computed 270 in between, the programs saw 156 ns,
-/// and 105 for calls in a row.
+/// Number of computation steps between two calls, each 6 cycles. Calls directly after each other are faster
+/// than those of any real program: of a program's calls, which took 141 ns each with 270 ns of computation in
+/// between, the programs saw 156 ns; of calls in a row, they saw 105 ns.
 const STEPS: usize = 100;
-/// Number of measurements of calls with and without the programs. The minimum counts: anything above it is
-/// caused by neighbours, and the two kinds can't alternate.
+/// Number of measurements of calls, each with and without the programs. The minimum counts, because anything
+/// above it is caused by neighbours, and measurements with and without the programs can't alternate.
 const CALL_ROUNDS: usize = 30;
 
 /// CPU time of this thread's faults and calls without tracing, in ns.
@@ -55,7 +56,7 @@ pub(super) struct Untraced {
 }
 
 impl Untraced {
-    /// Measures them; call this before the programs are attached.
+    /// Measures both. Call this before the programs are attached.
     pub(super) fn measure(faults: bool) -> Self {
         let null = null();
         Self {
@@ -65,7 +66,8 @@ impl Untraced {
     }
 }
 
-/// Measures by how much the programs see too little or too much. Leaves no trace of this thread.
+/// Measures by how much the programs see too little or too much. Afterwards, the tables contain nothing of
+/// this thread.
 pub(super) fn measure(
     session: &mut Session,
     untraced: Untraced,
@@ -83,7 +85,7 @@ pub(super) fn measure(
     }
 }
 
-/// Makes the programs follow this thread. Returns its id as seen by the kernel, which in a container differs
+/// Makes the programs follow this thread. Returns the kernel's id of the thread, which in a container differs
 /// from ours.
 fn follow(session: &mut Session) -> Option<u32> {
     bpf::run_here(session.follow()).ok()?;
@@ -105,7 +107,8 @@ pub(super) fn untraced_fault() -> Option<f64> {
 /// Faults of this thread, with and without the programs.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// For each measurement, the CPU time per fault that the programs saw, and that they didn't see, in ns.
+    /// For each measurement, the CPU time per fault that the programs saw and the time that they didn't see,
+    /// in ns.
     rounds: Vec<(f64, f64)>,
     /// Minimum CPU time per fault with tracing, in ns.
     traced_ns: f64,
@@ -122,8 +125,8 @@ impl Faults {
         self
     }
 
-    /// Returns the additional cost of faults of which the programs saw `seen_ns` each on average; without an
-    /// average, of the measured faults.
+    /// Returns the additional cost of faults of which the programs saw `seen_ns` each on average; if that is
+    /// `None`, the cost of the measured faults.
     pub(super) fn overhead(&self, seen_ns: Option<f64>) -> Option<FaultOverhead> {
         let outside_ns = outside_of(&self.rounds, seen_ns)?;
         Some(FaultOverhead {
@@ -134,8 +137,9 @@ impl Faults {
     }
 }
 
-/// Returns the unseen part of a fault with `seen_ns` seen, by the line through measurements with different
-/// seen parts. Nothing is known far beyond these, since such faults are of another kind.
+/// Returns the unseen part of a fault of which `seen_ns` were seen. It is on the line through measurements
+/// with different seen parts. The line isn't extended far beyond the measurements, because faults there are
+/// of another kind.
 fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
     let pairs = rounds.iter().enumerate();
     let pairs = pairs.flat_map(|(at, one)| rounds[at + 1..].iter().map(move |other| (one, other)));
@@ -161,7 +165,7 @@ fn outside_of(rounds: &[(f64, f64)], seen_ns: Option<f64>) -> Option<f64> {
     )
 }
 
-/// Measures faults after the run, and detaches the programs. The losses of the run must be read before.
+/// Measures faults after the run, and detaches the programs. Read the losses of the run before calling this.
 pub(super) fn faults_again(session: &mut Session) -> Option<Faults> {
     let tid = follow(session)?;
     let rounds = faults(session, tid);
@@ -237,7 +241,7 @@ fn calls(session: &Session, tid: u32, untraced_ns: f64) -> Option<Calls> {
     })
 }
 
-/// Returns number and time of this thread's reads, as seen by the programs.
+/// Returns the number and the total time in ns of this thread's reads, as seen by the programs.
 fn timed_reads(session: &Session, tid: u32) -> Option<(u64, u64)> {
     let rows = session.maps.calls.entries().ok()?;
     let rows = rows
@@ -256,7 +260,7 @@ pub(super) fn null() -> Option<File> {
     File::open("/dev/null").ok()
 }
 
-/// Returns the CPU time in ns of a cheap call of a program that also computes.
+/// Returns the CPU time in ns of a cheap call in a program that also computes.
 fn cheap_call(null: &File) -> Option<f64> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for _ in 0..CALL_ROUNDS {
@@ -271,19 +275,21 @@ fn computing() -> Option<f64> {
     least((0..CALL_ROUNDS).map(|_| calls_in_turn(None, CALLS)))
 }
 
-/// Returns the mean CPU time in ns of some computation and, if `null` is given, a call.
+/// Returns the mean CPU time in ns of the computation between two calls, plus that of a call if `null` is
+/// given.
 pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
     let mut byte = 0u8;
     let mut number = 1u64;
     let before = cpu_ns();
     for _ in 0..calls {
         if let Some(null) = null {
-            // SAFETY: one live byte may be written. Not with `read`, which does more in a program with
-            // threads.
+            // SAFETY: at most one live byte is written. This doesn't use `read`, which does more in a program
+            // with threads.
             unsafe { libc::syscall(libc::SYS_read, null.as_raw_fd(), &raw mut byte, 1usize) };
         }
         for _ in 0..STEPS {
-            // Kept in a register, so that nothing depends on the predictor state that a call leaves.
+            // The number is kept in a register, so that nothing depends on the predictor state that a call
+            // leaves.
             number ^= number << 13;
             number ^= number >> 7;
             number ^= number << 17;
@@ -293,14 +299,14 @@ pub(super) fn calls_in_turn(null: Option<&File>, calls: usize) -> f64 {
     (cpu_ns() - before) as f64 / calls as f64
 }
 
-/// Returns the number of timed faults and their time so far.
+/// Returns the number of timed faults so far and their total time.
 fn served(session: &Session, tid: u32) -> Option<(u64, u64)> {
     let state = session.maps.tasks.get(&tid.to_ne_bytes()).ok()??;
     let state = Alive::decode(&state)?;
     Some((state.faults, state.fault_total))
 }
 
-/// Removes this thread from the tables, and its overflow from the losses.
+/// Removes this thread from the tables, and resets the counters of losses.
 fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     let maps = &session.maps;
     maps.tasks.remove(&tid.to_ne_bytes())?;
@@ -319,7 +325,7 @@ fn forget(session: &mut Session, tid: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Touches fresh memory; returns CPU time per page in ns.
+/// Touches fresh memory; returns the CPU time per page in ns.
 pub(super) fn touch() -> Option<f64> {
     const PAGE: usize = 4096;
     let len = PAGES * PAGE;
@@ -354,7 +360,7 @@ pub(super) fn cpu_ns() -> i64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: writes one live value.
+    // SAFETY: writes to one live value.
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut t) };
     t.tv_sec * 1_000_000_000 + t.tv_nsec
 }
@@ -370,7 +376,7 @@ mod tests {
 
     #[test]
     fn what_is_not_seen_of_a_fault_goes_with_what_is() {
-        // With the core to itself, and shared.
+        // Measurements with the core to itself, and with a shared core.
         let both = |alone: usize, shared: usize| {
             let mut rounds = vec![(600.0, 610.0); alone];
             rounds.extend(vec![(900.0, 730.0); shared]);
@@ -384,7 +390,7 @@ mod tests {
         // Nothing is known far beyond the measurements.
         assert_eq!(reported(&both(8, 8), 2000.0), 838.0);
         assert_eq!(reported(&both(8, 8), 9000.0), 838.0);
-        // All equal.
+        // All measurements are equal.
         assert_eq!(reported(&both(0, 16), 600.0), 610.0);
         assert_eq!(outside_of(&[], Some(600.0)), None);
         assert_eq!(outside_of(&both(5, 3), None).unwrap().round(), 610.0);

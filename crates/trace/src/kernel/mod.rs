@@ -1,8 +1,8 @@
 //! The in-kernel tier: programs that count and time every call of the tree inside the kernel.
 //!
-//! Assembled here in Rust for the running kernel (`asm`, `btf`, `offsets`, `programs`), loaded with `bpf(2)`
-//! (`bpf`, `session`), read through tables and a ring (`layout`, `ring`) and combined into a `Trace`
-//! (`drain_ended`, `observe`).
+//! The programs are assembled here in Rust for the running kernel (`asm`, `btf`, `offsets`, `programs`) and
+//! loaded with `bpf(2)` (`bpf`, `session`). Their results are read from tables and a ring (`layout`, `ring`)
+//! and combined into a `Trace` (`drain_ended`, `observe`).
 
 pub(crate) mod asm;
 mod attach;

@@ -25,18 +25,18 @@ use crate::result::{CallOverhead, FaultOverhead, GroupTrace, Losses, Tier, Trace
 use crate::stacks::RawStack;
 use crate::watch::{Limits, now};
 
-/// Interval between readings of the ring: 4 MiB hold many times the data of 10 ms.
+/// Interval between readings of the ring: 4 MiB hold many times the data produced in 10 ms.
 pub(super) const READING: Duration = Duration::from_millis(10);
 
-/// Interval if the ring must be read again soon.
+/// Interval used if the ring must be read again soon.
 const SOON: Duration = Duration::from_millis(1);
 
-/// If the unread part exceeds this fraction, the ring is read again immediately.
+/// If at least this fraction of the ring was unread, it is read again immediately.
 const MUCH: f64 = 0.125;
 
-/// Number of faults from which their unseen part, and how ticks are charged, matters.
+/// Minimum number of faults for which their unseen part, and how ticks are charged, matters.
 const MANY_FAULTS: u64 = 50_000;
-/// Number of calls from which it matters how ticks are charged.
+/// Minimum number of calls for which it matters how ticks are charged.
 const MANY_CALLS: u64 = 100_000;
 
 /// Runs the command and reports what the kernel saw.
@@ -57,7 +57,8 @@ pub(crate) fn observe_group(
     let timeout = members.iter().filter_map(|m| m.command.timeout).min();
     let commands = members.iter().map(|m| (&m.command, m.delay));
     let group = Group::hold(commands, Some(session.follow()), &unwanted)?;
-    // Drop our copies of the pipes between them; otherwise no reader would ever see the end of input.
+    // Close our copies of the pipes between the commands; otherwise no reader would ever see the end of
+    // input.
     drop(members);
     watch(&mut session, group, timeout, options)
 }
@@ -131,8 +132,8 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Starts the observation outside the programs: samples of these held processes and their descendants,
-    /// and of mutex waits.
+    /// Starts the part of the observation that the programs don't do: samples of these held processes and
+    /// their descendants, and of mutex waits.
     pub(super) fn begin(
         mut collector: Collector,
         roots: &[u32],
@@ -163,9 +164,9 @@ impl Gathering {
         }
     }
 
-    /// Reads new data, and returns after what time to read again.
+    /// Reads new data, and returns the time to wait before the next reading.
     pub(super) fn read(&mut self, session: &mut Session) -> Result<Duration, TraceError> {
-        // Counted before the records are read, so that those of all these threads are included.
+        // Counted before the records are read, so that the records of all these threads are included.
         let ended = session.maps.counter(pace::ENDED)?;
         let part = self.drain(session);
         self.profile.iter_mut().for_each(MachineWide::read);
@@ -195,7 +196,7 @@ impl Gathering {
             .stacks
             .drain(|record| seen.extend(collector.stack(record)));
         if let Some((stacks, python)) = &mut stacks {
-            // Frames are sent right after their stack, so their ring is read after that of the stacks.
+            // Frames are sent right after their stack, so their ring must be read after the ring of stacks.
             python.drain();
             let mut last = None;
             for mut stack in seen {
@@ -238,11 +239,11 @@ impl Gathering {
             trace.mutexes = rows;
             if lost > 0 {
                 trace.not_visible.push(format!(
-                    "some waits for mutexes: {lost} or more records found their buffer full"
+                    "some waits for mutexes: {lost} or more records were lost because their buffer was full"
                 ));
             }
         }
-        // The CPU clock samples every process.
+        // The CPU clock samples every process, including those with privileges.
         let is_ours = |pid: u32| !with_rights.contains(&pid);
         let unseen = self.profile.iter().flat_map(MachineWide::not_visible);
         trace.not_visible.extend(unseen);
@@ -255,7 +256,7 @@ impl Gathering {
         let lost = trace.profile.as_ref().map_or(0, |profile| profile.lost);
         if lost > 0 {
             trace.not_visible.push(format!(
-                "some functions of the program's own code: {lost} records found their buffer full"
+                "some functions of the program's own code: {lost} records were lost because their buffer was full"
             ));
         }
         trace.call_overhead = call_overhead(session.calls, &trace);
@@ -264,7 +265,7 @@ impl Gathering {
     }
 }
 
-/// Returns what was started, or why it wasn't; everything else works without it.
+/// Returns the thing that was started, or the reason why it could not be; everything else works without it.
 fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
     match begun {
         Ok(begun) => (begun, None),
@@ -272,8 +273,9 @@ fn or_why<T>(begun: io::Result<Option<T>>) -> (Option<T>, Option<io::Error>) {
     }
 }
 
-/// Returns the cost of faults beyond what was seen of them; if there were many, also measured by faults after
-/// the run, and how ticks charge them. `seen` is their number and time in ns.
+/// Returns the cost of faults beyond the part that the programs saw. If there were many faults, they are also
+/// measured after the run, and how ticks are charged to them is determined. `seen` is their number and their
+/// total time in ns.
 fn fault_overhead(session: &mut Session, seen: (u64, u64)) -> Option<FaultOverhead> {
     let before = session.faults.take()?;
     let (faults, ns) = seen;
@@ -290,7 +292,8 @@ fn fault_overhead(session: &mut Session, seen: (u64, u64)) -> Option<FaultOverhe
     })
 }
 
-/// Does the same for calls.
+/// Returns the cost of calls beyond the part that the programs saw. If there were many calls, how ticks are
+/// charged to them is determined.
 fn call_overhead(before: Option<Calls>, trace: &Trace) -> Option<CallOverhead> {
     let before = before?;
     let calls: u64 = trace.syscalls.iter().map(|row| row.calls).sum();
@@ -315,7 +318,7 @@ fn finish(
     paths::mark(&mut trace);
     if without_descriptor > 0 {
         trace.not_visible.push(format!(
-            "the descriptors of {without_descriptor} calls, and their bytes: there were too many"
+            "the descriptors and bytes of {without_descriptor} calls: there were too many to record"
         ));
     }
     Ok(trace)
@@ -324,7 +327,7 @@ fn finish(
 pub(super) fn losses(session: &Session) -> Result<Losses, TraceError> {
     let count = |which: i32| -> Result<u64, TraceError> {
         let value = session.maps.lost.get(&which.to_ne_bytes());
-        let value = value.map_err(system("reading the table of losses"))?;
+        let value = value.map_err(system("reading the table of lost records"))?;
         let bytes = value.and_then(|v| v.try_into().ok());
         Ok(bytes.map_or(0, u64::from_ne_bytes))
     };
@@ -347,13 +350,13 @@ pub(super) fn alive(session: &Session) -> Result<Vec<Alive>, TraceError> {
         .collect())
 }
 
-/// Kills processes that outlived the command until there are none: one that was just being killed may have
-/// created another.
+/// Kills processes that outlived the command until there are none: a process may create another one while it
+/// is being killed.
 fn end_survivors(session: &Session, roots: &[u32]) -> Result<(), TraceError> {
-    // Allows the time that the kernel takes to end processes, but not forever: some may not be killable by
-    // us.
+    // Allow the time that the kernel takes to end processes, but don't wait forever: this process may not be
+    // able to kill some of them.
     const ROUNDS: u32 = 500;
-    // A table that is read while threads come and go may miss a new one.
+    // A reading of the table while threads come and go may miss a new thread.
     let mut found_none = 0;
     for _ in 0..ROUNDS {
         let mut left = alive(session)?;
@@ -380,11 +383,11 @@ fn kill_tree(session: &Session, group: &Group) {
 }
 
 /// Kills processes that left the command's process group. A thread leaves the table as it exits, so these ids
-/// are valid, except within the microseconds since the table was read.
+/// are valid, unless the process ended in the microseconds since the table was read.
 fn kill_survivors(alive: &[Alive], roots: &[u32]) {
     for survivor in alive {
         let pid = survivor.call.who.pid;
-        // In another pid namespace the kernel's process ids differ from ours: then the roots are not found.
+        // In another pid namespace, the kernel's process ids differ from ours, and the roots are not found.
         if !roots.contains(&pid) && in_our_namespace(pid) {
             // SAFETY: sends a signal to a process of the traced tree.
             unsafe { libc::kill(pid as i32, libc::SIGKILL) };
@@ -393,7 +396,7 @@ fn kill_survivors(alive: &[Alive], roots: &[u32]) {
 }
 
 fn in_our_namespace(pid: u32) -> bool {
-    // Without a nested namespace, the kernel shows a list with a single number.
+    // Without a nested namespace, the kernel's list has a single number.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("NSpid:"));
     line.is_some_and(|l| l.split_whitespace().count() == 2)
@@ -406,8 +409,8 @@ mod tests {
     use crate::command::TimelineOptions;
     use crate::kernel::programs::Sides;
 
-    /// Traces a shell that waits for its child, which sleeps for 200 ms, as seen from these sides of each
-    /// switch.
+    /// Traces a shell that waits for its child, which sleeps for 200 ms, with the programs attached to these
+    /// sides of each switch.
     fn seen(sides: Sides) -> Option<Trace> {
         let options = TraceOptions {
             timeline: Some(TimelineOptions::default()),

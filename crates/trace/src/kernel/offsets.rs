@@ -25,11 +25,11 @@ pub(crate) struct Offsets {
     pub cred_euid: i16,
     pub cred_gid: i16,
     pub cred_egid: i16,
-    /// Its lowest two bits tell whether the process is dumpable, and can so be traced by its user.
+    /// Its lowest two bits tell whether the process is dumpable, and can therefore be traced by its user.
     pub mm_flags: i16,
     pub mm_arg_start: i16,
     pub mm_arg_end: i16,
-    /// Beginning of the first thread's stack.
+    /// Start of the first thread's stack.
     pub mm_start_stack: i16,
     /// The auxiliary vector that the kernel passes to a program on its stack: pairs of a type and a value, 8
     /// bytes each.
@@ -37,7 +37,7 @@ pub(crate) struct Offsets {
     pub binprm_filename: i16,
     /// The call's first four arguments in the saved registers.
     pub regs_arguments: [i16; 4],
-    /// Only on x86.
+    /// The 32-bit entry; only on x86.
     pub entry_32: Option<Entry32>,
     /// The instruction pointer in the saved registers.
     pub regs_ip: i16,
@@ -49,18 +49,18 @@ pub(crate) struct Offsets {
     pub sched_process_fork: u32,
     pub sched_process_exec: u32,
     pub sched_process_exit: u32,
-    /// Only on some processors.
+    /// The tracepoint of page faults in user code; only on some processors.
     pub page_fault_user: Option<u32>,
 }
 
-/// How a call through the 32-bit entry is recognised, and where its arguments are.
+/// How to recognise a call through the 32-bit entry, and where its arguments are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry32 {
     /// The saved code segment.
     pub regs_cs: i16,
     /// The saved register in which the native entry instruction stores the return address.
     pub regs_cx: i16,
-    /// The kernel's status flags of the thread, which are also right for `int 0x80` in a 64-bit program.
+    /// The kernel's status flags of the thread, which are correct even for `int 0x80` in a 64-bit program.
     pub task_status: i16,
     /// The call's first four arguments in the saved registers; only the lower half counts.
     pub regs_arguments: [i16; 4],
@@ -137,7 +137,7 @@ fn queued(btf: &Btf<'_>, task: u32) -> Result<i16, BtfError> {
     Ok(at + btf.member(info, "run_delay")?.byte_offset())
 }
 
-/// Arguments, 32-bit entry, instruction pointer.
+/// The arguments, the 32-bit entry and the instruction pointer.
 type Registers = ([i16; 4], Option<Entry32>, i16);
 
 #[cfg(target_arch = "x86_64")]

@@ -9,10 +9,10 @@ pub(super) use crate::perf::event::SoftwareEvent;
 
 const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
-/// Runs the program for each such event of any thread, on all present CPUs.
+/// Runs the program for each event of this kind in any thread, on all present CPUs.
 ///
 /// # Errors
-/// Those of [`event::open`]. Nothing is attached then.
+/// Those of [`event::open`]. In this case, nothing is attached.
 pub(super) fn run_on(event: SoftwareEvent, program: BorrowedFd<'_>) -> io::Result<Vec<OwnedFd>> {
     let mut attributes = Attributes::software(event);
     attributes.period = 1;

@@ -1,7 +1,8 @@
 //! Reads the records of the ring.
 //!
-//! The kernel's ring buffer has one page with our position, one with the producer's, then the data mapped
-//! twice in a row so that a record never wraps. Layout: the kernel's `Documentation/bpf/ringbuf.rst`.
+//! The kernel's ring buffer consists of one page with our position, one page with the producer's position,
+//! and the data. The data is mapped twice in a row, so a record never wraps. Layout: the kernel's
+//! `Documentation/bpf/ringbuf.rst`.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -21,7 +22,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Maps the ring behind `fd` of `size` bytes.
+    /// Maps the ring behind `fd`, which has `size` bytes.
     ///
     /// # Errors
     /// The kernel's.
@@ -45,9 +46,10 @@ impl Ring {
         }
     }
 
-    /// Passes every complete record that is present now to `take`, oldest first. Returns the fraction of the
-    /// ring that they filled, 0 to 1. Records that arrive in the meantime are left for the next call: a tree
-    /// that produces records as fast as they are taken would otherwise keep the reader from the tables.
+    /// Passes every complete record that is currently present to `take`, oldest first. Returns the fraction
+    /// of the ring that these filled, 0 to 1. Records that arrive in the meantime are left for the next call:
+    /// otherwise a tree that produces records as fast as they are taken would keep the reader from the
+    /// tables.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(&[u8])) -> f64 {
         // SAFETY: both mappings are live, page-aligned, and begin with the 64-bit positions.
         let (ours, theirs) = unsafe {
@@ -61,8 +63,8 @@ impl Ring {
         let part = (end - at) as f64 / self.size as f64;
         while at < end {
             let offset = at as usize & (self.size - 1);
-            // SAFETY: the data is mapped twice after the producer's page, so that the header and
-            // a whole record lie inside the mapping; headers are 8-byte aligned.
+            // SAFETY: the data is mapped twice after the producer's page, so the header and a whole record
+            // are inside the mapping; headers are 8-byte aligned.
             let header = unsafe {
                 let base = self.producer.cast::<u8>().add(self.page + offset);
                 &*base.cast::<AtomicU32>()
@@ -73,8 +75,8 @@ impl Ring {
             }
             let len = (head & !(BUSY | DISCARDED)) as usize;
             if head & DISCARDED == 0 {
-                // SAFETY: as above; a record that is not busy is no longer written until the position below
-                // is moved past it.
+                // SAFETY: as above; a record that is not busy is not written again until the position below
+                // has moved past it.
                 let record = unsafe {
                     let base = self.producer.cast::<u8>().add(self.page + offset);
                     std::slice::from_raw_parts(base.add(HEADER as usize), len)
@@ -100,7 +102,7 @@ impl Drop for Ring {
 
 fn map(fd: BorrowedFd<'_>, len: usize, prot: i32, off: usize) -> io::Result<*mut libc::c_void> {
     let fd = fd.as_raw_fd();
-    // SAFETY: a fresh shared mapping, placed by the kernel.
+    // SAFETY: creates a new shared mapping, placed by the kernel.
     let at = unsafe {
         libc::mmap(
             std::ptr::null_mut(),

@@ -1,4 +1,4 @@
-//! Arms the tracing, and reports what is needed for it.
+//! Arms the tracing, or reports what it lacks.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ use crate::stacks::StackPool;
 /// Size in bytes of an unused ring: whole pages on every system.
 const UNUSED_RING: u32 = 64 << 10;
 
-/// Armed programs and their tables; dropping it removes them all.
+/// Armed programs and their tables; dropping this value removes them all.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The shared tables.
@@ -28,14 +28,15 @@ pub(crate) struct Session {
     pub ring: Ring,
     /// The ring of stack records.
     pub stacks: Ring,
-    /// Why page faults are not timed, if requested.
+    /// Why page faults are not timed although this was requested.
     pub untimed_faults: Option<String>,
     /// The cost of faults outside the measured times.
     pub(super) faults: Option<Faults>,
-    /// The cost of each call, and its part outside the timed part.
+    /// The cost of each call, and the part of it outside the measured time.
     pub(super) calls: Option<Calls>,
     follow: Program,
-    /// In the order of attachment: programs for forks and executions before those that record.
+    /// The attachments, in the order of attachment: first the programs for forks and executions, then those
+    /// that record.
     attached: Vec<OwnedFd>,
 }
 
@@ -43,13 +44,13 @@ impl Session {
     /// Loads and attaches everything. No thread is traced yet.
     ///
     /// # Errors
-    /// [`TraceError::NotAllowed`], or what this kernel lacks.
+    /// [`TraceError::NotAllowed`], or the error that names what this kernel lacks.
     pub(crate) fn arm(options: &TraceOptions) -> Result<Self, TraceError> {
         Self::arm_with(options, Sides::Both, true)
     }
 
-    /// [`Session::arm`] with programs that trace these sides of a switch, and that may `hold` a thread back
-    /// for the reader.
+    /// Does the same as [`Session::arm`], with programs that trace these sides of a switch. If `hold` is set,
+    /// they may hold back a thread for the reader.
     pub(super) fn arm_with(
         options: &TraceOptions,
         sides: Sides,
@@ -74,7 +75,7 @@ impl Session {
         let stacks = Ring::map(maps.stack_ring.fd(), sizes.stacks);
         let stacks = stacks.map_err(system("mapping the ring of stacks"))?;
         let distance = options.call_stacks.map(shift);
-        // None for the measurements before the run.
+        // No stacks are recorded during the measurements before the run.
         set_distance(&maps, programs::stacks::NEVER)?;
         let shortest = options.timeline.map(|t| t.shortest.as_nanos());
         let context = Context {
@@ -97,7 +98,7 @@ impl Session {
             true => attach_fault_end(&context),
             false => (Vec::new(), None),
         };
-        // Without an end, the beginning is useless.
+        // If the end of faults isn't seen, seeing their beginning is useless.
         let fault_times = options.fault_times && untimed_faults.is_none();
         let context = Context {
             fault_times,
@@ -138,9 +139,9 @@ impl Session {
 
     /// Detaches the programs; the tables can still be read.
     ///
-    /// The order is last to first, so that forks and executions are still seen while anything is recorded.
-    /// Otherwise a process that executes a program with its own privileges in between would continue to be
-    /// recorded.
+    /// They are detached in reverse order, so that forks and executions are still seen while anything is
+    /// recorded. Otherwise a process that executes a program with its own privileges in between would
+    /// continue to be recorded.
     pub(crate) fn disarm(&mut self) {
         while self.attached.pop().is_some() {}
     }
@@ -155,12 +156,13 @@ impl Drop for Session {
 fn set_distance(maps: &Maps, distance: u32) -> Result<(), TraceError> {
     for (kind, entry) in programs::stacks::distances(distance) {
         let set = maps.chosen.set(&kind.to_ne_bytes(), &entry);
-        set.map_err(system("writing the interval between stacks"))?;
+        set.map_err(system("writing the interval between stack samples"))?;
     }
     Ok(())
 }
 
-/// Returns the exponent of the power of two of this many ns, rounded down; at least 4 us.
+/// Returns the exponent of the largest power of two, in ns, that is not above `distance`; the distance is at
+/// least 4 us.
 fn shift(distance: Duration) -> u32 {
     let ns = u64::try_from(distance.as_nanos()).unwrap_or(u64::MAX);
     ns.clamp(1 << 12, 1 << 30).ilog2()
@@ -169,8 +171,8 @@ fn shift(distance: Duration) -> u32 {
 /// The inode of the first process namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: u64 = 0xefff_fffc;
 
-/// Returns whether this process is in the first process namespace, whose ids the programs see; true if
-/// `/proc` doesn't tell.
+/// Returns whether this process is in the first process namespace, which has the ids that the programs see;
+/// true if `/proc` doesn't show this.
 fn numbers_are_the_kernels() -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata("/proc/self/ns/pid").map_or(true, |file| file.ino() == FIRST_NAMESPACE)
@@ -212,9 +214,9 @@ fn offsets() -> Result<Offsets, TraceError> {
 
 fn refused_map(error: io::Error) -> TraceError {
     match error.raw_os_error() {
-        Some(libc::EPERM) => TraceError::NotAllowed("bpf(2) refuses to make a map (EPERM)"),
+        Some(libc::EPERM) => TraceError::NotAllowed("bpf(2) refuses to create a map (EPERM)"),
         Some(libc::ENOSYS) => TraceError::Kernel("it has no bpf(2)".to_owned()),
-        _ => system("making a map in the kernel")(error),
+        _ => system("creating a map in the kernel")(error),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::records::{Who, in_call, u32_at, u64_at};
 use crate::result::Activity;
 use crate::stacks::RawStack;
 
-/// Calls whose waits are ended by threads, and never by an interrupt.
+/// Calls whose waits are always ended by threads, never by interrupts.
 const ENDED_BY_THREADS: [i64; 3] = [libc::SYS_futex, libc::SYS_wait4, libc::SYS_waitid];
 
 /// The code position of a thread when a call or a page fault ended.
@@ -20,10 +20,10 @@ pub(crate) struct StackRecord<'a> {
     pub who: Who,
     /// Number and descriptor of the call; `None` for a page fault.
     pub call: Option<(u32, i32)>,
-    /// The time on a CPU and, in the next field, off it that this record represents, ns.
+    /// The time on a CPU that this record represents, ns; the next field is the time off it.
     on_cpu: u64,
     off_cpu: u64,
-    /// Its own duration on a CPU and, in the next field, off it, ns.
+    /// The duration of this call or fault on a CPU, ns; the next field is that off it.
     took_on_cpu: u64,
     took_off_cpu: u64,
     /// For a call: the thread that ended its last sleep.
@@ -74,8 +74,8 @@ impl<'a> StackRecord<'a> {
         })
     }
 
-    /// Returns the thread's activity: on a CPU, off it, or both. A record that represents no time, because it
-    /// was among the first of its call, counts as on a CPU. `path` is the call's object.
+    /// Returns the stacks that this record represents: on a CPU, off it, or both. A record that represents no
+    /// time, because it was among the first of its call, counts as on a CPU. `path` is the call's object.
     pub(crate) fn seen(&self, path: Option<&Arc<str>>) -> Vec<RawStack> {
         let copy = StackCopy {
             registers: Registers::of_perf(Registers::PERF_MASK, self.registers),
@@ -116,7 +116,8 @@ impl<'a> StackRecord<'a> {
     }
 }
 
-/// Returns how many calls with this duration it represents; at least itself, if it represents no time.
+/// Returns the number of calls with this duration that a record represents; at least 1, even if it represents
+/// no time.
 fn calls(stands_for: u64, took: u64) -> f64 {
     match stands_for {
         0 => 1.0,

@@ -1,11 +1,13 @@
-//! Which part of a page fault and of a call the kernel's ticks charge to the program's own code.
+//! Measures which part of a page fault and of a call the kernel's ticks charge to the program's own code.
 //!
 //! A timer that expires on the way out of the kernel, where interrupts are disabled, is served when the
-//! program is reached: the tick finds the program there, although it was in the kernel. The length of that
-//! way depends on the machine: for a fault 85 ns on two, 155 to 190 of 1,000 on one whose hypervisor is
-//! itself a guest, and 250 of 1,500 there while something shares the core; for a call 45 to 50 of 150 there.
-//! A separate timer on this thread measures it. While the thread only touches fresh memory, nearly all
-//! samples in user code are such; while it makes cheap calls, those beyond the computation between them are.
+//! program is reached. The tick then finds the program running, although it was in the kernel when the timer
+//! expired. The length of that part depends on the machine. For a fault it is 85 ns on two machines, 155 to
+//! 190 of 1,000 ns on one whose hypervisor is itself a guest, and 250 of 1,500 ns on that one while something
+//! shares the core; for a call it is 45 to 50 of 150 ns on that machine. A separate timer on this thread
+//! measures it. While the thread only touches fresh memory, nearly all samples in user code are late ticks.
+//! While it makes cheap calls, the samples in user code that exceed the share of the computation between the
+//! calls are late ticks.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -15,35 +17,36 @@ use crate::perf::event::{self, Attributes, Watched, flag};
 use crate::perf::record::{self, What};
 use crate::perf::ring::Ring;
 
-/// CPU time between two samples. In a nested virtual machine each takes 20 us.
+/// CPU time between two samples. In a nested virtual machine, each sample takes 20 us.
 const PERIOD: Duration = Duration::from_micros(100);
-/// CPU time of the sampled touching of memory, ns.
+/// CPU time for which the touching of memory is sampled, ns.
 const TOUCHING_SAMPLED_NS: i64 = 75_000_000;
-/// CPU time of the sampled calls, ns.
+/// CPU time for which calls are sampled, ns.
 const CALLS_SAMPLED_NS: i64 = 150_000_000;
 /// Minimum number of samples for a result.
 const ENOUGH: u64 = 200;
 /// Lowest kernel address.
 const KERNEL: u64 = 1 << 63;
 const PAGES: usize = 16;
-/// Calls per measurement.
+/// Number of calls per measurement.
 const CALLS: usize = 1000;
-/// Number of alternations between samples and measurements.
+/// Number of times that samples and measurements alternate.
 const TURNS: i64 = 50;
 
-/// Returns the fraction of a fault, 0 to 1; `None` if this thread may not be sampled.
+/// Returns the fraction of a fault that ticks charge to the program, 0 to 1; `None` if this thread may not be
+/// sampled.
 pub(super) fn share_of_fault() -> Option<f64> {
     let mut samples = TickSamples::new()?;
     let in_faults = touch_for(TOUCHING_SAMPLED_NS, || samples.take())?;
     Some(samples.in_user()? / in_faults)
 }
 
-/// Returns the part in ns of a cheap call that took `before_ns` before the run; `None` if this thread may not
-/// be sampled. The computation between two calls, and the duration of both, is measured between the samples,
-/// which slow everything down.
+/// Returns the part in ns that ticks charge to the program, of a cheap call that took `before_ns` before the
+/// run; `None` if this thread may not be sampled. The computation between two calls, and the duration of both
+/// together, are measured in between, because sampling slows everything down.
 ///
-/// After one run in six, a call took 190 ns instead of 140, of which 74 were late instead of 50: the fraction
-/// stays the same, and is applied to the call before the run.
+/// After one run in six, a call took 190 ns instead of 140, of which 74 were charged instead of 50: the
+/// fraction stays the same, and is applied to the call before the run.
 pub(super) fn ns_of_call(before_ns: f64) -> Option<f64> {
     let null = entry_exit_overhead::null()?;
     let mut samples = TickSamples::new()?;
@@ -78,7 +81,8 @@ impl TickSamples {
     fn new() -> Option<Self> {
         let mut attributes = Attributes::recording(Some(PERIOD), flag::EXCLUDE_IDLE);
         attributes.flags &= !flag::EXCLUDE_KERNEL;
-        // SAFETY: returns a number of this thread. Called directly, because glibc only has it since 2.30.
+        // SAFETY: returns this thread's id. The call is made directly, because glibc only has a function for
+        // it since 2.30.
         let own = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
         let event = event::open(&attributes, Watched::Thread(own), -1).ok()??;
         let ring = Ring::map(&event, PAGES).ok()?;
@@ -107,8 +111,8 @@ impl TickSamples {
     }
 }
 
-/// Touches fresh memory for this much CPU time, and calls `between` between the pieces. Returns the fraction
-/// of the time spent on touching, 0 to 1.
+/// Touches fresh memory until this thread has used `ns` of CPU time, and calls `between` after each piece.
+/// Returns the fraction of the time spent on touching, 0 to 1.
 fn touch_for(ns: i64, mut between: impl FnMut()) -> Option<f64> {
     let (from, mut touching) = (cpu_ns(), 0.0);
     while cpu_ns() - from < ns {

@@ -1,21 +1,20 @@
 //! Gives the reader of the kernel's tables a CPU on a busy machine.
 //!
-//! Tables and ring are bounded: a reader that has to queue for a CPU loses new data. Niceness doesn't help
-//! across sessions (autogroup); a real-time policy does. The reader runs for microseconds every 10 ms, so the
-//! command loses nothing measurable.
+//! The tables and the ring are bounded: if the reader has to queue for a CPU, new data is lost. Niceness
+//! doesn't help across sessions (autogroup), but a real-time policy does. The reader runs for microseconds
+//! every 10 ms, so the effect on the command is not measurable.
 
-/// Gives the calling thread priority over all ordinary ones until this is dropped, if that is allowed
-/// (`CAP_SYS_NICE`). Its children get ordinary priority.
+/// Gives the calling thread priority over all ordinary threads until this value is dropped, if that is
+/// allowed (`CAP_SYS_NICE`). Its children get ordinary priority.
 #[derive(Debug)]
 pub(super) struct Urgent {
     before: Option<(i32, libc::sched_param)>,
 }
 
 impl Urgent {
-    /// Raises the calling thread's priority. If that is refused, nothing changes: losses are counted.
+    /// Raises the calling thread's priority. If this is refused, nothing changes: losses are counted.
     pub(super) fn raise() -> Self {
-        // SAFETY: an all-zero parameter is valid; both calls take the calling thread and live
-        // values.
+        // SAFETY: an all-zero parameter is valid; both calls refer to the calling thread and live values.
         let before = unsafe {
             let mut param: libc::sched_param = std::mem::zeroed();
             let policy = libc::sched_getscheduler(0);
@@ -31,7 +30,7 @@ impl Urgent {
 }
 
 fn raised() -> bool {
-    // SAFETY: takes the calling thread and a live value.
+    // SAFETY: the call refers to the calling thread and a live value.
     unsafe {
         let mut param: libc::sched_param = std::mem::zeroed();
         param.sched_priority = libc::sched_get_priority_min(libc::SCHED_RR);
@@ -46,7 +45,7 @@ fn raised() -> bool {
 impl Drop for Urgent {
     fn drop(&mut self) {
         if let Some((policy, param)) = &self.before {
-            // SAFETY: takes the calling thread and a live value.
+            // SAFETY: the call refers to the calling thread and a live value.
             unsafe { libc::sched_setscheduler(0, *policy, param) };
         }
     }
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
 
     fn policy() -> i32 {
-        // SAFETY: takes an integer.
+        // SAFETY: the call takes only an integer.
         unsafe { libc::sched_getscheduler(0) & !libc::SCHED_RESET_ON_FORK }
     }
 

@@ -1,5 +1,5 @@
-//! Probes before Linux 6.6: perf `uprobe` events, which the kernel inserts into every process that runs the
-//! file. Records of processes outside the tree are dropped.
+//! Probes for kernels before Linux 6.6: perf `uprobe` events, which the kernel inserts into every process
+//! that runs the file. Records of processes outside the tree are dropped.
 
 use std::ffi::CStr;
 use std::fs;
@@ -11,9 +11,9 @@ use super::waits::{self, Parsed};
 use crate::perf::event::{self, Attributes, Watched};
 use crate::perf::ring::Ring;
 
-/// Size of a CPU's buffer in pages: five thousand hits between two readings 10 ms apart.
+/// Size of a CPU's buffer in pages, enough for five thousand hits between two readings 10 ms apart.
 const PAGES: usize = 64;
-/// Maximum number of events: places times CPUs.
+/// Maximum number of events, which is the number of places times the number of CPUs.
 const MOST_EVENTS: usize = 512;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Everywhere {
         Ok(new)
     }
 
-    /// Opens the events of this CPU; those of all places write into one buffer.
+    /// Opens the events of this CPU; the events of all places write to the same buffer.
     fn watch_cpu(&mut self, kind: u32, path: &CStr, places: &[Place], cpu: i32) -> io::Result<()> {
         let mut first: Option<i32> = None;
         for place in places {

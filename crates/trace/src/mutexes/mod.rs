@@ -1,14 +1,14 @@
-//! How long the goroutines of a Go program wait for mutexes held by others.
+//! Measures how long the goroutines of a Go program wait for mutexes held by others.
 //!
-//! A waiting goroutine is off its thread, and the thread runs another one: no call, no switch and no clock
-//! shows the wait. Therefore the places where Go's `sync` package parks a goroutine for a lock and where it
-//! resumes get a probe each, which records the goroutine, from the register that holds it, and the time. This
-//! costs 1 to 2 us per wait, and nothing for a free lock. The probes belong to descriptors of this process
-//! and disappear with them.
+//! While a goroutine waits, it is off its thread, and the thread runs another one: no call, no switch and no
+//! clock shows the wait. Go's `sync` package parks a goroutine for a lock at one place in the code, and the
+//! goroutine resumes at another. Each of these places therefore gets a probe, which records the time and the
+//! goroutine, from the register that holds it. This costs 1 to 2 us per wait, and nothing for a free lock.
+//! The probes belong to descriptors of this process and disappear with them.
 //!
-//! Only the commands have probes, from their first instruction on, and processes of their tree that run the
-//! same file, once the reader has seen their `execve` in the ring. Before Linux 6.6, every process that runs
-//! the file has them.
+//! Only the commands have probes, from their first instruction on, and so do processes of their tree that run
+//! the same file, once the reader has seen their `execve` in the ring. Before Linux 6.6, every process that
+//! runs the file has them.
 
 mod everywhere;
 mod of_processes;
@@ -50,7 +50,7 @@ pub struct MutexRow {
     pub contended_ns: u64,
 }
 
-/// Probes in a Go program, removed when this is dropped.
+/// Probes in a Go program, removed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Mutexes {
     probes: Probes,
@@ -67,8 +67,8 @@ enum Probes {
 }
 
 impl Mutexes {
-    /// Probes the program in this file in these processes; `None` if it doesn't contain such places, as a
-    /// program without symbols.
+    /// Probes the program in this file in these processes. Returns `None` if the program contains no places
+    /// to probe, for example because it has no symbols.
     ///
     /// # Errors
     /// The kernel's: `EACCES` or `EPERM` without permission, `ENOENT` without uprobes, `EMFILE` without free
@@ -96,7 +96,7 @@ impl Mutexes {
         if let Probes::OfProcesses(probes) = &mut self.probes
             && file(Path::new(&format!("/proc/{pid}/exe"))).is_ok_and(|it| it == self.file)
         {
-            // It may have ended in the meantime.
+            // The process may have ended in the meantime.
             let _ = probes.watch(pid);
         }
     }

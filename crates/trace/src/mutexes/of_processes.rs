@@ -1,5 +1,5 @@
-//! Probes in selected processes, from Linux 6.6 on: a program that the kernel runs at these places of these
-//! processes (`uprobe_multi`). Other processes that run the same file are not affected.
+//! Probes in selected processes, for Linux 6.6 and later: a program that the kernel runs at these places in
+//! these processes (`uprobe_multi`). Other processes that run the same file are not affected.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -14,17 +14,17 @@ use crate::kernel::ring::Ring;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R10};
 
-/// Size of the ring in bytes: twenty thousand hits between two readings 10 ms apart.
+/// Size of the ring in bytes, enough for twenty thousand hits between two readings 10 ms apart.
 const RING_BYTES: u32 = 1 << 20;
-/// Size of a hit in the ring: time, process, goroutine, whether a wait begins; 8 bytes each.
+/// Size of a hit in the ring: the time, the process, the goroutine and whether a wait begins, 8 bytes each.
 const HIT: i16 = 32;
-/// The kernel's flag for no wake-up: the reader polls.
+/// The kernel's flag that disables the wake-up, because the reader polls.
 const NO_WAKEUP: i32 = 1;
 
 #[derive(Debug)]
 pub(super) struct OfProcesses {
     ring: Ring,
-    /// Total number of hits that found the ring full.
+    /// Total number of hits for which the ring had no space.
     lost: Map,
     reported: u64,
     program: Program,
@@ -95,7 +95,7 @@ fn parse(record: &[u8]) -> Parsed {
     })
 }
 
-/// Returns the code that sends a hit, or counts it if the ring is full.
+/// Returns the code that sends a hit, or counts the hit as lost if the ring is full.
 fn code(ring: &Map, lost: &Map) -> Result<Vec<u64>, crate::kernel::asm::AsmError> {
     let mut a = Asm::new();
     let done = a.label();

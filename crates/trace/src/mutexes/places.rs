@@ -4,8 +4,8 @@ use std::path::Path;
 
 use fathom_stacks::functions_named;
 
-/// Functions of Go's runtime that park a goroutine for a lock of `sync` until it may continue. The first is
-/// from Go 1.24.
+/// Functions of Go's runtime that park a goroutine for a lock of `sync` until it may continue. The first
+/// exists since Go 1.24.
 const FUNCTIONS: [&str; 4] = [
     "internal/sync.runtime_SemacquireMutex",
     "sync.runtime_SemacquireMutex",
@@ -13,7 +13,7 @@ const FUNCTIONS: [&str; 4] = [
     "sync.runtime_SemacquireRWMutexR",
 ];
 
-/// The register, by its number in perf's order, that holds the goroutine since Go 1.17.
+/// The register that holds the goroutine since Go 1.17, by its number in perf's order.
 #[cfg(target_arch = "x86_64")]
 pub(super) const GOROUTINE: u32 = 22; // r14
 /// Its offset in the kernel's copy of a thread's registers (`pt_regs`).
@@ -29,11 +29,11 @@ pub(super) const GOROUTINE_IN_REGISTERS: i16 = 28 * 8;
 pub(super) struct Place {
     /// Offset in the file.
     pub offset: u64,
-    /// Whether a wait begins there; otherwise a wait ends.
+    /// Whether a wait begins there; if false, a wait ends there.
     pub begins: bool,
 }
 
-/// Returns the places of a program in a file for this machine.
+/// Returns the places to probe in the program in this file, if it is for this machine.
 pub(super) fn of(program: &Path) -> Vec<Place> {
     let mut places = Vec::new();
     for function in functions_named(program, &FUNCTIONS) {

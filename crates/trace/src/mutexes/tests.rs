@@ -1,4 +1,4 @@
-//! Which processes the probes trap. This program has a function with the name of the one in which Go's
+//! Tests which processes the probes trap. This program has a function with the name of the one in which Go's
 //! runtime waits.
 
 use std::fs;
@@ -20,7 +20,8 @@ extern "C" fn wait(number: u64) {
     std::hint::black_box(number);
 }
 
-/// Runs in the processes of the tests: prints where the function is, and continues when told to.
+/// Runs in the processes that the tests start: prints the function's position, and continues when it reads a
+/// line.
 #[test]
 fn waits_if_it_is_asked_to() {
     if std::env::var_os(ASKED).is_some() {
@@ -30,12 +31,12 @@ fn waits_if_it_is_asked_to() {
         for number in 0..WAITS {
             wait(std::hint::black_box(number));
         }
-        // Keeps running, so that its memory can be read.
+        // Keep running, so that this process's memory can be read.
         std::io::stdin().read_line(&mut String::new()).unwrap();
     }
 }
 
-/// Probes of one test would trap the processes of the other.
+/// The probes of one test would trap the processes of another.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -76,7 +77,7 @@ impl Waiting {
         first == [TRAP]
     }
 
-    /// Lets it wait and exit.
+    /// Makes the process wait and exit.
     fn run(mut self) {
         self.child.stdin.take().unwrap().write_all(b"\n\n").unwrap();
         std::io::copy(&mut self.said, &mut std::io::sink()).unwrap();
@@ -129,7 +130,7 @@ fn only_processes_of_the_tree_are_trapped() {
     };
     let trapped = |all: &[&Waiting]| all.iter().map(|it| it.is_trapped()).collect::<Vec<_>>();
     assert_eq!(trapped(&[&observed, &later, &other]), [true, false, false]);
-    // A process of the tree that executes the same file, and one that executes another.
+    // One process of the tree executes the same file, another one a different file.
     probes.executed(two);
     probes.executed(1);
     assert_eq!(trapped(&[&observed, &later, &other]), [true, true, false]);

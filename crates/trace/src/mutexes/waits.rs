@@ -15,7 +15,7 @@ pub(super) struct Hit {
     pub at: u64,
     pub pid: u32,
     pub goroutine: u64,
-    /// Whether its wait begins; otherwise it ends.
+    /// Whether the goroutine's wait begins here; if false, it ends.
     pub begins: bool,
 }
 
@@ -23,13 +23,13 @@ pub(super) struct Hit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parsed {
     Hit(Hit),
-    /// Number of missing hits; one if it is an unknown number over a period.
+    /// Number of missing hits; 1 if an unknown number is missing over a period.
     Lost(u64),
     Nothing,
 }
 
-/// Decodes a record: of a sample, the event's id, process and thread, time, which registers, and the
-/// register. `begins` has the ids of beginning events.
+/// Decodes a record. A sample consists of the event's id, the process and thread, the time, the set of
+/// registers, and the register. `begins` has the ids of events at which a wait begins.
 pub(super) fn parse(record: &[u8], begins: &[u64]) -> Parsed {
     let kind = record
         .first_chunk::<4>()
@@ -68,7 +68,7 @@ struct OfProcess {
     row: MutexRow,
     waiting: HashMap<u64, u64>,
     waited: HashSet<u64>,
-    /// Since when at least one goroutine waits.
+    /// The time since which at least one goroutine has been waiting.
     contended_since: u64,
     /// Number of ends without a beginning.
     strays: u64,
@@ -84,8 +84,8 @@ impl Waits {
         new
     }
 
-    /// Returns the rows of processes whose beginnings and ends match: in programs of an old Go, the register
-    /// holds something else.
+    /// Returns the rows of processes whose beginnings and ends match. In programs of an old Go version they
+    /// don't, because the register holds something else.
     pub(super) fn rows(self) -> Vec<MutexRow> {
         let fit = |one: &OfProcess| one.row.waits > 0 && one.strays < one.row.waits;
         let rows = self.of.into_iter().filter(|(_, one)| fit(one));
@@ -104,7 +104,7 @@ impl OfProcess {
             if self.waiting.is_empty() {
                 self.contended_since = hit.at;
             }
-            // Hit again if its stack had to grow first.
+            // The place is hit again if the goroutine's stack had to grow first.
             self.waiting.entry(hit.goroutine).or_insert(hit.at);
             return;
         }

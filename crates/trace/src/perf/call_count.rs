@@ -8,14 +8,14 @@ use crate::attach::threads_of;
 
 use super::event::{self, Attributes, Watched, flag};
 
-/// Folders in which the kernel gives the id of its event for every call.
+/// Folders in which the kernel shows the id of its event for every call.
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const EVENT: &str = "events/raw_syscalls/sys_enter/id";
 /// Not bound to a CPU.
 const ANY_CPU: i32 = -1;
 
-/// Counts the calls of some processes and their descendants in the kernel. It costs them time: 6 % of the
-/// requests of a server that makes two calls for each.
+/// Counts the calls of some processes and their descendants in the kernel. This costs time: a server that
+/// makes two calls per request handles 6 % fewer requests.
 #[derive(Debug)]
 pub struct CallCount(Vec<File>);
 
@@ -34,7 +34,7 @@ impl CallCount {
         for thread in threads {
             match event::open(&counted, Watched::Thread(thread), ANY_CPU) {
                 Ok(opened) => events.extend(opened.map(File::from)),
-                // It has ended in the meantime.
+                // The thread has ended in the meantime.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) => return Err(error),
             }
@@ -42,7 +42,7 @@ impl CallCount {
         Ok(CallCount(events))
     }
 
-    /// Returns the number of calls since then, including those of ended threads.
+    /// Returns the number of calls since counting began, including those of ended threads.
     ///
     /// # Errors
     /// The kernel's.
@@ -78,11 +78,11 @@ mod tests {
         let (go, wait) = std::sync::mpsc::channel();
         let (ready, begun) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            // SAFETY: takes nothing.
+            // SAFETY: the call takes no arguments.
             ready.send(unsafe { libc::gettid() }).unwrap();
             let times: usize = wait.recv().unwrap();
             for _ in 0..times {
-                // SAFETY: takes nothing; this calls the kernel each time.
+                // SAFETY: the call takes no arguments; made this way, it enters the kernel each time.
                 unsafe { libc::syscall(libc::SYS_getppid) };
             }
         });
@@ -100,7 +100,7 @@ mod tests {
         go.send(1000).unwrap();
         thread.join().unwrap();
         let calls = count.so_far().unwrap() - before;
-        // In addition to those, the few calls with which it waits and ends.
+        // The 1000 calls, and the few with which the thread waits and ends.
         assert!((1000..1100).contains(&calls), "{calls}");
     }
 }

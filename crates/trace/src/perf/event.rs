@@ -1,8 +1,8 @@
 //! Opens perf events.
 //!
 //! Events are owned descriptors: closing them (which the kernel also does when this process is killed)
-//! removes them. Layout: `struct perf_event_attr` of `include/uapi/linux/perf_event.h` in its third version,
-//! whose first 64 bytes are the first version.
+//! removes them. Layout: the third version of `struct perf_event_attr` of `include/uapi/linux/perf_event.h`,
+//! whose first 64 bytes are the same as in the first version.
 
 use std::ffi::CStr;
 use std::io;
@@ -24,7 +24,7 @@ const IOC_ID: libc::c_ulong = 0x8008_2407;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum SoftwareEvent {
-    /// The time of a CPU: one event is one ns.
+    /// The clock of a CPU: one event is one ns.
     CpuClock = 0,
     /// A page fault was served without a disk.
     MinorFault = 5,
@@ -37,17 +37,17 @@ pub(crate) enum SoftwareEvent {
 /// Bits of `Attributes::flags`.
 pub(crate) mod flag {
     pub(crate) const DISABLED: u64 = 1;
-    /// Children and threads created from now on are watched, too.
+    /// Children and threads that are created from now on are also watched.
     pub(crate) const INHERIT: u64 = 1 << 1;
     pub(crate) const EXCLUDE_KERNEL: u64 = 1 << 5;
     pub(crate) const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
     pub(crate) const EXCLUDE_IDLE: u64 = 1 << 7;
     pub(crate) const EXCLUDE_KERNELS_CALLERS: u64 = 1 << 21;
-    /// Records of executable file mappings, with their inodes.
+    /// Records of executable file mappings, with the inodes of the files.
     pub(crate) const MAPPED: u64 = 1 << 8 | 1 << 23;
     /// Also records of mappings that aren't executable.
     pub(crate) const MAPPED_DATA: u64 = 1 << 17;
-    /// Records of new names of threads.
+    /// Records of threads that get a new name.
     pub(crate) const NAMES: u64 = 1 << 9;
     /// Records of threads that begin and end.
     pub(crate) const TASKS: u64 = 1 << 13;
@@ -55,7 +55,7 @@ pub(crate) mod flag {
     pub(crate) const WHO_AND_WHEN: u64 = 1 << 18;
     /// Names given by `execve` are marked.
     pub(crate) const MARK_EXEC: u64 = 1 << 24;
-    /// Times are from the clock in `Attributes::clock`.
+    /// Record times come from the clock in `Attributes::clock`.
     pub(crate) const CLOCK: u64 = 1 << 25;
     /// Records of switches to and from a CPU.
     pub(crate) const SWITCHES: u64 = 1 << 26;
@@ -130,8 +130,9 @@ impl Attributes {
         }
     }
 
-    /// Returns an event that records beginnings, ends, names and mappings; with `samples` also the position
-    /// of own code, once per this much CPU time. `flags` selects additional records.
+    /// Returns an event that records beginnings, ends, names and mappings. With `samples`, it also records
+    /// the position in the program's own code, once per this interval of CPU time. `flags` selects additional
+    /// records.
     pub(crate) fn recording(samples: Option<Duration>, flags: u64) -> Self {
         let event = match samples {
             Some(_) => SoftwareEvent::CpuClock,
@@ -169,7 +170,8 @@ impl Attributes {
         }
     }
 
-    /// Adds registers and a copy of the stack of at most this many bytes to each sample; 0 for none.
+    /// Adds registers and a copy of the stack to each sample. The copy has at most `bytes` bytes; if this is
+    /// 0, neither is added.
     pub(crate) fn with_stacks(self, bytes: u32) -> Self {
         match bytes {
             0 => self,
@@ -177,7 +179,7 @@ impl Attributes {
                 sample_type: self.sample_type | CALLERS | USER_REGISTERS | USER_STACK,
                 flags: self.flags | flag::EXCLUDE_KERNELS_CALLERS,
                 user_registers: Registers::PERF_MASK,
-                // A record's length has 16 bits.
+                // A record's length is a 16-bit number.
                 user_stack: bytes.min(MOST_STACK).next_multiple_of(8),
                 ..self
             },
@@ -189,9 +191,9 @@ impl Attributes {
         self.user_stack > 0
     }
 
-    /// Returns an event that is recorded when a thread reaches this offset of this file: the event's id,
-    /// thread, time, and these registers, as a bit set of perf's numbers. `kind` is the type of `uprobe`
-    /// events. Borrows the path until it is opened.
+    /// Returns an event that is recorded when a thread reaches this offset of this file. The record has the
+    /// event's id, the thread, the time, and these registers, given as a bit set of perf's numbers. `kind` is
+    /// the type of `uprobe` events. Keep the path alive until the event is opened.
     pub(crate) fn probe(kind: u32, path: &CStr, offset: u64, registers: u64) -> Self {
         Self {
             kind,
@@ -230,7 +232,8 @@ pub(crate) fn open(
         Watched::Any => -1,
         Watched::Thread(tid) => tid as i32,
     };
-    // SAFETY: a live repr(C) third version of the kernel's struct that contains its own size.
+    // SAFETY: the pointer is to a live repr(C) value of the third version of the kernel's struct, which
+    // contains its own size.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
@@ -254,12 +257,12 @@ pub(crate) fn open(
 /// Starts counting an event.
 ///
 /// # Errors
-/// The kernel's, if this is not an event.
+/// The kernel's, if the descriptor is not an event.
 pub(crate) fn start(event: &OwnedFd) -> io::Result<()> {
     request(event, IOC_ENABLE, 0)
 }
 
-/// Stops counting until it is started again.
+/// Stops counting until the event is started again.
 ///
 /// # Errors
 /// Those of [`start`].
@@ -267,7 +270,7 @@ pub(crate) fn stop(event: &OwnedFd) -> io::Result<()> {
     request(event, IOC_DISABLE, 0)
 }
 
-/// Makes a request that takes an integer.
+/// Makes an `ioctl` request that takes an integer.
 ///
 /// # Errors
 /// The kernel's.
@@ -287,12 +290,12 @@ pub(crate) fn tell_into(event: &OwnedFd, other: i32) -> io::Result<()> {
     request(event, IOC_SET_OUTPUT, other)
 }
 
-/// Sets a new period of an event, which begins now. Inherited copies of the event keep their own.
+/// Sets a new period for an event and starts it. Inherited copies of the event keep their own period.
 ///
 /// # Errors
 /// The kernel's.
 pub(crate) fn set_period(event: RawFd, period: u64) -> io::Result<()> {
-    // SAFETY: this request reads a 64-bit number from the given place.
+    // SAFETY: this request reads a 64-bit number from a live variable.
     match unsafe { libc::ioctl(event, IOC_PERIOD as _, &raw const period) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),
@@ -305,7 +308,7 @@ pub(crate) fn set_period(event: RawFd, period: u64) -> io::Result<()> {
 /// The kernel's.
 pub(crate) fn number(event: &OwnedFd) -> io::Result<u64> {
     let mut number = 0u64;
-    // SAFETY: this request writes a 64-bit number to the given place.
+    // SAFETY: this request writes a 64-bit number to a live variable.
     match unsafe { libc::ioctl(event.as_raw_fd(), IOC_ID as _, &raw mut number) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(number),

@@ -1,8 +1,8 @@
-//! The perf tier: when each thread of a tree was on a CPU, by the kernel's own records.
+//! The perf tier: the times when each thread of a tree was on a CPU, from the kernel's own records.
 //!
-//! Any user may have the switches, forks, execs and exits of own processes recorded
-//! (`kernel.perf_event_paranoid` up to 2). Samples from outside show which call a wait was in, as in the
-//! sampling tier. About 1.2 us per switch; calls cost nothing.
+//! Any user may have the kernel record the switches, forks, execs and exits of their own processes
+//! (`kernel.perf_event_paranoid` up to 2). As in the sampling tier, samples from outside show in which call a
+//! thread waited. A switch costs about 1.2 us; calls cost nothing.
 
 mod call_count;
 pub(crate) mod event;

@@ -1,9 +1,10 @@
 //! The time from one sample to the next.
 //!
-//! A program that repeats the same work in each turn of a loop, where a turn takes about the sample interval
-//! or a multiple of it, would be seen at the same places every time. Therefore each event has a different
-//! period, and gets a new one after some samples. The kernel begins a new period when it is set. Threads and
-//! processes created by a sampled one inherit its event's period of that time.
+//! A program may repeat the same work in each iteration of a loop. If an iteration takes about one sample
+//! interval or a multiple of it, a fixed interval would always find the program at the same places. Therefore
+//! each event has a different period, and gets a new one after some samples. The kernel starts a new period
+//! when the period is set. Threads and processes created by a sampled one inherit the period that its event
+//! has at that time.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -15,13 +16,14 @@ use super::ring::Ring;
 use crate::stacks::Random;
 use crate::watch::now;
 
-/// An event keeps its period for at least this many samples, and for fewer than this many more.
+/// Minimum number of samples for which an event keeps its period; the actual number is less than
+/// [`MORE_SAMPLES`] higher.
 const LEAST_SAMPLES: u64 = 4;
 const MORE_SAMPLES: u64 = 9;
-/// Periods differ from their mean by up to this fraction.
+/// Periods differ from their mean by up to one part in this number.
 const SPREAD: u64 = 4;
 
-/// The source of the event's samples: its buffer's index, and its thread; `None` for any thread.
+/// The source of an event's samples: the index of its buffer, and its thread, or `None` for any thread.
 type Key = (usize, Option<u32>);
 
 /// The periods of some events.
@@ -35,16 +37,16 @@ pub(crate) struct Periods {
 /// An event that samples.
 #[derive(Debug)]
 struct Event {
-    /// Valid as long as the descriptor of its owner.
+    /// Valid as long as the owner's descriptor.
     fd: RawFd,
-    /// Number of samples until it gets another period.
+    /// Number of samples until the event gets another period.
     left: u64,
-    /// Time of its last sample.
+    /// Time of the event's last sample.
     last: u64,
 }
 
 impl Periods {
-    /// Creates periods with this mean; zero for events that don't sample.
+    /// Creates periods with this mean; 0 for events that don't sample.
     pub(crate) fn around(mean: Duration) -> Self {
         Self {
             mean_ns: mean.as_nanos() as u64,
@@ -125,8 +127,8 @@ impl Periods {
     }
 }
 
-/// Returns the period to set in the kernel so that the next samples are `any` apart on average, including the
-/// one before them: the `begun` part of the current period is restarted.
+/// Returns the period to set in the kernel so that the next samples, and the one before them, are `any` apart
+/// on average. It is shorter than `any`, because setting it discards the `begun` part of the current period.
 fn period(any: u64, begun: u64, samples: u64) -> u64 {
     any - begun / samples.max(1)
 }
@@ -152,10 +154,10 @@ mod tests {
 
     #[test]
     fn what_is_begun_anew_is_made_up_for() {
-        // Seven samples and the loss before the first take as long as seven periods.
+        // Seven samples, and the part lost before the first, take as long as seven periods.
         let asked = period(1_000_000, 350_000, 7);
         assert_eq!(7 * asked + 350_000, 7_000_000);
-        // The largest loss with the shortest period and the fewest samples leaves half of it.
+        // With the largest loss, the shortest period and the fewest samples, half of the mean period remains.
         assert_eq!(period(750_000, 1_000_000, LEAST_SAMPLES), 500_000);
     }
 

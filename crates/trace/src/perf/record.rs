@@ -1,7 +1,7 @@
 //! Decodes perf records.
 //!
-//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`, each with process, thread and time at
-//! its end; in samples they follow the address.
+//! Layout: `enum perf_event_type` of `include/uapi/linux/perf_event.h`. Each record ends with its process,
+//! thread and time; in samples, these follow the address.
 
 use fathom_stacks::Registers;
 
@@ -20,12 +20,12 @@ const DATA: u16 = 1 << 13;
 const SWITCH_OUT: u16 = 1 << 13;
 const PREEMPTED: u16 = 1 << 14;
 
-/// Type, flags and length.
+/// Size of the type, the flags and the length.
 const HEADER: usize = 8;
-/// Process, thread and time.
+/// Size of the process, the thread and the time.
 const TRAILER: usize = 16;
 
-/// The time of an event, ns of the monotonic clock, and the event.
+/// An event and its time, in ns of the monotonic clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub at: u64,
@@ -39,18 +39,18 @@ pub(crate) enum What {
     Begun { pid: u32, tid: u32, parent: u32 },
     /// A thread ended.
     Ended { pid: u32, tid: u32 },
-    /// A thread got this name, from `execve` or by itself.
+    /// A thread got this name, either by `execve` or by setting it itself.
     Named {
         pid: u32,
         tid: u32,
         name: String,
         exec: bool,
     },
-    /// A process mapped this file as executable.
+    /// A process mapped this file with the right to execute it.
     Mapped {
         pid: u32,
         path: String,
-        /// Start address and length in bytes.
+        /// Start address of the mapping; the next field is its length in bytes.
         from: u64,
         length: u64,
         /// Offset in the file.
@@ -58,18 +58,18 @@ pub(crate) enum What {
         /// Inode of the file; 0 if it isn't a file.
         inode: u64,
     },
-    /// A process mapped this as not executable.
+    /// A process mapped this without the right to execute it.
     MappedData {
         pid: u32,
-        /// Also the kernel's name for something that isn't a file.
+        /// The file's path, or the kernel's name for something that isn't a file.
         path: String,
         from: u64,
         length: u64,
         is_writable: bool,
     },
-    /// Mapping records found their buffer full, but no other records did.
+    /// Records of mappings found their buffer full; no other records were lost.
     LostData,
-    /// A thread was at this address of its own code when the timer expired, with a copy of its stack if
+    /// A thread was at this address of its own code when the timer expired. Contains a copy of its stack if
     /// requested.
     Sampled {
         pid: u32,
@@ -79,9 +79,9 @@ pub(crate) enum What {
     },
     /// A thread is on a CPU.
     In { tid: u32 },
-    /// A thread is off the CPU; `able` to run if the scheduler preempted it.
+    /// A thread is off the CPU; `able` means that it could run, but the scheduler preempted it.
     Out { tid: u32, able: bool },
-    /// This many records found the buffer full.
+    /// Number of records for which the buffer had no space.
     Lost(u64),
 }
 
@@ -91,13 +91,13 @@ pub(crate) struct StackCopy {
     pub registers: Registers,
     /// The bytes from the stack pointer on.
     pub bytes: Box<[u8]>,
-    /// Return addresses found by frame pointers, innermost first, even if nothing was copied.
+    /// Return addresses found by frame pointers, innermost first; present even if no stack was copied.
     pub callers: Box<[u64]>,
     /// The Python frames.
     pub python: PythonStack,
 }
 
-/// Parses a record; `None` for unrequested kinds and truncated records.
+/// Parses a record; returns `None` for kinds that were not requested and for truncated records.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     let (header, rest) = bytes.split_at_checked(HEADER)?;
     let kind = u32_at(header, 0)?;
@@ -150,10 +150,10 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Record> {
     Some(Record { at, what })
 }
 
-/// Parses an address, a process with its thread, and a time; then, if requested, callers, registers and a
-/// copy of the stack, each preceded by its size or kind.
+/// Parses an address, a process with its thread, and a time. If requested, these are followed by callers,
+/// registers and a copy of the stack, each preceded by its size or kind.
 fn sample(bytes: &[u8]) -> Option<Record> {
-    /// Registers of a 64-bit program.
+    /// Marks the registers of a 64-bit program.
     const ABI_64: u64 = 2;
     const NO_REGISTERS: u64 = 0;
     const WORD: usize = size_of::<u64>();
@@ -193,7 +193,7 @@ fn sample(bytes: &[u8]) -> Option<Record> {
 
 /// Returns the callers at the beginning of these bytes, and the rest.
 fn callers(bytes: &[u8]) -> Option<(Box<[u64]>, &[u8])> {
-    /// Larger values are markers for the kind of the following addresses.
+    /// Values above this are markers for the kind of the addresses that follow.
     const MARKS: u64 = -4096i64 as u64;
     let count = usize::try_from(u64_at(bytes, 0)?).ok()?;
     let (addresses, rest) = bytes[size_of::<u64>()..].split_at_checked(count.checked_mul(8)?)?;
@@ -202,7 +202,7 @@ fn callers(bytes: &[u8]) -> Option<(Box<[u64]>, &[u8])> {
     Some((addresses.filter(|address| *address < MARKS).collect(), rest))
 }
 
-/// Takes the records before this time in order of time; each CPU writes its own in turn.
+/// Takes the records before this time, sorted by time: each CPU writes only its own in order.
 pub(crate) fn take_until(records: &mut Vec<Record>, at: u64) -> Vec<Record> {
     records.sort_by_key(|record| record.at);
     let ripe = records.partition_point(|record| record.at < at);
@@ -335,7 +335,7 @@ mod tests {
         };
         assert_eq!(of(&with(2, 16)), Some(reported(copy(&[1, 2]))));
         assert_eq!(of(&with(2, 8)), Some(reported(copy(&[1]))));
-        // A record of a 32-bit program, and one that is shorter than its own length.
+        // One record is from a 32-bit program, and one is shorter than its length field.
         assert_eq!(of(&with(1, 16)), Some(reported(None)));
         let mut cut = with(2, 16);
         cut.truncate(cut.len() - 16);

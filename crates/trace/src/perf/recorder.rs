@@ -20,7 +20,8 @@ use crate::result::Trace;
 use crate::stacks::StackPool;
 use crate::watch::now;
 
-/// By default, a user may lock 516 KiB per CPU: 128 pages and one. Fewer are tried if less is left.
+/// Number of pages of a buffer. By default, a user may lock 516 KiB per CPU: 128 pages and one more. If less
+/// is left, fewer are tried.
 const PAGES: usize = 128;
 const LEAST_PAGES: usize = 8;
 
@@ -34,13 +35,13 @@ pub(crate) struct Recorder {
     rings: Vec<Ring>,
     /// Keeps the events open.
     events: Vec<OwnedFd>,
-    /// Records and samples after the time up to which every CPU has certainly written everything.
+    /// Records and samples after the time up to which every CPU has certainly written all of its records.
     later: Vec<Record>,
     later_waits: Vec<WaitSample>,
     timelines: ThreadTimelines,
-    /// Samples of own code, if requested.
+    /// Samples of the tree's own code, if requested.
     samples: Option<PcSamples>,
-    /// Present if stacks are wanted.
+    /// The reader of Python frames, if stacks are wanted.
     python: Option<Reader>,
 }
 
@@ -48,7 +49,7 @@ impl Recorder {
     /// Records the activity of these held processes from now on.
     ///
     /// # Errors
-    /// [`TraceError::NotAllowed`] if the system forbids it, else [`TraceError::System`].
+    /// [`TraceError::NotAllowed`] if the system forbids it, otherwise [`TraceError::System`].
     pub(crate) fn attach(pids: &[u32], options: &TraceOptions) -> Result<Self, TraceError> {
         Ok(Self {
             samples: samples(pids, options),
@@ -91,7 +92,7 @@ impl Recorder {
         }
     }
 
-    /// Records another thread, unless it was created by a recorded one.
+    /// Records another thread, unless it was created by a thread that is already recorded.
     ///
     /// # Errors
     /// Those of [`Recorder::attach`].
@@ -118,7 +119,8 @@ impl Recorder {
         }
     }
 
-    /// Opens an event for each CPU; those of a CPU share a ring. A thread that has ended has none.
+    /// Opens an event for this thread on each CPU; the events of a CPU share a ring. Does nothing for a
+    /// thread that has ended.
     fn open(&mut self, tid: u32) -> io::Result<()> {
         let stacks = self.attributes.has_stacks();
         for cpu in event::cpus() {
@@ -145,13 +147,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// Notes a thread that existed when observation attached, and was read after that.
+    /// Notes a thread that already existed when the observation started. `reading` was made after that.
     pub(crate) fn there(&mut self, pid: u32, tid: u32, reading: &Reading, at: u64) {
         let waits = reading.state != b'R';
         self.timelines.there((pid, tid), &reading.name, waits, at);
     }
 
-    /// Also samples own code of running processes: see [`PcSamples::attach`].
+    /// Also samples the own code of running processes: see [`PcSamples::attach`].
     pub(crate) fn sample_there(&mut self, pids: impl Iterator<Item = u32>, since: SystemTime) {
         if let Some(samples) = &mut self.samples {
             let python = &mut self.python;
@@ -160,7 +162,7 @@ impl Recorder {
         }
     }
 
-    /// Sets the start from which times count.
+    /// Sets the start of the trace: times are relative to it.
     pub(crate) fn begin(&mut self, start: u64) {
         self.timelines.start = start;
     }
@@ -170,7 +172,7 @@ impl Recorder {
         self.timelines.released(pid, at);
     }
 
-    /// Takes new records and the samples taken in the meantime. Returns what is new.
+    /// Takes new records, and the samples made in the meantime. Returns the news.
     pub(crate) fn read(&mut self, sampled: WaitSamples) -> News {
         for (pid, fd, inode) in sampled.links {
             self.timelines.linked(pid, fd, inode);
@@ -184,7 +186,7 @@ impl Recorder {
         news
     }
 
-    /// Processes everything up to this time in order.
+    /// Processes all records and samples up to this time, in order.
     fn take_until(&mut self, reported: u64) {
         let mut waits = std::mem::take(&mut self.later_waits).into_iter().peekable();
         for mut record in record::take_until(&mut self.later, reported) {
@@ -201,7 +203,7 @@ impl Recorder {
 
     /// Merges all records into the trace made from the samples. The commands have ended.
     ///
-    /// `refused` has the processes that gained other privileges, and when they were gone, in ns from the
+    /// `refused` has the processes that gained other privileges, and when each was gone, in ns from the
     /// start. Their records ended with their `execve`, although they continued.
     pub(crate) fn finish(
         mut self,
@@ -210,7 +212,7 @@ impl Recorder {
         trace: &mut Trace,
     ) {
         self.read(WaitSamples::default());
-        // We end processes that outlived the commands, which isn't a natural end.
+        // Processes that outlived the commands are ended by this process, which isn't a natural end.
         self.later.retain(|record| record.at <= end);
         self.take_until(u64::MAX);
         for sample in std::mem::take(&mut self.later_waits) {
@@ -223,7 +225,7 @@ impl Recorder {
     }
 }
 
-/// Observations of samples from outside.
+/// Observations from outside, made by sampling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WaitSamples {
     /// Threads that were waiting.
@@ -258,7 +260,7 @@ impl News {
     }
 }
 
-/// Returns the samples of own code of these processes, if requested.
+/// Returns a collector for samples of these processes' own code, if requested.
 fn samples(pids: &[u32], options: &TraceOptions) -> Option<PcSamples> {
     let period = options.profile?;
     Some(PcSamples::at(pids, period).with_stacks(options.stacks.clone()))
@@ -267,8 +269,8 @@ fn samples(pids: &[u32], options: &TraceOptions) -> Option<PcSamples> {
 fn refused(error: io::Error) -> TraceError {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => TraceError::NotAllowed(
-            "perf_event_open(2) refuses: kernel.perf_event_paranoid is above 2, or the \
-             container's seccomp profile forbids it",
+            "perf_event_open(2) was refused: kernel.perf_event_paranoid is above 2, or the container's seccomp \
+             profile forbids it",
         ),
         _ => TraceError::System {
             what: "recording switches with perf_event_open(2)",
@@ -304,7 +306,7 @@ mod tests {
             able: false,
         };
         let read = (10, 10, Some(libc::SYS_read as u32), Some(0), Cause::Asleep);
-        // One CPU saw it return after another had seen it leave.
+        // One CPU saw the thread return after another had seen it leave.
         recorder.later = vec![
             record(9_000, What::In { tid: 10 }),
             record(100, What::In { tid: 10 }),

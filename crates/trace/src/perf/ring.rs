@@ -1,6 +1,6 @@
 //! Reads a CPU's records.
 //!
-//! The buffer has a page with the two positions, then the data; a record may wrap. Layout: `struct
+//! The buffer has a page with the two positions, followed by the data; a record may wrap. Layout: `struct
 //! perf_event_mmap_page` of `include/uapi/linux/perf_event.h`.
 
 use std::io;
@@ -13,13 +13,14 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 const HEADER: usize = 8;
 
-/// Maximum time from reading the clock for a record until a CPU has written it.
+/// Maximum time, in ns, from when a CPU reads the clock for a record until it has written the record.
 pub(crate) const WRITING_NS: u64 = 500_000;
 
-/// Pages of a buffer with copies of stacks: 32 KiB 250 times a second are 8 MiB, and the reader may have to
-/// wait for a CPU. If a user may lock no more than the usual 516 KiB per CPU, it is 128 pages.
+/// Maximum number of pages of a buffer with copies of stacks: 32 KiB 250 times a second are 8 MiB, and the
+/// reader may have to wait for a CPU. If a user may lock no more than the usual 516 KiB per CPU, the buffer
+/// has 128 pages.
 const MOST_OF_STACKS: usize = 512;
-/// Total pages of the buffers of all CPUs.
+/// Maximum number of pages of the buffers of all CPUs together.
 const MOST_OF_ALL: usize = 4_096;
 
 /// An event's buffer, mapped into this process.
@@ -28,7 +29,7 @@ pub(crate) struct Ring {
     base: *mut u8,
     page: usize,
     size: usize,
-    /// One record, contiguous.
+    /// One record, copied to be contiguous.
     record: Vec<u8>,
 }
 
@@ -40,7 +41,7 @@ impl Ring {
     pub(crate) fn map(event: &OwnedFd, pages: usize) -> io::Result<Self> {
         // SAFETY: queries a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // SAFETY: a new mapping at an address chosen by the kernel.
+        // SAFETY: creates a new mapping at an address chosen by the kernel.
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -62,8 +63,8 @@ impl Ring {
         })
     }
 
-    /// Maps as many of these pages as there is memory for, halving the number repeatedly, but at least
-    /// `least`. May use more than `most` for records with `stacks`.
+    /// Maps a buffer of `most` pages. If there isn't enough memory, halves the number repeatedly, but not
+    /// below `least`. May use more than `most` for records with `stacks`.
     ///
     /// # Errors
     /// Those of [`Ring::map`] with the smallest size.
@@ -102,7 +103,7 @@ impl Ring {
             self.copy(at, &mut header);
             let length = usize::from(u16::from_ne_bytes([header[6], header[7]]));
             if length < HEADER {
-                // No record is that short: the rest can't be trusted.
+                // No valid record is that short, so the rest can't be trusted.
                 at = end;
                 break;
             }
@@ -116,7 +117,7 @@ impl Ring {
         tail.store(at, Ordering::Release);
     }
 
-    /// Copies bytes from this position of the stream, around the end of the buffer if necessary.
+    /// Copies bytes from this position of the stream, wrapping at the end of the buffer if necessary.
     fn copy(&self, at: u64, to: &mut [u8]) {
         let from = at as usize & (self.size - 1);
         let first = to.len().min(self.size - from);

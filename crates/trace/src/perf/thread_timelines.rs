@@ -1,4 +1,4 @@
-//! When each thread was on a CPU, able to run, or waiting.
+//! Tracks when each thread was on a CPU, able to run, or waiting.
 
 mod fill;
 mod wakers;
@@ -33,7 +33,7 @@ struct ThreadTimeline {
     on_cpu: u64,
     able: u64,
     waits: Waits,
-    /// Number of times it left the CPU to wait, and because it was preempted.
+    /// Number of times the thread left the CPU to wait, and number of times it was preempted.
     switches: (u64, u64),
 }
 
@@ -47,7 +47,7 @@ struct Begun {
 /// All threads and processes in the records.
 #[derive(Debug)]
 pub(super) struct ThreadTimelines {
-    /// Start from which times count.
+    /// The start of the trace: times are relative to it.
     pub(super) start: u64,
     /// Interval between samples, ns.
     distance: u64,
@@ -67,7 +67,7 @@ pub(super) struct ThreadTimelines {
 }
 
 impl ThreadTimelines {
-    /// Creates a value without threads. Times count from `start`; samples are `distance` ns apart.
+    /// Creates a value without threads. Times are relative to `start`; samples are `distance` ns apart.
     pub(super) fn new(start: u64, distance: u64, options: Option<TimelineOptions>) -> Self {
         Self {
             start,
@@ -85,13 +85,13 @@ impl ThreadTimelines {
         }
     }
 
-    /// Notes that a held command is released at this time, from which on it is able to run.
+    /// Notes that a held command was released at this time and has been able to run since.
     pub(super) fn released(&mut self, pid: u32, at: u64) {
         self.begin(pid, pid, at);
     }
 
-    /// Notes that a thread (process and thread id) existed before the first record: since this time it is in
-    /// the state in which it was found.
+    /// Notes that a thread (process and thread id) existed before the first record. From this time on, it is
+    /// in the state in which it was found.
     pub(super) fn there(&mut self, (pid, tid): (u32, u32), name: &str, waits: bool, at: u64) {
         self.begin(pid, tid, at);
         if let Some(thread) = self.alive.get_mut(&tid) {
@@ -116,7 +116,7 @@ impl ThreadTimelines {
             waits: Waits::default(),
             switches: (0, 0),
         };
-        // The id was reused.
+        // The thread id was reused.
         if let Some(before) = self.alive.insert(tid, thread) {
             self.over.push(before);
         }
@@ -212,7 +212,7 @@ impl ThreadTimelines {
         }
     }
 
-    /// Ends a thread's timeline: nothing is known of it after this time.
+    /// Ends a thread's timeline: nothing is known of the thread after this time.
     fn close_up(&mut self, mut thread: ThreadTimeline, at: u64) {
         let interval = close(&mut thread, at, self.distance);
         leave(&mut thread, at);
@@ -224,8 +224,8 @@ impl ThreadTimelines {
         let (Some(mut interval), Some(options)) = (interval, self.options) else {
             return;
         };
-        // Waits without a sample have no call: they are in the sums of similar waits, and included here only
-        // if requested.
+        // Waits without a sample have no call. They are part of the sums of similar waits, and are included
+        // here only if requested.
         if interval.call.is_none() && interval.cause == Cause::Asleep && !options.unnamed {
             return;
         }
@@ -242,14 +242,14 @@ impl ThreadTimelines {
     }
 }
 
-/// Adds a thread's current time on a CPU, if it is on one.
+/// If a thread is on a CPU, adds the time since it got it.
 fn leave(thread: &mut ThreadTimeline, at: u64) {
     if let Place::On(since) = thread.place {
         thread.on_cpu += at.saturating_sub(since);
     }
 }
 
-/// Ends a thread's current time off the CPU, if it is off.
+/// If a thread is off the CPU, ends the current interval.
 fn close(thread: &mut ThreadTimeline, at: u64, distance: u64) -> Option<Interval> {
     let (from, cause, call, fd) = match thread.place {
         Place::On(_) => return None,

@@ -1,22 +1,22 @@
-//! What each wait was for.
+//! Determines the call that each wait was in.
 //!
-//! The kernel's records tell exactly when a thread waited; occasional samples from outside tell in which
-//! call. A sample inside a wait names it. Short waits without a sample are distributed: a sample hits a wait
-//! of length `l` with the probability `l` / distance, so each short wait that was hit represents those of its
-//! kind that were not.
+//! The kernel's records show exactly when a thread waited; occasional samples from outside show in which
+//! call. A sample inside a wait names the wait. Short waits without a sample are distributed: a sample hits a
+//! wait of length `l` with the probability `l` / distance, so each short wait that was hit represents those
+//! of its kind that were not.
 
 use std::collections::HashMap;
 
 use crate::calls;
 use crate::result::{Cause, Limited, OffCpuRow};
 
-/// The key of a wait: thread, process, call, descriptor, cause.
+/// The key of a kind of wait: thread, process, call, descriptor, cause.
 pub(crate) type Key = (u32, u32, Option<u32>, Option<i32>, Cause);
 
 /// The observation of a thread by one sample from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaitSample {
-    /// When the sample began and ended.
+    /// When the sample began.
     pub from: u64,
     pub to: u64,
     pub key: Key,
@@ -45,7 +45,7 @@ impl Row {
         self.by_length[class(ns)] += 1;
     }
 
-    /// Adds a part of the unseen waits; the longest remains that of the seen ones.
+    /// Adds a part of the unseen waits; the longest wait remains that of the seen ones.
     fn add_part(&mut self, unseen: &Row, part: Weight) {
         let of = |n: u64, part: f64| (n as f64 * part).round() as u64;
         self.count += of(unseen.count, part.count);
@@ -61,7 +61,7 @@ fn class(ns: u64) -> usize {
     (u64::BITS - units.leading_zeros()).min(CLASSES as u32 - 1) as usize
 }
 
-/// The part of the unseen waits that a kind represents.
+/// The part of the unseen waits that one kind represents.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     time: f64,
@@ -74,7 +74,7 @@ pub(super) struct Waits {
     samples: Vec<WaitSample>,
     rows: HashMap<Key, Row>,
     unseen: Row,
-    /// The number of unseen waits that each kind represents.
+    /// The part of the unseen waits that each kind represents.
     weights: HashMap<Key, Weight>,
 }
 
@@ -84,7 +84,7 @@ impl Waits {
         self.samples.push(sample);
     }
 
-    /// Notes that the thread came onto a CPU and left it: earlier samples belong to completed waits.
+    /// Notes that the thread came onto a CPU and left it: earlier samples belong to finished waits.
     pub(super) fn left(&mut self, at: u64) {
         self.samples.retain(|sample| sample.from >= at);
     }
@@ -98,7 +98,7 @@ impl Waits {
         match key {
             Some(key) => {
                 self.rows.entry(key).or_default().add(ns);
-                // distance / ns such waits for each one that is hit.
+                // For each such wait that is hit, there are distance / ns of them.
                 let missed = distance.saturating_sub(ns) as f64;
                 let weight = self.weights.entry(key).or_default();
                 weight.time += missed;
@@ -212,8 +212,8 @@ mod tests {
         assert_eq!(reported(waits), [(None, 1, 3 * MS)]);
     }
 
-    /// Sleeps of 0.1 ms and reads of 0.4 ms in equal numbers, sampled every ms: samples hit the longer ones
-    /// four times as often, but the sums are still right.
+    /// Sleeps of 0.1 ms and reads of 0.4 ms in equal numbers, sampled every ms. Samples hit the reads four
+    /// times as often, but the sums are still right.
     #[test]
     fn short_waits_that_no_sample_hit_are_shared_out_without_leaning_to_long_ones() {
         let mut waits = Waits::default();

@@ -1,17 +1,17 @@
-//! The object at an address that a page fault touched.
+//! Finds the object at an address that a page fault touched.
 //!
-//! For each process, everything that it mapped, executable or not. Removed or moved mappings (`munmap`,
-//! `mremap`) aren't recorded: an address belongs to the last mapping there.
+//! For each process, this keeps everything that the process mapped, executable or not. Removed or moved
+//! mappings (`munmap`, `mremap`) aren't recorded: an address belongs to the last mapping there.
 
 use std::rc::Rc;
 
 /// Maximum number of mappings per process; the oldest are dropped first.
 const MOST: usize = 4_096;
-/// Stack accesses are at most this far below the stack pointer: a page.
+/// Maximum distance in bytes of a stack access below the stack pointer: a page.
 const BELOW: u64 = 4_096;
-/// Distance above the stack pointer: for a thread's stack, whose mapping may contain other things, the range
-/// that certainly belongs to it; for the first thread's, above which nothing is mapped, a limit that no stack
-/// exceeds.
+/// Maximum distance in bytes of a stack access above the stack pointer. The mapping of a thread's stack may
+/// contain other things, so for such a stack this is the range that certainly belongs to it. Nothing is
+/// mapped above the first thread's stack, so its limit is one that no stack exceeds.
 const ABOVE: u64 = 64 << 10;
 const LONGEST: u64 = 64 << 20;
 
@@ -19,7 +19,7 @@ const LONGEST: u64 = 64 << 20;
 const ANONYMOUS: &str = "//anon";
 /// The kernel's name of shared memory without a file.
 const SHARED: &str = "/dev/zero (deleted)";
-/// The name used for both.
+/// The name used for the first of these; the next constant is that for the second.
 const MAPPING: &str = "anonymous mapping";
 const SHARED_MAPPING: &str = "shared anonymous mapping";
 const STACK: &str = "[stack]";
@@ -65,8 +65,8 @@ impl Areas {
         areas.push(area);
     }
 
-    /// Returns what a thread with this stack pointer touched at this address: a file by its path, data of a
-    /// program, or memory by its kind. `None` if unknown.
+    /// Returns the object that a thread with this stack pointer touched at this address: the path of a file,
+    /// the data of a program, or a kind of memory. `None` if it is unknown.
     pub(crate) fn touched(&self, address: u64, stack_pointer: Option<u64>) -> Option<String> {
         let Some((at, area)) = self.find(address) else {
             let is_first_threads = stack_pointer.is_some_and(|pointer| {
@@ -108,7 +108,8 @@ impl Areas {
         (area.is_file() && area.is_writable && has_code()).then(|| format!("data of {name}"))
     }
 
-    /// Data without bytes in the file directly follows the file's data, and is mapped after it.
+    /// Does the same for data that has no bytes in the file: it directly follows the file's data, and is
+    /// mapped after it.
     fn data_before(&self, at: usize, area: &Area) -> Option<String> {
         let mut before = self.0[..at].iter().rev();
         before.find_map(|one| self.data(one).filter(|_| one.end() == area.from))
@@ -194,7 +195,7 @@ mod tests {
     fn a_stack_is_what_lies_around_its_pointer() {
         let mut program = areas(&[("//anon", 0x10_0000, 0x90_0000, "rw")]);
         let near = |program: &Areas, address, pointer| program.touched(address, Some(pointer));
-        // In a thread's stack, and in the same mapping far from it.
+        // One address is in a thread's stack, another in the same mapping but far from it.
         assert_eq!(
             near(&program, 0x50_0ff8, 0x50_1000).as_deref(),
             Some("stack")

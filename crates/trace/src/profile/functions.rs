@@ -1,4 +1,4 @@
-//! The functions in which the threads were.
+//! The functions in which threads were sampled.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use fathom_stacks::functions_at;
 use super::pc_samples::Place;
 use super::{FunctionRow, PcSamples, Profile, spin};
 
-/// Minimum number of samples at one place for a spin check: a spinning thread is sampled repeatedly at the
-/// same few instructions.
+/// Minimum number of samples at a position for it to be checked for spinning: a spinning thread is sampled
+/// repeatedly at the same few instructions.
 const OFTEN: u64 = 5;
 
-/// Maximum number of rows: the rest has one sample each.
+/// Maximum number of rows; the rows beyond it have one sample each.
 const MOST_ROWS: usize = 20_000;
 
-/// Process, thread, index of the file, and function.
+/// The process, the thread, the index of the file, and the function.
 type Key = (u32, u32, u32, Option<String>);
 
 impl PcSamples {
-    /// Returns the functions by the current symbols of their files. Stacks of the processes that `is_ours`
-    /// accepts go to their pool.
+    /// Returns the functions, by the symbols that their files have now. Stacks of the processes that
+    /// `is_ours` accepts go to their pool.
     pub(crate) fn finish(mut self, is_ours: impl Fn(u32) -> bool) -> Profile {
         self.reported_until(u64::MAX);
         let places: Vec<(u32, u64)> = self.places().map(|(it, _)| (it.file, it.offset)).collect();

@@ -1,7 +1,7 @@
-//! Samples a tree if all CPUs may be sampled.
+//! Samples a tree if sampling is allowed on all CPUs.
 //!
-//! There is one event per CPU, so the scheduler doesn't have to switch any with the threads. Records of other
-//! programs are dropped when read.
+//! There is one event per CPU, so the scheduler doesn't have to switch any events along with the threads.
+//! Records of other programs are dropped when they are read.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,22 +18,22 @@ use crate::python::{FrameMaps, Reader};
 use crate::stacks::{StackCollector, StackPool};
 use crate::watch::now;
 
-/// Pages of a CPU's buffer: about a thousand records between two readings 10 ms apart.
+/// Number of pages of a CPU's buffer, enough for about a thousand records between two readings 10 ms apart.
 const PAGES: usize = 32;
 
-/// Events on all CPUs, closed when this is dropped.
+/// Events on all CPUs, closed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct MachineWide {
     rings: Vec<Ring>,
-    /// Rings of non-executable mappings, separate so that a program with endless mappings doesn't flood the
-    /// others.
+    /// Rings for non-executable mappings. They are separate, so that a program that creates mappings
+    /// endlessly doesn't fill the others.
     data: Vec<Ring>,
     _events: Vec<OwnedFd>,
     periods: Periods,
-    /// Records after the time up to which every CPU has certainly written everything.
+    /// Records after the time up to which every CPU has certainly written all of its records.
     later: Vec<Record>,
     samples: PcSamples,
-    /// Present if stacks are wanted.
+    /// The reader of Python frames, if stacks are wanted.
     python: Option<Reader>,
 }
 
@@ -62,7 +62,7 @@ impl MachineWide {
             }
         }
         let python = stacks.map(|_| Reader::on(&events, Some(Rc::clone(python))));
-        // Without these, only the objects of page faults are unknown.
+        // Without these events, only the objects of page faults are unknown.
         for cpu in event::cpus().filter(|_| stacks.is_some()) {
             let event = event::open(&Attributes::mappings(), Watched::Any, cpu);
             if let Ok(Some(event)) = event
@@ -91,17 +91,17 @@ impl MachineWide {
     }
 
     /// Returns the collector for stacks copied by others, and the reader of their Python frames; `None` if
-    /// not wanted.
+    /// stacks are not wanted.
     pub(crate) fn stacks(&mut self) -> Option<(&mut StackCollector, &mut Reader)> {
         self.samples.stacks().zip(self.python.as_mut())
     }
 
-    /// Returns whether to read again soon: an interpreter has started whose threads aren't known yet.
+    /// Returns whether to read again soon, because an interpreter has started whose threads aren't known yet.
     pub(crate) fn is_urgent(&self) -> bool {
         self.python.as_ref().is_some_and(Reader::awaits)
     }
 
-    /// Returns what is not visible of the tree's own code.
+    /// Returns what is not visible of the tree's own code, as sentences.
     pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
         self.python.iter().flat_map(Reader::not_visible)
     }

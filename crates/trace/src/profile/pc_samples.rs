@@ -1,4 +1,4 @@
-//! The file and offset of the address where a thread was sampled.
+//! Finds the file and the offset of the address where a thread was sampled.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use super::spaces::Spaces;
 use crate::perf::record::{Record, What};
 use crate::stacks::{RawStack, StackCollector, StackPool};
 
-/// A place in a thread's code.
+/// A position in a thread's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub pid: u32,
@@ -20,10 +20,10 @@ pub(super) struct Place {
     pub offset: u64,
 }
 
-/// Stands for all bytes of a file, if no more places are kept.
+/// Offset that represents all bytes of a file, used when no more positions are kept.
 const ANY: u64 = u64::MAX;
 
-/// Maximum number of separate places: an hour of 64 CPUs gives as many.
+/// Maximum number of separate positions; an hour on 64 CPUs can produce this many.
 const MOST_PLACES: usize = 1_000_000;
 
 /// Samples of some processes and their descendants.
@@ -31,14 +31,14 @@ const MOST_PLACES: usize = 1_000_000;
 pub(crate) struct PcSamples {
     pub(super) spaces: Spaces,
     counts: HashMap<Place, u64>,
-    /// Stacks of the samples, and those copied by others; `None` if not wanted.
+    /// Stacks of the samples, and stacks copied by others; `None` if they are not wanted.
     pub(super) stacks: Option<StackCollector>,
     /// CPU time between two samples, ns.
     pub(super) period_ns: u64,
 }
 
 impl PcSamples {
-    /// Creates samples for these processes and the descendants that they create from now on.
+    /// Creates a collector for these processes and the descendants that they create from now on.
     pub(crate) fn at(roots: &[u32], period: Duration) -> Self {
         Self {
             spaces: Spaces::of(roots),
@@ -47,7 +47,7 @@ impl PcSamples {
         }
     }
 
-    /// Also collects stacks, for this pool.
+    /// Also collects stacks for this pool.
     pub(crate) fn with_stacks(self, pool: Option<StackPool>) -> Self {
         Self {
             stacks: pool.map(StackCollector::new),
@@ -55,7 +55,7 @@ impl PcSamples {
         }
     }
 
-    /// Returns the collector for stacks copied by others; `None` if not wanted.
+    /// Returns the collector for stacks copied by others; `None` if stacks are not wanted.
     pub(crate) fn stacks(&mut self) -> Option<&mut StackCollector> {
         self.stacks.as_mut()
     }
@@ -117,14 +117,14 @@ impl PcSamples {
         *self.counts.entry(place).or_default() += 1;
     }
 
-    /// Returns whether functions are known for this mapping: for files, and for the page that this process
-    /// has too, except that of a 32-bit program.
+    /// Returns whether functions are known for this mapping. They are for files, and for the kernel's page of
+    /// functions (`[vdso]`), which this process has too, except in a 32-bit program.
     fn is_examined(&self, mapping: &Mapping, address: u64) -> bool {
         let name = self.spaces.files.name(mapping.file);
         is_file(name) || name == VDSO && address > u64::from(u32::MAX)
     }
 
-    /// Returns each place with its number of samples.
+    /// Returns each position with its number of samples.
     pub(super) fn places(&self) -> impl Iterator<Item = (&Place, u64)> {
         self.counts.iter().map(|(place, count)| (place, *count))
     }
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// Returns file, offset and count of each place, sorted.
+    /// Returns the file, the offset and the count of each position, sorted.
     fn reported(samples: &PcSamples) -> Vec<(&str, u64, u64)> {
         let places = samples.places();
         let mut reported: Vec<_> = places

@@ -1,4 +1,4 @@
-//! Which file was mapped where in which process of a tree.
+//! Tracks which file was mapped where in each process of a tree.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use fathom_stacks::{Files, Mapping};
 use super::areas::{Area, Areas};
 use crate::perf::record::{Record, What};
 
-/// Maximum number of processes that are read again after a loss: each takes about 0.1 ms.
+/// Maximum number of processes whose mappings are read again after a loss; each takes about 0.1 ms.
 const MOST_READ_AGAIN: usize = 64;
 
 /// Maximum number of mappings per process; programs have ten to several hundred.
@@ -21,9 +21,9 @@ pub(crate) type Mapped = Rc<Vec<Mapping>>;
 /// A process of the tree.
 #[derive(Clone, Debug)]
 struct Space {
-    /// Shared with the parent process until one of them changes.
+    /// The executable mappings; shared with the parent process until one of them changes.
     mapped: Mapped,
-    /// Non-executable mappings too, if recorded.
+    /// All mappings, including non-executable ones if they are recorded.
     areas: Areas,
     /// Number of threads that have not ended.
     threads: usize,
@@ -45,13 +45,13 @@ impl Space {
 pub(crate) struct Spaces {
     spaces: HashMap<u32, Space>,
     pub(crate) files: Files,
-    /// Number of records that found their buffer full.
+    /// Number of records for which the buffer had no space.
     pub(super) lost: u64,
 }
 
 impl Spaces {
-    /// Creates spaces for these processes, which have no mappings, and the descendants that they create from
-    /// now on.
+    /// Creates spaces for these processes, which have no mappings, and for the descendants that they create
+    /// from now on.
     pub(crate) fn of(roots: &[u32]) -> Self {
         Self {
             spaces: roots.iter().map(|pid| (*pid, Space::empty(1))).collect(),
@@ -69,8 +69,9 @@ impl Spaces {
             .for_each(|what| self.take(&Record { at: 0, what }));
     }
 
-    /// Reads the mappings again after a loss of records, any of which may have changed a mapping. If the
-    /// mappings can't be read, no name is better than a wrong one.
+    /// Reads all mappings again after a loss of records, because any lost record may have changed a mapping.
+    /// If the mappings of a process can't be read, they are dropped, because no name is better than a wrong
+    /// one.
     fn read_again(&mut self) {
         for space in self.spaces.values_mut() {
             *space = Space::empty(space.threads);
@@ -81,7 +82,7 @@ impl Spaces {
         }
     }
 
-    /// Does the same if only non-executable mappings may be missing.
+    /// Does the same if only records of non-executable mappings may be missing.
     fn read_areas_again(&mut self) {
         for (at, (pid, space)) in self.spaces.iter_mut().enumerate() {
             space.areas = Areas::default();
@@ -93,7 +94,7 @@ impl Spaces {
         }
     }
 
-    /// Returns what a thread of this process with this stack pointer touched at an address; see
+    /// Returns the object that a thread of this process with this stack pointer touched at an address; see
     /// [`Areas::touched`].
     pub(crate) fn touched(&self, pid: u32, address: u64, stack: Option<u64>) -> Option<String> {
         self.spaces.get(&pid)?.areas.touched(address, stack)
@@ -125,7 +126,7 @@ impl Spaces {
                     };
                     self.spaces.insert(*pid, space);
                 }
-                // Its id may have been that of one of ours.
+                // The child's id may have belonged to a process of this tree before.
                 None => {
                     self.spaces.remove(pid);
                 }
@@ -142,7 +143,7 @@ impl Spaces {
                 pid, exec: true, ..
             } => {
                 if let Some(space) = self.spaces.get_mut(pid) {
-                    // Its other threads are gone.
+                    // The process's other threads are gone.
                     *space = Space::empty(1);
                 }
             }
@@ -189,7 +190,7 @@ fn is_covered(under: &Mapping, over: &Mapping) -> bool {
     over.from <= under.from && end(under) <= end(over)
 }
 
-/// Returns the recorded mapping, and its process.
+/// Returns the mapping in a record, and the process that made it.
 fn area(what: &What) -> Option<(u32, Area)> {
     let (pid, path, from, length, is_writable, is_executable) = match what {
         What::Mapped {
@@ -225,8 +226,8 @@ fn read(pid: u32) -> Vec<What> {
     maps.lines().filter_map(|line| mapping(pid, line)).collect()
 }
 
-/// Parses a line of `/proc/PID/maps` into the record that the kernel would have made: `7f12c000-7f12d000 r-xp
-/// 00001000 08:01 1234    /lib/libc.so.6`.
+/// Parses a line of `/proc/PID/maps` into the record that the kernel would have written: `7f12c000-7f12d000
+/// r-xp 00001000 08:01 1234    /lib/libc.so.6`.
 fn mapping(pid: u32, line: &str) -> Option<What> {
     let mut fields = line.splitn(6, ' ');
     let (from, to) = fields.next()?.split_once('-')?;

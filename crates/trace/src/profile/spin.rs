@@ -1,13 +1,13 @@
-//! Whether code waits for another thread to change memory.
+//! Determines whether code waits for another thread to change memory.
 //!
-//! The code itself shows it: by the instruction that marks a spin loop, or because a loop carries nothing
-//! from one turn to the next, so that only memory written by others, or the clock, can end it.
+//! The code itself shows this: either by the instruction that marks a spin loop, or because the loop carries
+//! nothing from one iteration to the next, so that only memory written by others, or the clock, can end it.
 
-/// Bytes before and after an instruction that are decoded.
+/// Number of bytes before and after an instruction that are decoded.
 const BEFORE: usize = 64;
 const BEHIND: usize = 96;
 
-/// Returns whether a thread at this offset of a file of code spins.
+/// Returns whether a thread at this offset of a file spins.
 pub(super) fn spins_at(file: &[u8], offset: u64) -> bool {
     let Ok(at) = usize::try_from(offset) else {
         return false;
@@ -23,7 +23,8 @@ fn spins(code: &[u8], at: usize) -> bool {
     says_so(code, at) || imp::turns_without_state(code, at)
 }
 
-/// The timer interrupts between two instructions: after the slow one, or before it.
+/// Returns whether there is a pause instruction at `at` or right before it: the timer interrupts between two
+/// instructions, which may be before or after the slow one.
 fn says_so(code: &[u8], at: usize) -> bool {
     let before = at
         .checked_sub(imp::LENGTH)
@@ -50,7 +51,8 @@ mod imp {
     /// Maximum number of instructions of a waiting loop; a working loop has more, or carries something over.
     const MOST: usize = 16;
 
-    /// Returns whether the innermost loop around this instruction carries nothing from one turn to the next.
+    /// Returns whether the innermost loop around this instruction carries nothing from one iteration to the
+    /// next.
     pub(super) fn turns_without_state(code: &[u8], at: usize) -> bool {
         let Some(closing) = instructions(code, at)
             .take(MOST)
@@ -64,7 +66,7 @@ mod imp {
             .take(MOST)
             .take_while(|it| it.ip() <= closing.ip())
             .collect();
-        // Decoded from another start, the bytes may be other instructions.
+        // If decoding starts at another byte, the same bytes may be other instructions.
         let whole = turn.last().is_some_and(|last| last.ip() == closing.ip());
         whole && !turn.iter().any(leaves) && carries_nothing(&turn)
     }
@@ -75,13 +77,13 @@ mod imp {
         std::iter::from_fn(move || decoder.can_decode().then(|| decoder.decode()))
     }
 
-    /// Returns whether it is a jump of this function back to `at` or before it.
+    /// Returns whether the instruction is a jump within this function, back to `at` or before it.
     fn goes_back(it: &Instruction, at: usize) -> bool {
         let jumps = matches!(
             it.flow_control(),
             FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
         );
-        // A loop that counts in its own instruction (`loop`) works.
+        // A loop that counts in the jump itself (`loop`) does work.
         let counts = matches!(
             it.mnemonic(),
             Mnemonic::Loop | Mnemonic::Loope | Mnemonic::Loopne
@@ -89,7 +91,7 @@ mod imp {
         jumps && !counts && it.near_branch_target() <= at as u64
     }
 
-    /// Returns whether control may go somewhere invisible here, and come back.
+    /// Returns whether control may leave the visible code at this instruction and come back.
     fn leaves(it: &Instruction) -> bool {
         it.is_invalid()
             || matches!(
@@ -103,8 +105,8 @@ mod imp {
             || it.mnemonic() == Mnemonic::Syscall
     }
 
-    /// Returns whether no register is read that an earlier turn wrote, and no memory is written: code that
-    /// takes a lock or adds with exchanges looks the same when it succeeds immediately.
+    /// Returns whether an iteration reads no register that an earlier one wrote, and writes no memory: code
+    /// that takes a lock or adds with exchanges looks the same when it succeeds immediately.
     fn carries_nothing(turn: &[Instruction]) -> bool {
         let mut info = InstructionInfoFactory::new();
         let (mut entered_with, mut written) = (HashSet::new(), HashSet::new());
@@ -146,7 +148,7 @@ mod imp {
                 |access| !matches!(access, OpAccess::None | OpAccess::Read | OpAccess::CondRead);
             for register in registers.iter().filter(|it| writes(it.access())) {
                 let full = register.register().full_register();
-                // Writing a part of a register keeps the rest from the previous turn.
+                // Writing a part of a register keeps the rest from the previous iteration.
                 if full.is_gpr64() && register.register().size() < 4 {
                     entered_with.insert(full);
                 }
@@ -174,7 +176,7 @@ mod imp {
         kinds.iter().any(|kind| bytes == kind)
     }
 
-    /// Code of other architectures isn't decoded.
+    /// Returns false, because code of other architectures isn't decoded.
     pub(super) fn turns_without_state(_: &[u8], _: usize) -> bool {
         false
     }

@@ -1,7 +1,7 @@
-//! When a program reaches its own first instruction, detected by a breakpoint.
+//! Detects when a program reaches its own first instruction, by a breakpoint.
 //!
-//! The loader runs before that. Without a tracer in the kernel, this is the only moment of a start that isn't
-//! marked by a call or an event.
+//! The loader runs before that. Without a tracer in the kernel, this is the only moment of a program's start
+//! that isn't marked by a call or an event.
 
 use std::fs;
 
@@ -18,13 +18,13 @@ pub(super) struct EntryStop {
     address: u64,
     /// The original word at this address.
     word: u64,
-    /// Whether a loader comes first.
+    /// Whether a loader runs first.
     loaded: bool,
 }
 
 impl EntryStop {
-    /// Sets the breakpoint in a thread that has just executed its program and is stopped. `None` if that
-    /// isn't possible: for a 32-bit program, or if the thread was killed meanwhile.
+    /// Sets the breakpoint in a thread that has just executed its program and is stopped. Returns `None` if
+    /// this isn't possible: the program is a 32-bit one, or the thread was killed in the meantime.
     pub(super) fn set(tid: u32) -> Option<EntryStop> {
         let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
         let address = auxiliary(&vector, AT_ENTRY)?;
@@ -41,19 +41,19 @@ impl EntryStop {
         Some(stop)
     }
 
-    /// Removes it before it is reached: an untraced thread that reached it would die.
+    /// Removes the breakpoint before it is reached: an untraced thread that reached it would die.
     pub(super) fn take_out(&self, tid: u32) {
-        // Fails only if the thread was killed in the meantime.
+        // This only fails if the thread was killed in the meantime.
         let _ = requests::put(tid, self.address, self.word);
     }
 
-    /// Returns whether a loader comes before the own first instruction.
+    /// Returns whether a loader runs before the program's own first instruction.
     pub(super) fn is_loaded(&self) -> bool {
         self.loaded
     }
 
-    /// Returns whether the thread, stopped by `SIGTRAP`, has reached it. If so, the breakpoint is removed and
-    /// the thread reset to the original instruction.
+    /// Returns whether the thread, stopped by `SIGTRAP`, has reached the breakpoint. If so, removes the
+    /// breakpoint and resets the thread to the original instruction.
     pub(super) fn reached(&self, tid: u32) -> bool {
         requests::step_back_to(tid, self.address).is_ok_and(|reached| reached)
             && requests::put(tid, self.address, self.word).is_ok()

@@ -13,12 +13,12 @@ use crate::sample::parse::status_line;
 
 /// Type of the address of the name passed to `execve`, in `/proc/PID/auxv` (`AT_EXECFN`).
 const AT_EXECFN: u64 = 31;
-/// Maximum length of a name; the kernel's programs truncate at the same length.
+/// Maximum length of a name in bytes; the kernel programs truncate names to the same length.
 const LONGEST_NAME: usize = 255;
 
-/// Returns the file that was passed to `execve`: for a script the script, while `/proc/PID/exe` is the last
-/// of its interpreters. A relative name is prefixed with the working directory. `None` if unknown: 32-bit
-/// programs, or a thread that was killed in the meantime.
+/// Returns the file that was passed to `execve`. For a script, this is the script, while `/proc/PID/exe` is
+/// the last of its interpreters. A relative name is prefixed with the working directory. `None` if it is
+/// unknown, because the program is a 32-bit one or the thread was killed in the meantime.
 pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     let auxv = fs::read(format!("/proc/{tid}/auxv")).ok()?;
     let name = requests::memory(tid, auxiliary(&auxv, AT_EXECFN)?, LONGEST_NAME + 1);
@@ -31,8 +31,8 @@ pub(super) fn asked(tid: u32) -> Option<PathBuf> {
     Some(here.join(name.strip_prefix(".").unwrap_or(name)))
 }
 
-/// Returns whether the file has a set-uid or set-gid bit or capabilities that would give the program
-/// privileges, but didn't: the kernel gives none to a traced program, unless root traces.
+/// Returns whether the file's set-uid or set-gid bit or its capabilities would have given the program
+/// privileges, but didn't: the kernel gives none to a traced program, unless root traces it.
 pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
     let Ok(file) = fs::metadata(path) else {
         return false;
@@ -57,8 +57,8 @@ pub(super) fn lacks_rights(tid: u32, path: &str) -> bool {
         || lacks_capabilities(&status, capabilities)
 }
 
-/// Returns whether a process lacks some of the capabilities given by a file, as far as it may have them at
-/// all.
+/// Returns whether a process lacks some of the capabilities that its file gives, counting only those that the
+/// process may have at all.
 fn lacks_capabilities(status: &str, given: u64) -> bool {
     let set = |key| u64::from_str_radix(status_line(status, key)?.trim(), 16).ok();
     match (set("CapBnd:"), set("CapPrm:")) {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn capabilities_of_a_file_are_its_permitted_ones() {
-        // cap_net_raw (13) and cap_bpf (39), effective, version 2.
+        // The data gives cap_net_raw (13) and cap_bpf (39), effective, in version 2.
         let data = [
             1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0,
         ];

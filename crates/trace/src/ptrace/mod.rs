@@ -1,9 +1,10 @@
-//! The ptrace tier: every call is stopped twice through `ptrace`, up to a budget, then the command runs
-//! freely.
+//! The ptrace tier: each call is stopped twice through `ptrace` until a budget is spent; then the command
+//! runs freely.
 //!
-//! It needs no privilege other than tracing one's own children. Counts are exact up to the budget; times
-//! include the stops themselves, 12 to 90 us each. Alternatively, the command is stopped only at its
-//! milestones (`TraceOptions::only_milestones`): then times are accurate, and calls and files are not seen.
+//! It needs no privilege other than that of tracing its own children. Counts are exact until the budget is
+//! spent; times include the stops themselves, 12 to 90 us each. Alternatively, the command is stopped only at
+//! its milestones (`TraceOptions::only_milestones`): then times are accurate, and calls and files are not
+//! seen.
 
 mod entry;
 mod execed;

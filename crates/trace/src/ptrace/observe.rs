@@ -13,8 +13,8 @@ use crate::watch::{Limits, ended, now};
 
 /// Runs the command and reports what the stops showed.
 ///
-/// It uses a separate thread, because `ptrace` and its waits belong to the tracing thread; this leaves the
-/// caller's other children alone.
+/// This uses a separate thread, because `ptrace` and its waits belong to the tracing thread; the caller's
+/// other children are left alone.
 pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<Trace, TraceError> {
     std::thread::scope(|scope| {
         let run = scope.spawn(|| observe_here(command, options));
@@ -25,7 +25,7 @@ pub(crate) fn observe(command: &TraceCommand, options: &TraceOptions) -> Result<
     })
 }
 
-/// Checks whether a child can be traced at all, with one that never runs a program.
+/// Checks whether a child can be traced at all, using one that never runs a program.
 pub(crate) fn attempt() -> Result<(), TraceError> {
     let mut child = spawn::hold(&TraceCommand::nothing(), None)?;
     child.wait_ready()?;

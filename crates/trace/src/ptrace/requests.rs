@@ -7,9 +7,9 @@ use fathom_stacks::Registers;
 /// A system call as a stop shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SyscallStop {
-    /// About to be made: its number as reported by the tiers, and its arguments.
+    /// The call is about to be made, with this number as reported by the tiers and these arguments.
     Entry { nr: u32, args: [u64; 6] },
-    /// Just made: its result.
+    /// The call has just returned this result.
     Exit { result: i64 },
 }
 
@@ -24,8 +24,8 @@ fn request(request: libc::c_uint, tid: u32, address: usize, data: usize) -> io::
     }
 }
 
-/// Begins to trace a thread of a child without stopping it; its descendants are traced too, and all die with
-/// the tracer.
+/// Begins to trace a thread of a child without stopping it. Its descendants are traced too, and all of them
+/// die with the tracer.
 pub(super) fn seize(tid: u32) -> io::Result<()> {
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
@@ -36,7 +36,7 @@ pub(super) fn seize(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, tid, 0, options as usize).map(drop)
 }
 
-/// Requests that a running thread stops.
+/// Requests that a running thread stop.
 pub(super) fn interrupt(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_INTERRUPT, tid, 0, 0).map(drop)
 }
@@ -51,7 +51,7 @@ pub(super) fn to_next_event(tid: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
 }
 
-/// Leaves a thread stopped by a job-control signal stopped, but listening for its end.
+/// Keeps a thread stopped that a job-control signal has stopped, but reports the end of that stop.
 pub(super) fn listen(tid: u32) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, tid, 0, 0).map(drop)
 }
@@ -61,7 +61,7 @@ pub(super) fn detach(tid: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_DETACH, tid, 0, signal as usize).map(drop)
 }
 
-/// Returns the id that came with an event: a new thread, or the former id of one that execs.
+/// Returns the id that an event reports: that of a new thread, or the former id of a thread that execs.
 pub(super) fn event_message(tid: u32) -> io::Result<u32> {
     let mut message: libc::c_ulong = 0;
     let at = std::ptr::from_mut(&mut message) as usize;
@@ -69,7 +69,7 @@ pub(super) fn event_message(tid: u32) -> io::Result<u32> {
     Ok(message as u32)
 }
 
-/// Returns what a stop at a call shows; `None` if it is another kind of stop.
+/// Returns the call that a stop shows; `None` if it is another kind of stop.
 pub(super) fn syscall(tid: u32) -> io::Result<Option<SyscallStop>> {
     // SAFETY: an all-zero ptrace_syscall_info is valid.
     let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
@@ -108,7 +108,7 @@ fn is_native(arch: u32) -> bool {
     }
 }
 
-/// Reads up to `len` bytes at `address` of a traced thread; fewer if its memory ends before.
+/// Reads up to `len` bytes at `address` of a traced thread; returns fewer if its memory ends before that.
 pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
     const PAGE: usize = 4096;
     let mut bytes = vec![0u8; len];
@@ -117,7 +117,7 @@ pub(super) fn memory(tid: u32, address: u64, len: usize) -> Vec<u8> {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: len,
     };
-    // Two pieces, because a piece that extends into a missing page is not read at all.
+    // The read is split into two pieces, because a piece that extends into a missing page is not read at all.
     let piece = |at: u64, len: usize| libc::iovec {
         iov_base: at as *mut libc::c_void,
         iov_len: len,

@@ -24,13 +24,13 @@ use crate::result::{StopReading, Trace};
 use crate::spawn::Held;
 use crate::watch::now;
 
-/// Reported for a run that is stopped at its calls.
-pub const TIMES_HOLD_STOPS: &str = "the part of a call that is waiting, which is unaccounted: its time includes that, the work and the stops \
-     themselves";
+/// The limitation that is reported for a run that is stopped at its calls.
+pub const TIMES_HOLD_STOPS: &str = "how much of a call's time was spent waiting: that time also includes the work and the stops themselves, so it \
+     is shown as unaccounted";
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
-/// Number of stops between two readings of the process's clock.
+/// Number of stops of a process between two readings of its clock.
 const STOPS_A_READING: u64 = 32;
 
 /// State of the traced threads.
@@ -43,11 +43,11 @@ pub(super) struct Run {
     most: u64,
     half_time: Instant,
     until: Instant,
-    /// How long the command was held at milestones, during which its clock stood still.
+    /// The total time for which the command was held at milestones, while its clock stood still, ns.
     held: u64,
     start: u64,
     stops: u64,
-    /// The last reading of each process, with the number of stops since then.
+    /// The last reading of each process, with the number of its stops so far.
     reading: HashMap<u32, StopReading>,
     readings: Vec<StopReading>,
     only_milestones: bool,
@@ -115,7 +115,7 @@ impl Run {
         self.collector.name_maps = maps;
     }
 
-    /// Returns how long the command was held at milestones, ns.
+    /// Returns the total time for which the command was held at milestones, ns.
     pub(super) fn held(&self) -> u64 {
         self.held
     }
@@ -128,8 +128,8 @@ impl Run {
         let mut ending = None;
         while !self.tracees.is_empty() || ending.is_none() {
             if ending.is_some() {
-                // Don't wait for threads that no longer exist: the guardian, also our child, lives as long as
-                // we do.
+                // Don't wait for threads that no longer exist: the guardian, which is also a child of this
+                // process, lives as long as this process.
                 self.tracees.retain(|tid, _| is_traced(*tid));
                 if self.tracees.is_empty() {
                     break;
@@ -162,7 +162,7 @@ impl Run {
                 ending = Some((status, usage, time));
                 child.reaped();
                 for tid in self.tracees.keys() {
-                    // SAFETY: a traced thread keeps its id until we have reaped it.
+                    // SAFETY: a traced thread keeps its id until it is reaped here.
                     unsafe { libc::kill(*tid as i32, libc::SIGKILL) };
                 }
             }
@@ -191,7 +191,7 @@ impl Run {
 
     fn gone(&mut self, tid: u32, status: i32, time: u64) {
         let Some(tracee) = self.tracees.remove(&tid) else {
-            // Released before; the end of the command itself is still needed.
+            // The thread was released before; only the end of the command itself is still needed.
             if tid == self.root {
                 let who = Who { tid, pid: tid };
                 self.collector.apply(exit(who, status, time));
@@ -224,7 +224,8 @@ impl Run {
             }
             libc::PTRACE_EVENT_EXEC => self.exec(tid, time),
             libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP && !self.letting_go => {
-                // A job-control stop: it must stay stopped. Fails only if it was killed in the meantime.
+                // This is a job-control stop, and the thread must stay stopped. The request only fails if the
+                // thread was killed in the meantime.
                 let _ = requests::listen(tid);
                 return;
             }
@@ -233,12 +234,12 @@ impl Run {
         if !self.letting_go && (self.examined >= self.most || Instant::now() >= self.until) {
             self.let_go();
         }
-        // Before its first program begins, its clock doesn't count. Read before it continues, because it may
-        // take our CPU and run to its end.
+        // Before the command's first program begins, its clock doesn't count. The clock is read before the
+        // command continues, because the command may take this CPU and run to its end.
         if self.only_milestones && self.begun {
             self.held += now() - self.held - time;
         }
-        // Both fail only if the thread was killed in the meantime; then its end is reported next.
+        // Both requests fail only if the thread was killed in the meantime; its end is reported next.
         if self.letting_go {
             let entry = self.tracees.get(&tid).and_then(|tracee| tracee.entry);
             entry.iter().for_each(|entry| entry.take_out(tid));
@@ -260,7 +261,7 @@ impl Run {
         }
     }
 
-    /// Returns whether the thread has reached the own first instruction of its program.
+    /// Returns whether the thread has reached its program's own first instruction.
     fn entered(&mut self, tid: u32, time: u64) -> bool {
         let Some(tracee) = self.tracees.get_mut(&tid) else {
             return false;
@@ -274,17 +275,17 @@ impl Run {
         reached.is_some()
     }
 
-    /// Stops all threads, to release each when it has stopped.
+    /// Requests that all threads stop. Each is released once it has stopped.
     fn let_go(&mut self) {
         self.letting_go = true;
         for tid in self.tracees.keys() {
-            // Fails if it has ended or is already stopped, which is fine.
+            // This fails if the thread has ended or is already stopped, which is fine.
             let _ = requests::interrupt(*tid);
         }
     }
 
     fn announced(&mut self, new: u32, time: u64) {
-        // The new thread may have stopped, and been released or ended, before this event.
+        // The new thread may have stopped and been released, or it may have ended, before this event.
         if !self.tracees.contains_key(&new) && is_traced(new) {
             self.add(new, time);
         }
@@ -352,7 +353,7 @@ impl Run {
             return;
         };
         match requests::syscall(tid) {
-            // The held child's own waiting is not part of the command.
+            // The calls with which the held child itself waits are not part of the command.
             Ok(Some(SyscallStop::Entry { nr, .. })) if !self.begun && !is_execve(nr) => {}
             Ok(Some(SyscallStop::Entry { nr, args })) => {
                 self.begun = true;
@@ -372,7 +373,7 @@ impl Run {
                     self.returned(who, &call, result, time);
                 }
             }
-            // Killed between the stop and the request.
+            // The thread was killed between the stop and the request.
             Ok(None) | Err(_) => {}
         }
     }
@@ -388,7 +389,7 @@ impl Run {
         }
         let Entered { nr, args, at, .. } = *call;
         let flags = calls::flags(nr);
-        // After a successful exec, its memory no longer exists.
+        // After a successful exec, the caller's memory no longer exists.
         let stays = flags & calls::REPLACES == 0;
         let has_path = stays && flags & (calls::PATH0 | calls::PATH1) != 0;
         let reported = is_reported(nr, &args, result);
@@ -460,7 +461,7 @@ impl Run {
         (trace.stops, trace.stop_readings) = (self.stops, self.readings);
         if self.letting_go {
             trace.not_visible.push(format!(
-                "the calls after the first {}: from there on it ran untraced",
+                "the calls after the first {}: from then on, the command ran untraced",
                 self.examined
             ));
         }
@@ -495,7 +496,7 @@ fn cpu_ns(pid: u32) -> Option<u64> {
     known.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Returns whether a thread exists, at most dead and not reaped, and is traced.
+/// Returns whether a thread exists and is traced; a dead one that has not been reaped counts.
 fn is_traced(tid: u32) -> bool {
     status_number(tid, "TracerPid:").is_some_and(|tracer| tracer != 0)
 }

@@ -1,4 +1,4 @@
-//! The code that made the calls at which the command was stopped.
+//! Records the code that made the calls at which the command was stopped.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -17,14 +17,15 @@ use crate::records::Who;
 use crate::result::Activity;
 use crate::stacks::{Random, RawStack, StackCollector, StackPool};
 
-/// For each call of a process, this many get their stacks taken, then one of this many at irregular
-/// intervals: otherwise periodic behaviour would look constant. Taking one costs a fifth of a stop.
+/// For each call of a process, stacks are taken of the first [`FIRST`] calls, then of one in [`ONE_OF`] at
+/// irregular intervals: with regular ones, periodic behaviour would look constant. Taking a stack costs a
+/// fifth of a stop.
 const FIRST: u64 = 16;
 const ONE_OF: u64 = 8;
 /// Maximum number of frame pointers that are followed beyond the copy.
 const MOST_CALLERS: usize = 64;
 
-/// Takes stacks at stops.
+/// Takes stacks when threads are stopped.
 #[derive(Debug)]
 pub(super) struct CallStacks {
     collector: StackCollector,
@@ -36,7 +37,7 @@ pub(super) struct CallStacks {
     seen: HashMap<(u32, u32), u64>,
     random: Random,
     bytes: usize,
-    /// Whether the command executes its program.
+    /// Whether the command has begun to execute its program.
     begun: bool,
 }
 
@@ -55,7 +56,7 @@ impl CallStacks {
         }
     }
 
-    /// Handles a stopped thread that is about to make this call, on the object `on`.
+    /// Handles a stopped thread that is about to make this call on the object `on`.
     pub(super) fn entered(
         &mut self,
         who: Who,
@@ -63,7 +64,7 @@ impl CallStacks {
         at: u64,
         on: impl FnOnce() -> Option<Arc<DescriptorKind>>,
     ) {
-        // Until then, it is our own child that looks up the program.
+        // Until then, the calls are those of our own child, which looks up the program.
         if !self.begun {
             return;
         }
@@ -89,7 +90,7 @@ impl CallStacks {
             }
         }
         let bytes = requests::memory(who.tid, top, self.bytes);
-        // It is stopped, so nothing changes while it is read.
+        // The thread is stopped, so its state doesn't change while it is read.
         let python = self.python.get_mut(&who.pid).map(|process| {
             process.look_again();
             process.read(who.tid)
@@ -139,21 +140,21 @@ impl CallStacks {
         }
     }
 
-    /// Handles a process that executes another program, or a new process with this id.
+    /// Handles a process that executes another program, or the first thread of a new process with this id.
     pub(super) fn changed(&mut self, pid: u32) {
         self.begun = true;
         self.read.remove(&pid);
         self.python.remove(&pid);
     }
 
-    /// Follows all stacks. All stops are over.
+    /// Unwinds all stacks. Call this when all stops are over.
     pub(super) fn finish(self) {
         self.collector.finish(&self.spaces.files, |_| true);
     }
 }
 
-/// Returns the address of the next instruction and those found by frame pointers, innermost first, as the
-/// kernel does for samples. The copy of the stack from `top` on isn't read again.
+/// Returns the address of the next instruction, followed by the return addresses found by frame pointers,
+/// innermost first, as the kernel does for samples. The copy of the stack from `top` on isn't read again.
 fn callers(tid: u32, registers: &Registers, (top, copied): (u64, &[u8])) -> Box<[u64]> {
     const WORD: usize = size_of::<u64>();
     let read = |frame: u64| -> Option<[u64; 2]> {

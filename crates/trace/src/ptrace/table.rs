@@ -1,7 +1,7 @@
 //! Sums up the stops.
 //!
-//! It has the same rows as the kernel programs, filled here, and the memory needed for the calls that are
-//! reported.
+//! The tables have the same rows as those of the kernel programs, but they are filled here. This module also
+//! determines the memory to read for the calls that are reported.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Entered {
     pub nr: u32,
     /// Its arguments.
     pub args: [u64; 6],
-    /// Its descriptor, -1 if there is none.
+    /// Its descriptor; -1 if there is none.
     pub fd: i32,
     /// When it was entered, ns of the monotonic clock.
     pub at: u64,
@@ -27,7 +27,7 @@ pub(super) struct Entered {
 pub(super) struct Table {
     /// The rows.
     pub rows: HashMap<CallKey, CallTotals>,
-    /// Number of the calls of each row in the second half of the budget.
+    /// Number of calls of each row that were made in the second half of the budget.
     pub second_half: HashMap<CallKey, u64>,
 }
 
@@ -51,7 +51,7 @@ impl Entered {
     }
 }
 
-/// Returns the descriptor that a `select` waits for, if it is exactly one.
+/// Returns the descriptor that a `select` waits for, if there is exactly one.
 fn selected(args: &[u64; 6], memory: impl Fn(u64, usize) -> Vec<u8>) -> Option<i32> {
     let set = match (args[1], args[2], args[3]) {
         (set, 0, 0) | (0, set, 0) => memory(set, 8),
@@ -135,7 +135,7 @@ impl Table {
         }
     }
 
-    /// Handles a call that was interrupted, will never return, or whose return won't be seen.
+    /// Handles a call that was interrupted, that will never return, or whose return won't be seen.
     pub(super) fn cut_off(&mut self, who: Who, call: &Entered, now: u64) {
         let row = self.row(who, call);
         row.unfinished += 1;
@@ -150,7 +150,7 @@ impl Table {
         for name in TOTALS {
             let nr = calls::number(name).map_or(u32::MAX, |number| number | nr & ENTRY_32);
             let row = self.rows.get(&CallKey { who, nr, fd });
-            // Their times include the stops.
+            // The times are omitted because they include the stops.
             let numbers = row.map_or([0; TOTALS_OF_CALL], |r| [r.calls, r.bytes, r.errors, 0, 0]);
             out.extend(numbers.into_iter().flat_map(u64::to_ne_bytes));
         }
@@ -168,7 +168,7 @@ pub(super) fn is_reported(nr: u32, args: &[u64; 6], result: i64) -> bool {
     flags & calls::RECORD_OK != 0 && (flags & calls::IF_DUP == 0 || duplicates)
 }
 
-/// Returns the memory needed for a call: address and length.
+/// Returns the address and the length of the memory to read for a call.
 pub(super) fn memory_of(nr: u32, args: &[u64; 6]) -> Option<(u64, usize)> {
     let flags = calls::flags(nr);
     let is = |flag: u32| flags & flag != 0;
@@ -274,7 +274,7 @@ mod tests {
         };
         assert_eq!(on([6, 100, 0, 0, 0, 0], 1 << 5), 5);
         assert_eq!(on([64, 0, 100, 0, 0, 0], 1 << 63), 63);
-        // Perl passes the number of bits rounded to whole bytes, others the maximum.
+        // Perl passes the number of bits rounded up to whole bytes; other programs pass the maximum.
         assert_eq!(on([8, 100, 0, 0, 0, 0], 1 << 3), 3);
         assert_eq!(on([1024, 100, 0, 0, 0, 0], 1 << 63), 63);
         assert_eq!(

@@ -1,8 +1,8 @@
-//! Python frames, read by a program in the kernel as a sample is taken.
+//! Python frames, read by a program in the kernel when a sample is taken.
 //!
-//! The program runs for each sampling event, in the interrupted thread: it reads the thread's memory at that
-//! moment. It knows the threads whose state the reader has found, follows the list of their frames, and sends
-//! copies of them through a separate ring; a sample gets the copies of its thread with the closest time.
+//! The program runs for each sampling event, in the interrupted thread, and reads the thread's memory at that
+//! moment. For threads whose state the reader has found, it follows the list of their frames and sends copies
+//! of them through a separate ring. A sample gets the copies of its thread with the closest time.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -23,17 +23,18 @@ const IOC_SET_BPF: libc::c_ulong = 0x4004_2408;
 
 /// Maximum number of simultaneous threads whose frames are read.
 const MOST_THREADS: u32 = 8_192;
-/// Size of the ring in bytes: about a hundred of the largest records; a sample every 4 ms on each of 16 CPUs
-/// between two readings.
+/// Size of the ring in bytes, enough for about a hundred of the largest records: the samples between two
+/// readings, with one every 4 ms on each of 16 CPUs.
 const RING_BYTES: u32 = 4 << 20;
-/// Maximum time between a sample and its copies of frames. Only these are made in between, in 10 us, but a
-/// virtual machine may be interrupted there. Two samples are twice as far apart.
+/// Maximum time between a sample and the copies of its frames, ns. Only the copies are made in between, which
+/// takes 10 us, but a virtual machine may be interrupted there. Two samples are twice as far apart.
 const APART_NS: u64 = 450_000;
 /// Maximum number of a thread's copies that wait for their samples.
 const MOST_PENDING: usize = 1_024;
 
-/// The entry of a thread: the address of its state, and the offsets from there to its frame, indirectly
-/// through [`entry::THROUGH`] if that isn't negative, and from a frame to its caller.
+/// The entry of a thread. It holds the address of the thread's state, the offset from there to its frame, and
+/// the offset from a frame to its caller. If [`entry::THROUGH`] isn't negative, the frame is found indirectly
+/// through that offset.
 mod entry {
     pub(super) const STATE: i16 = 0;
     pub(super) const FRAME: i16 = 8;
@@ -53,10 +54,10 @@ const SIZE: usize = record::FRAMES + MOST_FRAMES * FRAME_BYTES;
 
 /// Flag in [`record::END`]: the outermost frame was reached.
 const WHOLE: i32 = 1;
-/// Flag in [`record::END`]: it belongs to a call or a fault, not to a sample.
+/// Flag in [`record::END`]: the record belongs to a call or a fault, not to a sample.
 const OF_CALL: i32 = 2;
 
-/// Frame slots that programs for calls don't use at that time.
+/// Frame slots that the programs for calls don't use when frames are sent.
 const KEY_SLOT: i16 = -4;
 const WORD_SLOT: i16 = -344;
 
@@ -82,7 +83,7 @@ impl FrameMaps {
     }
 }
 
-/// The program for sampling events, and the data sent by it and others.
+/// The program for sampling events, and the data sent by it and by other programs.
 #[derive(Debug)]
 pub(crate) struct KernelFrames {
     program: Program,
@@ -123,7 +124,7 @@ impl KernelFrames {
         })
     }
 
-    /// Also attaches the program to these events; returns whether the kernel allows it.
+    /// Attaches the program to these events too; returns whether the kernel allows it.
     pub(crate) fn attach(&mut self, events: &[OwnedFd]) -> bool {
         let program = self.program.fd().as_raw_fd();
         let set = |one| event::request(one, IOC_SET_BPF, program);
@@ -142,7 +143,7 @@ impl KernelFrames {
         ] {
             value[at as usize..][..8].copy_from_slice(&word.to_ne_bytes());
         }
-        // If the table is full, its frames are unknown.
+        // If the table is full, the thread's frames are unknown.
         _ = self.maps.threads.set(&tid.to_ne_bytes(), &value);
     }
 
@@ -202,8 +203,8 @@ fn decode(bytes: &[u8]) -> Option<(u32, Copied)> {
     Some((u32_at(bytes, record::TID)?, copied))
 }
 
-/// Returns the program that sends the frames of the interrupted thread, if it is in the table, and lets the
-/// sample be taken.
+/// Returns the program that sends the frames of the interrupted thread if the table contains the thread, and
+/// that lets the kernel take the sample.
 fn on_sample(maps: &FrameMaps) -> Result<Vec<u64>, AsmError> {
     let mut a = Asm::new();
     a.call(Helper::KtimeNs);
@@ -213,8 +214,8 @@ fn on_sample(maps: &FrameMaps) -> Result<Vec<u64>, AsmError> {
     a.finish()
 }
 
-/// Sends the frames of the running thread, which is in a call or a fault, with the time in `R9`, if it is in
-/// the table. Clobbers all registers.
+/// Sends the frames of the running thread, which is in a call or a fault, with the time in `R9`, if the table
+/// contains the thread. Clobbers all registers.
 pub(crate) fn send_frames(maps: &FrameMaps, a: &mut Asm) {
     send(maps, a, OF_CALL);
 }
@@ -234,7 +235,7 @@ fn send(maps: &FrameMaps, a: &mut Asm, kind: i32) {
     a.store(Width::Double, R8, record::TID, R6);
     a.store(Width::Double, R8, record::TIME, R9);
     a.store_imm(Width::Double, R8, record::END, kind);
-    // R6 counts the bytes of frames, R9 is the address of the next one.
+    // `R6` counts the bytes of frames; `R9` is the address of the next frame.
     a.mov_imm(R6, 0);
     a.load(Width::Double, R9, R7, entry::STATE);
     let direct = a.label();
@@ -271,15 +272,15 @@ fn send(maps: &FrameMaps, a: &mut Asm, kind: i32) {
     a.bind(out);
 }
 
-/// `R0 = ` the entry whose key is in the frame.
+/// `R0 = ` the address of the entry whose key is in the frame.
 fn lookup(a: &mut Asm, map: &Map) {
     a.load_map(R1, map.fd());
     a.mov(R2, R10).alu_imm(Alu::Add, R2, i32::from(KEY_SLOT));
     a.call(Helper::MapLookup);
 }
 
-/// Reads the word at the address in `R9` plus the offset in this member of the entry in `R7`. `R0 = 0` if
-/// that could be read.
+/// Reads the word at the address in `R9` plus an offset, which is in this member of the entry in `R7`. `R0 =
+/// 0` if the word could be read.
 fn read_word(a: &mut Asm, member: i16) {
     a.load(Width::Double, R3, R7, member);
     a.alu(Alu::Add, R3, R9);

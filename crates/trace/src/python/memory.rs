@@ -16,7 +16,7 @@ impl Memory for Of {
             iov_base: address as *mut libc::c_void,
             iov_len: to.len(),
         };
-        // SAFETY: writes at most the size of the buffer to it; the other address belongs to the other
+        // SAFETY: at most the size of the buffer is written to it; the other address belongs to the other
         // process.
         let read = unsafe {
             libc::process_vm_readv(self.0 as i32, &raw const here, 1, &raw const there, 1, 0)
@@ -26,10 +26,10 @@ impl Memory for Of {
 }
 
 impl Of {
-    /// Returns whether this user may not read it at all.
+    /// Returns whether this user may not read the process's memory at all.
     pub(super) fn is_refused(self) -> bool {
         let mut byte = [0u8];
-        // Nothing is mapped there, which is reported only to users with read permission.
+        // Nothing is mapped there, but only a user with read permission gets this error.
         let read = self.read(1, &mut byte);
         read.is_none() && std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
     }
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn ones_own_memory_is_not_refused() {
         assert!(!Of(std::process::id()).is_refused());
-        // The same for a process that doesn't exist.
+        // A process that doesn't exist isn't reported as refused either.
         assert!(!Of(i32::MAX as u32).is_refused());
     }
 }

@@ -1,9 +1,10 @@
-//! The Python functions in which sampled threads were.
+//! The Python functions in which threads were sampled.
 //!
 //! Python frames are in the process's memory and are gone soon after a sample was taken. They are therefore
-//! read at the sample: by a program in the kernel if that is allowed, which sees the thread as it was
-//! interrupted ([`kernel_frames`]), or else right after it from outside, where a thread that continued in the
-//! meantime is detected and counted. The names of code objects are read while the process lives.
+//! read when the sample is taken. If allowed, a program in the kernel reads them, which sees the thread as it
+//! was interrupted ([`kernel_frames`]). Otherwise they are read from outside right after the sample; a thread
+//! that has continued in the meantime is detected and counted. The names of code objects are read while the
+//! process lives.
 
 mod kernel_frames;
 mod memory;
@@ -19,16 +20,16 @@ pub(crate) use reader::Reader;
 /// The Python frames of a thread, innermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PythonStack {
-    /// It has none, or their place was not known yet.
+    /// The thread has no Python frames, or their address was not known yet.
     #[default]
     Unknown,
-    /// They changed while they were read.
+    /// The frames changed while they were read.
     Torn,
     Read(Box<[PythonFrame]>),
 }
 
 impl PythonStack {
-    /// Returns its size in bytes.
+    /// Returns the size of the frames in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Read(frames) => size_of_val(&**frames),

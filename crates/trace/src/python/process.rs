@@ -11,7 +11,7 @@ use super::memory::Of;
 use crate::profile::spaces::Spaces;
 use crate::sample::parse::status_line;
 
-/// Maximum number of stored code objects: large programs have about ten thousand.
+/// Maximum number of stored code objects; large programs have about ten thousand.
 const MOST_CODES: usize = 1 << 16;
 
 /// A process with an interpreter.
@@ -21,7 +21,8 @@ pub(crate) struct Process {
     pub(super) interpreter: Interpreter,
     /// The address of each thread's state, by the kernel's thread id.
     pub(super) threads: HashMap<u32, u64>,
-    /// Each with the sample reading in which it was checked: later, another object may be at its address.
+    /// Code objects by address, each with the reading of samples in which it was last checked: after that,
+    /// another object may be at its address.
     codes: HashMap<u64, (CodeObject, u64)>,
     reading: u64,
 }
@@ -51,7 +52,7 @@ impl Process {
         }
     }
 
-    /// Searches for threads; returns the new ones.
+    /// Searches for threads and returns the new ones.
     pub(super) fn find_threads(&mut self) -> Vec<(u32, u64)> {
         let found = self.interpreter.threads(&Of(self.pid));
         let inner = inner_number(self.pid);
@@ -60,7 +61,7 @@ impl Process {
             let Ok(number) = u32::try_from(number) else {
                 continue;
             };
-            // In its own process namespace, it has another id.
+            // The thread has another id in its own process namespace.
             let tid = match inner {
                 Some(inner) if number == inner => self.pid,
                 Some(_) => continue,
@@ -78,7 +79,7 @@ impl Process {
         self.reading += 1;
     }
 
-    /// Returns the current frames of one of its threads.
+    /// Returns the current frames of a thread of the process.
     pub(crate) fn read(&mut self, tid: u32) -> PythonStack {
         const TRIES: u32 = 4;
         if !self.threads.contains_key(&tid) {
@@ -95,7 +96,7 @@ impl Process {
         PythonStack::Torn
     }
 
-    /// Returns the names of frames that were read.
+    /// Returns frames that were read, with their names.
     pub(super) fn named(&mut self, frames: &Frames) -> PythonStack {
         let name = |step: &Step| match step {
             Step::Evaluator => Some(PythonFrame::Evaluator),
@@ -124,7 +125,7 @@ impl Process {
             let known = known.map(|(code, _)| code);
             let memory = Of(self.pid);
             let code = self.interpreter.code(&memory, at, known);
-            // For a process that has ended, the last known object is used.
+            // If the process has ended, use the last known object.
             let code = code.or_else(|| known.filter(|_| memory.word(at).is_none()).cloned());
             if self.codes.len() >= MOST_CODES {
                 self.codes.clear();
@@ -138,7 +139,7 @@ impl Process {
     }
 }
 
-/// Returns the id of a process in its own process namespace; `None` if it is in ours.
+/// Returns the id of a process in its own process namespace; `None` if that is the same as ours.
 fn inner_number(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let numbers = status_line(&status, "NSpid:")?;

@@ -14,19 +14,19 @@ use crate::perf::record::{Record, What};
 use crate::profile::spaces::Spaces;
 use crate::watch::now;
 
-/// Number of readings after which the search for an interpreter or a thread's state is given up: a file with
-/// the name of an interpreter may not be one.
+/// Number of readings after which the search for an interpreter, or for a thread's state, is abandoned: a
+/// file with the name of an interpreter may not be one.
 const MOST_TRIES: u32 = 2_000;
-/// The same for processes outside the tree, or whose beginning is reported later.
+/// The same number for processes outside the tree, or whose beginning is reported later.
 const FEW_TRIES: u32 = 4;
-/// A thread whose sample is older may be asleep by now.
+/// Age in ns above which a sample's thread may already be asleep.
 const FRESH_NS: u64 = 300_000;
 
 /// Processes of a tree that run Python.
 #[derive(Debug)]
 pub(crate) struct Reader {
     processes: HashMap<u32, Process>,
-    /// Processes that may get an interpreter, or more threads, with the number of times that they were
+    /// Processes that may get an interpreter, or more threads, with the number of times that each was
     /// checked.
     awaited: HashMap<u32, u32>,
     unsupported: HashSet<Unsupported>,
@@ -38,7 +38,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Creates a reader with a program for these sampling events, if allowed; other programs share these
+    /// Creates a reader with a program for these sampling events, if allowed. Other programs share these
     /// tables.
     pub(crate) fn on(events: &[OwnedFd], maps: Option<Rc<FrameMaps>>) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// Also runs the program for these events.
+    /// Runs the program for these events too.
     pub(crate) fn on_too(&mut self, events: &[OwnedFd]) {
         if let Some(kernel) = &mut self.kernel {
             kernel.attach(events);
@@ -69,25 +69,25 @@ impl Reader {
         !self.awaited.is_empty()
     }
 
-    /// Returns a sentence for each kind of processes whose frames can't be read.
+    /// Returns a sentence for each kind of process whose frames can't be read.
     pub(crate) fn not_visible(&self) -> impl Iterator<Item = String> {
         let refused = self.refused.then(|| {
-            "Python functions: this user may not read the memory of a running process (root may; others with \
-             kernel.yama.ptrace_scope = 0)".to_owned()
+            "Python functions: this user may not read the memory of a running process (root may, and other users if \
+             kernel.yama.ptrace_scope is 0)".to_owned()
         });
         let unsupported = self.unsupported.iter().map(|why| match why {
             Unsupported::Version(major, minor) => {
                 format!("functions of Python {major}.{minor}: only 3.11 to 3.14 are supported")
             }
             Unsupported::FreeThreaded => {
-                "functions of a free-threaded Python: its threads are not distinguished".to_owned()
+                "functions of a free-threaded Python: its threads can't be told apart".to_owned()
             }
         });
         unsupported.chain(refused)
     }
 
     /// Handles new records of the processes that `is_ours` accepts, and adds Python frames to the stacks of
-    /// samples.
+    /// the samples.
     pub(crate) fn complete(&mut self, records: &mut [Record], is_ours: impl Fn(u32) -> bool) {
         for record in records.iter() {
             self.saw(&record.what);
@@ -113,7 +113,7 @@ impl Reader {
             };
             let kernel = self.kernel.as_mut();
             let taken = kernel.and_then(|one| one.taken(*tid, record.at, &process.interpreter));
-            // From outside, only the last sample of a thread is recent enough.
+            // From outside, frames can only be read for the last sample of a thread, which is recent enough.
             let is_last = read.insert(*tid);
             stack.python = match taken {
                 Some(frames) => process.named(&frames),
@@ -133,7 +133,7 @@ impl Reader {
         }
     }
 
-    /// Returns the frames of a thread that others sent, at exactly this time.
+    /// Returns the frames of a thread that other programs sent with exactly this time.
     pub(crate) fn sent(&mut self, (pid, tid): (u32, u32), at: u64) -> PythonStack {
         let (kernel, process) = (self.kernel.as_mut(), self.processes.get_mut(&pid));
         let (Some(kernel), Some(process)) = (kernel, process) else {
@@ -145,7 +145,7 @@ impl Reader {
         }
     }
 
-    /// Reads the frames that others have sent.
+    /// Reads the frames that other programs have sent.
     pub(crate) fn drain(&mut self) {
         self.processes.values_mut().for_each(Process::look_again);
         self.kernel.iter_mut().for_each(KernelFrames::drain);
@@ -238,7 +238,7 @@ fn maps_python(pid: u32) -> bool {
     paths.any(is_pythons)
 }
 
-/// Returns the current state of a process.
+/// Returns the state of a running process.
 fn found(pid: u32) -> Option<Result<Process, Unsupported>> {
     let mut spaces = Spaces::of(&[]);
     spaces.attach(pid);

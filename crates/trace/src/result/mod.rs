@@ -1,9 +1,9 @@
 //! The result of a trace.
 //!
-//! One result type for all tiers. Durations are nanoseconds; points in time count from [`Trace`]'s start,
-//! when the held child was released, right before its `execve`. Texts that come from the traced programs
-//! (paths, arguments, names) are made valid UTF-8 with U+FFFD and are not trustworthy: escape them before
-//! showing them.
+//! All tiers have the same result type. Durations are in nanoseconds. Points in time are relative to the
+//! start of [`Trace`], when the held child was released, right before its `execve`. Texts that come from the
+//! traced programs (paths, arguments, names) are converted to valid UTF-8 with U+FFFD and are not
+//! trustworthy: escape them before showing them.
 
 mod rows;
 mod stacks;
@@ -29,17 +29,17 @@ pub enum Tier {
     /// `CAP_PERFMON`).
     Kernel,
     /// The kernel's records of switches, forks and exits (any user, `kernel.perf_event_paranoid` up to 2),
-    /// and threads sampled as in the sampling tier: exact times of waits, no calls.
+    /// and threads sampled as in the sampling tier: gives exact times of waits, but no calls.
     Perf,
-    /// Threads sampled about 1000 times a second through `/proc` (any user): shares, no counts.
+    /// Threads sampled about 1000 times a second through `/proc` (any user): gives shares, but no counts.
     Sample,
-    /// Every call stopped and read through `ptrace`, up to a budget (any user): exact and slow.
+    /// Every call is stopped and read through `ptrace`, until a budget is spent (any user): exact but slow.
     #[serde(rename = "ptrace", alias = "stops")]
     Ptrace,
 }
 
 impl Tier {
-    /// Returns its name, as typed by users and written in records.
+    /// Returns the tier's name, as users type it and as records contain it.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Kernel => "kernel",
@@ -49,21 +49,23 @@ impl Tier {
         }
     }
 
-    /// Returns whether calls are not seen, and the objects of waits are only known from samples of threads.
+    /// Returns true if this tier doesn't see calls, and knows the objects of waits only from samples of
+    /// threads.
     pub fn only_samples(self) -> bool {
         matches!(self, Tier::Perf | Tier::Sample)
     }
 }
 
 impl Trace {
-    /// Returns whether the observed process may have continued: the end of the observation is not its own
-    /// end.
+    /// Returns whether the observed process may have continued, so that the end of the observation is not its
+    /// own end.
     pub fn is_cut_off(&self) -> bool {
         let goes_on = self.attached.as_ref().is_some_and(|one| !one.ended);
         self.end.cut_short || goes_on
     }
 
-    /// Returns one sentence, as in [`Trace::not_visible`], on each program that ran without its privileges.
+    /// Returns one sentence about each program that ran without its privileges, in the form of
+    /// [`Trace::not_visible`].
     pub fn rights_not_visible(&self) -> Vec<String> {
         let sentence = |path: &String| {
             format!(
@@ -81,16 +83,17 @@ impl Trace {
     }
 }
 
-/// The end of a sentence of [`Trace::rights_not_visible`].
-const WITHOUT_THEM: &str = "observed, it runs without them, unless root observes";
+/// The end of each sentence of [`Trace::rights_not_visible`].
+const WITHOUT_THEM: &str = "when observed, it runs without them, unless root observes it";
 
-/// Returns whether a sentence of [`Trace::not_visible`] reports that a program ran without its privileges,
-/// unlike in a run without observation.
+/// Returns whether a sentence of [`Trace::not_visible`] reports that a program ran without the privileges
+/// that it has in an unobserved run.
 pub fn is_of_withheld_rights(sentence: &str) -> bool {
     sentence.ends_with(WITHOUT_THEM)
 }
 
-/// Returns a sentence, as in [`Trace::not_visible`], on this many processes that outlived the command.
+/// Returns a sentence about the `processes` that outlived the command, in the form of [`Trace::not_visible`];
+/// `None` if this is 0.
 pub(crate) fn not_seen_to_end(processes: usize) -> Option<String> {
     let who = match processes {
         0 => return None,
@@ -107,32 +110,34 @@ pub(crate) fn not_seen_to_end(processes: usize) -> Option<String> {
 pub struct Trace {
     /// How it was made; `None` only in a default value.
     pub tier: Option<Tier>,
-    /// The tier of the calls, if they were seen in another run and added to this one.
+    /// The tier that saw the calls, if they were seen in another run and added to this trace.
     #[serde(default)]
     pub calls_from: Option<Tier>,
-    /// Whether calls were traced only until a budget was spent, and the command continued after that.
+    /// Whether calls were traced only until a budget was spent, after which the command continued untraced.
     #[serde(default)]
     pub calls_cut: bool,
-    /// How often the ptrace tier stopped a thread.
+    /// Number of times that the ptrace tier stopped a thread.
     #[serde(default)]
     pub stops: u64,
-    /// Occasional readings of the processes' CPU time: they convert times of this run to those of another.
+    /// Occasional readings of the processes' CPU time, which allow the times of this run to be converted to
+    /// those of another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_readings: Vec<StopReading>,
-    /// From the start to the end of the command as seen by its parent.
+    /// Time from the start to the end of the command, as seen by its parent.
     pub duration_ns: u64,
-    /// The start by the kernel's monotonic clock, ns; 0 in a default value.
+    /// The start on the kernel's monotonic clock, ns; 0 in a default value.
     #[serde(default)]
     pub started_clock_ns: u64,
-    /// The reading of the same clock by the child itself, right before it called `execve`.
+    /// The time on the same clock that the child itself read right before it called `execve`.
     #[serde(default)]
     pub exec_called_clock_ns: Option<u64>,
-    /// How long the command was held at milestones (ptrace tier, `only_milestones`); all times of this trace
-    /// exclude it. 0 in all other traces.
+    /// Total time for which the command was held at milestones (ptrace tier, `only_milestones`). All times of
+    /// this trace exclude it. 0 in all other traces.
     #[serde(default)]
     pub held_ns: u64,
-    /// CPU time for which its threads were held back so that the reader could keep up, and stacks could be
-    /// recorded (kernel tier): waits for a CPU in this trace, and part of [`Trace::accounts`].
+    /// CPU time for which the threads were held back so that the reader could keep up, or while stacks were
+    /// recorded (kernel tier). It counts as waits for a CPU in this trace, and is part of
+    /// [`Trace::accounts`].
     #[serde(default)]
     pub held_back_ns: u64,
     /// How the command ended.
@@ -150,33 +155,33 @@ pub struct Trace {
     pub off_cpu: Vec<OffCpuRow>,
     /// The targets of each descriptor number, ordered by process and number.
     pub descriptors: Vec<DescriptorRow>,
-    /// Objects of waits on descriptor numbers with several targets: [`OffCpuRow::object`] and
-    /// [`Interval::object`] are indices into it.
+    /// Objects of waits on descriptor numbers that had several targets. [`OffCpuRow::object`] and
+    /// [`Interval::object`] are indices into this list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<DescriptorKind>,
     /// Files, pipes and sockets that were opened or used; most bytes first.
     pub files: Vec<FileRow>,
-    /// What went through each descriptor number for each of its targets, ordered by process and number, most
+    /// Data moved through each descriptor number for each of its targets, ordered by process and number, most
     /// calls first.
     #[serde(default)]
     pub uses: Vec<UseRow>,
-    /// The paths on which calls spent their time, if [`TraceOptions::call_stacks`] requests it (kernel tier)
-    /// or as far as calls were stopped (ptrace tier); most time first.
+    /// The paths on which calls spent their time, most time first. Present if [`TraceOptions::call_stacks`]
+    /// requests them (kernel tier), or as far as calls were stopped (ptrace tier).
     ///
     /// [`TraceOptions::call_stacks`]: crate::TraceOptions::call_stacks
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathRow>,
-    /// Paths that were looked up but don't exist (or aren't allowed); most calls first.
+    /// Paths that were looked up but don't exist (or are not accessible); most calls first.
     pub failed_lookups: Vec<LookupRow>,
     /// Signals that processes of the tree sent, in the order in which each kind was first sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalRow>,
-    /// Connections that were attempted and failed, ordered by the first attempt.
+    /// Connections that were attempted but failed, ordered by the first attempt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedRow>,
     /// Individual off-CPU intervals in the order in which they ended, if requested (not in the ptrace tier).
     pub timeline: Option<Vec<Interval>>,
-    /// The functions in which the tree's own code was (kernel and perf tier), if requested; `None` if
+    /// The functions in which the tree's own code was sampled (kernel and perf tier), if requested; `None` if
     /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<crate::Profile>,
@@ -184,30 +189,31 @@ pub struct Trace {
     /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacks: Option<Stacks>,
-    /// How goroutines waited for mutexes (kernel tier), if requested; by process.
+    /// How the goroutines of each process waited for mutexes (kernel tier), if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mutexes: Vec<MutexRow>,
     /// The quality of the sampling; only in the perf and the sampling tier.
     pub sampling: Option<Sampling>,
-    /// The cost of a page fault beyond [`Thread::fault_ns`]; `None` if faults are not timed.
+    /// The cost of a page fault in addition to [`Thread::fault_ns`]; `None` if faults are not timed.
     #[serde(default)]
     pub fault_overhead: Option<FaultOverhead>,
-    /// The cost of a call beyond its [`SyscallRow::total_ns`]; `None` if unknown.
+    /// The cost of a call in addition to its [`SyscallRow::total_ns`]; `None` if unknown.
     #[serde(default)]
     pub call_overhead: Option<CallOverhead>,
     /// Observations that could not be kept.
     pub lost: Losses,
-    /// Set-uid and set-gid programs that ran without their privileges because they were observed, so they may
-    /// behave differently otherwise. [`Trace::not_visible`] has a sentence on each.
+    /// Set-uid and set-gid programs that ran without their privileges because they were observed. They may
+    /// behave differently otherwise. [`Trace::not_visible`] has a sentence about each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_rights: Vec<String>,
     /// What this tier could not see in this run, one sentence each.
     pub not_visible: Vec<String>,
-    /// Files that the command was asked to write for its observer: [`Trace::leave_out_what_was_asked_for`].
+    /// Files that the command only wrote because its observer requested it: see
+    /// [`Trace::leave_out_what_was_asked_for`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked_for: Vec<String>,
-    /// Present for a running process: it was observed for a while, not from its start, and may have
-    /// continued.
+    /// Present if a running process was observed: the trace doesn't begin at the process's start, and the
+    /// process may have continued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
 }
@@ -228,30 +234,30 @@ pub struct Attached {
 /// Observations of several commands that ran concurrently.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GroupTrace {
-    /// The trace of all of them; processes without a parent are the commands. Its end and its accounts are
-    /// not filled.
+    /// The trace of all commands; processes without a parent are the commands. Its `end` and `accounts` are
+    /// not filled in.
     pub trace: Trace,
-    /// How each of them ended, in their order.
+    /// How each command ended, in the order of the commands.
     pub members: Vec<MemberEnd>,
 }
 
 /// How one of several commands ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemberEnd {
-    /// Its process number.
+    /// Its process id.
     pub pid: u32,
-    /// When it was released, from the start of the trace.
+    /// When it was released, in ns from the start of the trace.
     pub started_ns: u64,
-    /// When the tracer saw its end, from the start of the trace.
+    /// When the tracer saw its end, in ns from the start of the trace.
     pub ended_ns: u64,
     /// How it ended.
     pub end: End,
-    /// Totals of it and the descendants that it waited for.
+    /// Totals of the command and the descendants that it waited for.
     pub accounts: Accounts,
 }
 
 impl GroupTrace {
-    /// Converts the trace of a group of one command.
+    /// Returns the trace of a group that consists of one command.
     pub(crate) fn into_single(self) -> Trace {
         let only = self.members.first().copied().unwrap_or_default();
         Trace {
@@ -295,7 +301,7 @@ pub struct Accounts {
 /// A process of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Process number.
+    /// Process id.
     pub pid: u32,
     /// The process that created it; `None` for the command itself.
     pub parent: Option<u32>,
@@ -305,9 +311,9 @@ pub struct Process {
     pub ended_ns: Option<u64>,
     /// How it ended; `None` if it outlived the trace or its end was not seen.
     pub end: Option<End>,
-    /// The programs it ran, in order: for a script, the interpreter that really ran.
+    /// The programs that it executed, in order. For a script, this is the interpreter that actually ran.
     pub execs: Vec<Exec>,
-    /// When its first write to descriptor 1 was called.
+    /// When it called its first write to descriptor 1.
     pub first_output_ns: Option<u64>,
 }
 
@@ -316,7 +322,7 @@ pub struct Process {
 pub struct Entered {
     /// When it was reached.
     pub at_ns: u64,
-    /// Whether a loader came first, and was done at that time.
+    /// Whether a loader ran first, and had finished by that time.
     pub loaded: bool,
 }
 
@@ -332,10 +338,10 @@ pub struct Exec {
     /// that wasn't observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entered: Option<Entered>,
-    /// The file as it was named, at most 255 bytes; in the tiers that sample processes, the file that really
-    /// runs, such as a script's interpreter.
+    /// The file as it was named, at most 255 bytes. In the tiers that sample processes, it is the file that
+    /// actually runs, such as a script's interpreter.
     pub path: String,
-    /// The file as it was named, such as a script, if `path` is the file that really runs (ptrace tier).
+    /// The file as it was named, such as a script, if `path` is the file that actually runs (ptrace tier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
     /// Its arguments, at most 512 bytes of them.
@@ -359,9 +365,9 @@ pub struct Thread {
     pub ended_ns: Option<u64>,
     /// Wall time on a CPU, including stolen time (kernel and perf tier), or CPU time (sampling tier).
     pub on_cpu_ns: Option<u64>,
-    /// Time in which it could run but had no CPU, as counted by the kernel's scheduler; `None` if not
-    /// counted, or if the end of the thread was not seen. In the kernel tier, the off-CPU rows may be larger
-    /// if a CPU was idle: it takes up a thread some microseconds before that becomes visible.
+    /// Time during which it could run but had no CPU, as counted by the kernel's scheduler; `None` if this
+    /// isn't counted, or if the end of the thread was not seen. In the kernel tier, the off-CPU rows may be
+    /// larger if a CPU was idle: the CPU takes up a thread some microseconds before this becomes visible.
     #[serde(default)]
     pub ready_ns: Option<u64>,
     /// Page faults served without a disk; `None` if the tier doesn't know it.
@@ -372,35 +378,36 @@ pub struct Thread {
     /// doesn't know it.
     #[serde(default)]
     pub timed_faults: Option<u64>,
-    /// The part of `on_cpu_ns` in which the kernel served those, without waits.
+    /// The part of `on_cpu_ns` during which the kernel served these faults, without waits.
     #[serde(default)]
     pub fault_ns: Option<u64>,
-    /// Switches because it waited.
+    /// Switches because the thread waited.
     pub voluntary_switches: Option<u64>,
     /// Switches because the scheduler preempted a thread.
     pub involuntary_switches: Option<u64>,
 }
 
-/// The cost of each page fault beyond the time between its first and last visible point, measured on first
-/// touches of memory right before the run.
+/// The cost of each page fault in addition to the time between its first and last visible point, measured on
+/// first touches of memory right before the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FaultOverhead {
-    /// The processor's exception and return (the hypervisor's in a virtual machine), and the work of the
-    /// tracer before and after its clock readings, ns.
+    /// The time of the processor's exception and return (of the hypervisor's in a virtual machine), and of
+    /// the tracer's work before and after its clock readings, ns.
     pub outside_ns: f64,
     /// Total overhead of the tracer per fault, partly included in `outside_ns`, ns.
     pub tracer_ns: f64,
-    /// Fraction of a fault, 0 to 1, for which the kernel's ticks are charged to the program's own code. Only
-    /// measured after a run with many faults.
+    /// Fraction of a fault, 0 to 1, that the kernel's ticks charge to the program's own code. Only measured
+    /// after a run with many faults.
     #[serde(default)]
     pub tick_skid_share: Option<f64>,
 }
 
-/// The cost of each call beyond the time that the tracer sees, measured on cheap calls right before the run.
+/// The cost of each call in addition to the time that the tracer sees, measured on cheap calls right before
+/// the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallOverhead {
-    /// The cost of a call without tracing, minus the seen part, ns: the way into the kernel and out of it,
-    /// without the visible part of the tracer. Negative if that part is larger.
+    /// The cost of a call without tracing, minus the part that the tracer sees, ns. This is the way into the
+    /// kernel and out of it, minus the visible part of the tracer itself. Negative if the latter is larger.
     pub outside_ns: f64,
     /// Total overhead of the tracer per call, ns.
     pub tracer_ns: f64,
@@ -415,11 +422,11 @@ pub struct CallOverhead {
 pub struct StopReading {
     /// Process.
     pub pid: u32,
-    /// Time of the reading, ns from the start.
+    /// Time of the reading, in ns from the start.
     pub at_ns: u64,
-    /// Number of its stops so far.
+    /// Number of the process's stops so far.
     pub stops: u64,
-    /// CPU time of all its threads so far, including the stops, ns.
+    /// CPU time of all threads of the process so far, including the stops, ns.
     pub cpu_ns: u64,
 }
 
@@ -438,15 +445,15 @@ pub struct Interval {
     pub to_ns: u64,
     /// Why it left.
     pub cause: Cause,
-    /// Name of the call it was in.
+    /// Name of the call that it was in.
     pub call: Option<String>,
     /// The call's descriptor.
     pub fd: Option<i32>,
-    /// The thread that ran on the CPU from which the wake-up came. It is the cause if it is in this tree and
-    /// wasn't just interrupted by a timer in the middle of a call; a thread of this tree outside a call is
-    /// omitted. A thread of another program may just have been interrupted.
+    /// The thread that ran on the CPU from which the wake-up came. It is the cause if it belongs to this
+    /// tree, unless it was just interrupted by a timer in the middle of a call. A thread of this tree outside
+    /// a call is omitted. A thread of another program may just have been interrupted.
     pub woken_by: Option<u32>,
-    /// The descriptor's target at that time, as [`OffCpuRow::object`].
+    /// The descriptor's target at that time, in the form of [`OffCpuRow::object`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<u32>,
 }
@@ -458,7 +465,8 @@ pub struct Sampling {
     pub ticks: u64,
     /// Intended interval between rounds.
     pub period_ns: u64,
-    /// Rounds that began more than half a period late. Above 5 %, the shares are biased toward waiting.
+    /// Number of rounds that began more than half a period late. Above 5 %, the shares are biased toward
+    /// waiting.
     pub late_ticks: u64,
     /// Largest delay of a round.
     pub worst_lateness_ns: u64,
@@ -467,11 +475,11 @@ pub struct Sampling {
 /// Observations that could not be kept; all zero in a complete trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
-    /// Calls that found the call table full.
+    /// Calls for which the call table had no space.
     pub calls: u64,
-    /// Off-CPU intervals that found their table full.
+    /// Off-CPU intervals for which their table had no space.
     pub off_cpu: u64,
-    /// Records (opens, closes, forks, execs, exits, intervals) that found the ring full.
+    /// Records (opens, closes, forks, execs, exits, intervals) for which the ring had no space.
     pub records: u64,
     /// Threads that could not be followed because too many were alive.
     pub threads: u64,
@@ -479,7 +487,7 @@ pub struct Losses {
     pub names: u64,
     /// Timeline intervals beyond the limit.
     pub intervals: u64,
-    /// Stacks of calls, waits and faults that found their ring full.
+    /// Stacks of calls, waits and faults for which their ring had no space.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub stacks: u64,
 }
@@ -494,8 +502,8 @@ impl Losses {
         *self == Self::default()
     }
 
-    /// Returns whether every call and every wait was counted: lost names and parts of the timeline don't
-    /// change any number.
+    /// Returns whether every call and every wait was counted. Lost names and lost parts of the timeline don't
+    /// change any count.
     pub fn counts_are_whole(&self) -> bool {
         [self.calls, self.off_cpu, self.records, self.threads] == [0; 4]
     }

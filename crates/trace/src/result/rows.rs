@@ -4,21 +4,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::DescriptorKind;
 
-/// Upper limits in bytes of the first seven of eight size classes; the last has none.
+/// Upper limits in bytes of the first seven of eight size classes; the last class has no limit.
 pub const SIZE_LIMITS: [u64; 7] = [0, 1, 15, 511, 4095, 65_535, 1_048_575];
 
 /// How the polls of a row ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollEnds {
-    /// Number of polls that returned 0: their timeout expired before anything that they waited for.
+    /// Number of polls that returned 0, because their timeout expired before anything that they waited for
+    /// happened.
     pub by_limit: u64,
-    /// Duration of those, ns. If calls were stopped, it includes the stops.
+    /// Duration of these polls, ns. If calls were stopped, it includes the stops.
     pub by_limit_ns: u64,
-    /// Duration of all polls, with the same restriction, including those cut off by a signal or the end.
+    /// Duration of all polls, ns, including those that a signal or the end of the trace cut off. If calls
+    /// were stopped, it includes the stops.
     pub total_ns: u64,
 }
 
-/// Whether the writes of a row ended lines; only some of the first are examined.
+/// Whether the writes of a row ended lines; only some of the first writes are examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lines {
     /// Number of writes whose last byte was examined.
@@ -34,8 +36,9 @@ pub struct SyscallRow {
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// The call's number on this architecture; 65536 is added for a call through the 32-bit entry of x86, and
-    /// another 131072 if only the 32-bit table has such a call, in which case it is the number in that table.
+    /// The call's number on this architecture. 65536 is added for a call through the 32-bit entry of x86. If
+    /// only the 32-bit table has such a call, another 131072 is added, and the number is the one in that
+    /// table.
     pub number: u32,
     /// The call's name.
     pub name: String,
@@ -44,11 +47,11 @@ pub struct SyscallRow {
     /// Number of calls that returned a result.
     pub calls: u64,
     /// Number of [`calls`](Self::calls) in the second half of the budget, if calls are only traced until a
-    /// budget is spent: a guess of what the program continued with. Otherwise 0.
+    /// budget is spent: an estimate of what the program did after that. Otherwise 0.
     #[serde(default)]
     pub late_calls: u64,
-    /// Number of calls that didn't return: interrupted by a signal (and perhaps restarted, which counts as
-    /// another call), or cut off by the end of the thread or of the trace.
+    /// Number of calls that didn't return: they were interrupted by a signal (and perhaps restarted, which
+    /// counts as another call), or cut off by the end of the thread or of the trace.
     pub unfinished: u64,
     /// Number of calls that returned an error.
     pub errors: u64,
@@ -58,24 +61,26 @@ pub struct SyscallRow {
     pub bytes: u64,
     /// Total time between entry and return.
     pub total_ns: u64,
-    /// Part of `total_ns` asleep, waiting for something. `None` if the tier doesn't know it.
+    /// Part of `total_ns` during which the thread was asleep, waiting for something. `None` if the tier
+    /// doesn't know it.
     pub blocked_ns: Option<u64>,
-    /// Part of `total_ns` able to run, waiting for a CPU. `None` if the tier doesn't know it.
+    /// Part of `total_ns` during which the thread was able to run but waited for a CPU. `None` if the tier
+    /// doesn't know it.
     pub ready_ns: Option<u64>,
-    /// Number of calls that move bytes, by bytes moved: see [`SIZE_LIMITS`].
+    /// Numbers of calls that move bytes, by the number of bytes moved: see [`SIZE_LIMITS`].
     pub sizes: [u64; 8],
-    /// How calls ended that wait for one of several things with a timeout; `None` for others.
+    /// How calls that wait for one of several things with a timeout ended; `None` for other calls.
     #[serde(default)]
     pub polls: Option<PollEnds>,
-    /// For writes, whether they ended lines. `None` for other calls, and if none was examined.
+    /// For writes, whether they ended lines. `None` for other calls, and if no write was examined.
     #[serde(default)]
     pub lines: Option<Lines>,
-    /// For calls at an offset of a file (`pread64`, `pwrite64`): the number that began where the previous
-    /// call of this row ended (the first one: at offset 0), or less than 4096 bytes after it. `None` for
-    /// other calls.
+    /// For calls at an offset of a file (`pread64`, `pwrite64`), the number that began where the previous
+    /// call of this row ended, or less than 4096 bytes after that; the first call counts if it began at
+    /// offset 0. `None` for other calls.
     #[serde(default)]
     pub went_on: Option<u64>,
-    /// When the first of them was entered.
+    /// When the first of these calls was entered.
     pub first_ns: u64,
     /// When the first call that moved bytes returned; `None` if none did or the tier doesn't know it.
     #[serde(default)]
@@ -110,40 +115,41 @@ pub enum Cause {
     Ready,
     /// Running or ready, which this tier cannot distinguish (sampling tier).
     Running,
-    /// Unknown: its records ended when it gained other privileges (perf tier).
+    /// Unknown, because the thread's records ended when it gained other privileges (perf tier).
     Unseen,
 }
 
-/// Time off the CPU of one thread for one reason; in the sampling tier also `Running`.
+/// Time that one thread spent off the CPU for one reason; in the sampling tier, the reason may also be
+/// `Running`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OffCpuRow {
     /// Process.
     pub pid: u32,
     /// Thread.
     pub tid: u32,
-    /// Name of the call it was in; `None` outside calls (a page fault, or computation).
+    /// Name of the call that it was in; `None` outside calls (a page fault, or computation).
     pub call: Option<String>,
     /// The call's descriptor.
     pub fd: Option<i32>,
     /// Why it was off the CPU.
     pub cause: Cause,
-    /// Intervals (kernel and perf tier) or samples (sampling tier).
+    /// Number of intervals (kernel and perf tier) or samples (sampling tier).
     pub count: u64,
-    /// Total time: measured (kernel tier; in the perf tier with waits too short for its samples distributed),
-    /// or samples times their interval (sampling tier).
+    /// Total time. In the kernel tier it is measured; in the perf tier too, but waits too short for the
+    /// samples are distributed. In the sampling tier it is the number of samples times their interval.
     pub total_ns: u64,
     /// The longest interval; `None` in the sampling tier.
     pub longest_ns: Option<u64>,
-    /// Intervals by length: entry 0 is below 1.024 us, entry `n` from `2^(n-1)` to `2^n` times
-    /// 1.024 us, the last is open. Empty in the sampling tier.
+    /// Number of intervals by length: entry 0 counts those below 1.024 us, entry `n` those from `2^(n-1)` to
+    /// `2^n` times 1.024 us, and the last has no upper limit. Empty in the sampling tier.
     pub by_length: Vec<u32>,
-    /// The descriptor's target at that time, as an index into [`Trace::objects`], if its number had several
-    /// targets in sequence (kernel tier).
+    /// The descriptor's target at that time, as an index into [`Trace::objects`]. Present if its number had
+    /// several targets in sequence (kernel tier).
     ///
     /// [`Trace::objects`]: crate::Trace::objects
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<u32>,
-    /// Calls ended by a timeout of at least a millisecond (kernel tier).
+    /// Calls that ended because of a timeout of at least a millisecond (kernel tier).
     #[serde(default, skip_serializing_if = "Limited::is_none")]
     pub limited: Limited,
 }
@@ -153,7 +159,7 @@ pub struct OffCpuRow {
 pub struct Limited {
     /// Number of calls.
     pub calls: u64,
-    /// Their duration, ns.
+    /// Total duration of these calls, ns.
     pub ns: u64,
 }
 
@@ -185,7 +191,7 @@ pub struct FileRow {
     pub name: DescriptorKind,
     /// Number of times it was opened (or created).
     pub opens: u64,
-    /// Number of read calls, as of its closing or the end of the trace.
+    /// Number of read calls up to when it was closed, or to the end of the trace.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -198,17 +204,17 @@ pub struct FileRow {
     /// The descriptor through which it was last read or written; `None` if no data was moved.
     #[serde(default)]
     pub fd: Option<i32>,
-    /// Its size after the run, if it is a file that still existed.
+    /// Its size in bytes after the run, if it is a file that still existed.
     #[serde(default)]
     pub size_bytes: Option<u64>,
 }
 
-/// The path arguments of calls, whether they succeeded or not; all calls except `execve`, which is in
-/// [`crate::Process::execs`].
+/// The path arguments of calls, whether the calls succeeded or not. Covers all calls except `execve`, which
+/// is in [`crate::Process::execs`].
 ///
-/// The paths are known for some of a process's calls, chosen by their time (kernel tier), or for all that
-/// were seen (ptrace tier). If there were enough, the rows of one process and call add up to all of these
-/// calls: numbers are exact if all calls have the same path, and estimated otherwise.
+/// The paths are known for some of a process's calls, chosen by their time (kernel tier), or for all calls
+/// that were seen (ptrace tier). If enough paths are known, the rows of one process and call add up to all of
+/// these calls. The numbers are exact if all calls have the same path, and estimated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRow {
     /// Process.
@@ -217,12 +223,12 @@ pub struct PathRow {
     pub call: String,
     /// The file or folder as it was named; a relative path is prefixed with its directory, if known, and `..`
     /// is resolved by name. Beyond 1,000 rows, one row covers several paths: `#` is any number, `*` any name,
-    /// and `**` is any path. Empty if it could not be read.
+    /// and `**` any path. Empty if the path could not be read.
     pub path: String,
-    /// Number of calls: estimated unless all calls of the process were for this path.
+    /// Number of calls; estimated unless all calls of the process had this path.
     pub calls: u64,
-    /// Time between entry and return, including waits, except for a CPU if known; estimated in the same
-    /// cases.
+    /// Time between entry and return. It includes waits, except those for a CPU if these are known. Estimated
+    /// in the same cases as `calls`.
     pub ns: u64,
     /// Number of calls whose path was read.
     pub samples: u64,
@@ -233,7 +239,7 @@ pub struct PathRow {
 pub struct LookupRow {
     /// The first process that looked it up; the row counts the whole tree.
     pub pid: u32,
-    /// The call with this path.
+    /// The call that had this path as its argument.
     pub call: String,
     /// The path as it was named.
     pub path: String,

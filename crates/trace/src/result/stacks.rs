@@ -12,18 +12,18 @@ pub struct Stacks {
     pub rows: Vec<StackRow>,
     /// Number of stacks taken.
     pub taken: u64,
-    /// Number of these that were followed to the thread's first function.
+    /// Number of these stacks that were unwound to the thread's first function.
     pub whole: u64,
-    /// Number of these that were deeper than the copy.
+    /// Number of these stacks that were deeper than the copy.
     pub cut_off: u64,
-    /// Stacks whose copy was dropped because memory for copies is bounded: their time is distributed over the
-    /// rest.
+    /// Number of stacks whose copy was dropped because the memory for copies is bounded; their time is
+    /// distributed over the others.
     pub thinned: u64,
     /// Number of stacks with Python frames.
     #[serde(default, skip_serializing_if = "is_none")]
     pub python: u64,
-    /// Number of stacks whose Python frames changed while they were read: their time is also distributed over
-    /// the rest.
+    /// Number of stacks whose Python frames changed while they were read; their time is also distributed over
+    /// the others.
     #[serde(default, skip_serializing_if = "is_none")]
     pub torn: u64,
 }
@@ -33,7 +33,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Stacks of one thread with the same activity at the same place.
+/// Stacks of one thread with the same activity at the same position in the code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackRow {
     /// Process.
@@ -48,13 +48,13 @@ pub struct StackRow {
     /// The call's descriptor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fd: Option<i32>,
-    /// The path argument of the call, else the target of its descriptor at that time: a file, or a text as in
-    /// [`crate::DescriptorKind`]. For a page fault, the object touched (kernel tier): a file by its path,
-    /// `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`.
+    /// The path argument of the call, or else the target of its descriptor at that time: a file, or a text as
+    /// in [`crate::DescriptorKind`]. For a page fault, the object that was touched (kernel tier): the path of
+    /// a file, `data of libc.so.6`, `heap`, `stack`, `anonymous mapping`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// For waits for a lock (`futex`) or a child (`wait4`, `waitid`), the thread that ended them: usually the
-    /// one that held the lock, or the child's last thread; `None` if unknown.
+    /// For a wait for a lock (`futex`) or a child (`wait4`, `waitid`), the thread that ended it, which is
+    /// usually the one that held the lock, or the child's last thread; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub woken_by: Option<u32>,
     /// The path of frames, a node of [`Stacks::tree`]; `None` if no frame is known.
@@ -64,7 +64,7 @@ pub struct StackRow {
     pub samples: u64,
     /// Time that they represent, ns; 0 if times include stops (ptrace tier).
     pub ns: u64,
-    /// Estimated number of calls or faults that they represent; 0 for own code.
+    /// Estimated number of calls or faults that they represent; 0 for the thread's own code.
     #[serde(default)]
     pub calls: u64,
 }
@@ -73,33 +73,33 @@ pub struct StackRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
-    /// It executed its own code.
+    /// The thread executed its own code.
     OwnCode,
-    /// The kernel served a page fault of its own code.
+    /// The kernel served a page fault of the thread's own code.
     Fault,
-    /// It was in a call, on a CPU.
+    /// The thread was in a call, on a CPU.
     Call,
-    /// It was in a call, or without one in a page fault, off the CPU.
+    /// The thread was off the CPU, either in a call or, outside calls, in a page fault.
     Wait,
 }
 
-/// Largest share of incomplete stacks that isn't mentioned.
+/// Largest share of incomplete stacks that isn't reported.
 const FEW: f64 = 0.05;
 
 impl Stacks {
-    /// Returns what they don't show, one sentence each.
+    /// Returns the limitations of these stacks, one sentence each.
     pub fn not_visible(&self) -> Vec<String> {
         let unwound = self.taken.saturating_sub(self.thinned);
         let are_many = self.cut_off as f64 > FEW * unwound as f64;
         let cut_off = are_many.then(|| {
             format!(
-                "the outermost callers of {} of {unwound} stacks, which were deeper than the copied part",
+                "the outermost callers of {} of {unwound} stacks, which were deeper than the part that was copied",
                 self.cut_off
             )
         });
         let thinned = (self.thinned > 0).then(|| {
             format!(
-                "{} of {} stacks, for which there was too little memory: the others represent them",
+                "{} of {} stacks, for lack of memory: the others represent them",
                 self.thinned, self.taken
             )
         });

@@ -1,12 +1,12 @@
-//! Chooses the sampler's CPU so that it doesn't take one from another thread.
+//! Chooses the sampler's CPU so that the sampler doesn't take one from another thread.
 //!
-//! A scheduler that treats each CPU as a separate domain, as in many virtual machines, wakes the sampler
-//! where it slept, even if the command now runs there and another CPU is idle: each sample then needs two
-//! switches.
+//! A scheduler that treats each CPU as a separate domain, as in many virtual machines, wakes the sampler on
+//! the CPU where it slept, even if the command now runs there and another CPU is idle. Each sample then
+//! requires two switches.
 
 use crate::cpus::{allowed_cpus, run_on};
 
-/// The CPUs that this thread may use, restored when dropped.
+/// The CPUs that this thread may use, which are restored when this value is dropped.
 pub(super) struct SamplerAffinity {
     /// Empty if the system doesn't report them.
     allowed: Vec<usize>,
@@ -22,9 +22,9 @@ impl SamplerAffinity {
         }
     }
 
-    /// Moves this thread off its CPU if that is among `busy`, to one that isn't.
+    /// If this thread's CPU is among `busy`, moves the thread to one that isn't.
     pub(super) fn leave(&mut self, busy: &[usize]) {
-        // SAFETY: returns a number.
+        // SAFETY: the call only returns a number.
         let here = unsafe { libc::sched_getcpu() };
         if busy.iter().any(|cpu| *cpu as i32 == here) {
             self.avoid(busy);
@@ -64,16 +64,16 @@ mod tests {
     fn a_busy_cpu_is_left_and_all_are_allowed_again_afterwards() {
         let before = allowed_cpus();
         let mut affinity = SamplerAffinity::begin();
-        // If all are busy, there is no better CPU.
+        // If all CPUs are busy, there is no better one.
         affinity.leave(&before);
         assert_eq!(allowed_cpus(), before);
         if let [first, others @ ..] = &before[..]
             && !others.is_empty()
         {
-            // Numbers outside any set are ignored.
+            // CPU numbers outside the set are ignored.
             affinity.avoid(&[*first, 9_999]);
             assert_eq!(allowed_cpus(), others);
-            // SAFETY: returns a number.
+            // SAFETY: the call only returns a number.
             assert_ne!(unsafe { libc::sched_getcpu() }, *first as i32);
             affinity.leave(&before);
             assert_eq!(allowed_cpus(), before, "all are busy by now");

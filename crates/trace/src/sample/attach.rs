@@ -10,8 +10,8 @@ use crate::perf::Recorder;
 use crate::result::{Tier, Trace};
 use crate::watch::now;
 
-/// Samples the tree for a while, in the perf tier together with the kernel's records, and reports the
-/// observations.
+/// Samples the tree for a while and reports the observations. In the perf tier, also uses the kernel's
+/// records.
 pub(crate) fn attach(
     target: &Target,
     time: Duration,
@@ -27,7 +27,7 @@ pub(crate) fn attach(
     let start = now();
     let limits = limits(time, options);
     for &(pid, tid) in &found.threads {
-        // It has ended since it was found, if nothing can be read.
+        // If nothing can be read, the thread has ended since it was found.
         let Some(reading) = read_thread(pid, tid) else {
             continue;
         };
@@ -44,7 +44,7 @@ pub(crate) fn attach(
     let mut sampler = Sampler::new(recorder, start, options);
     sampler.tree.attach(&mut found, start);
 
-    // At least once: on a busy machine the time may already be over.
+    // Sample at least once: on a busy machine, the time may already be over.
     let ended = loop {
         let ended = target.has_ended(limits.shorten(sampler.until_next()));
         sampler.sample();
@@ -58,8 +58,7 @@ pub(crate) fn attach(
     Ok(trace)
 }
 
-/// Records all threads of the tree, including those created during the search by threads that weren't
-/// recorded yet.
+/// Records all threads of the tree, including those that threads not yet recorded create during the search.
 fn record(
     target: &Target,
     found: &mut Found,
@@ -70,13 +69,13 @@ fn record(
         let tids: Vec<u32> = found.threads.iter().map(|one| one.1).collect();
         let mut recorder = Recorder::attach_to(&tids, options)?;
         found.search_all(target.pid, |_, tid| recorder.add(tid))?;
-        // Their records are dropped with the recorder.
+        // The records of threads that must not be followed are dropped with the recorder.
         if !found.take_left_out().iter().any(|one| one.has_rights) {
             return Ok(recorder);
         }
     }
     let error = std::io::Error::from_raw_os_error(libc::EACCES);
-    Err(system(
-        "recording processes that gain rights again and again",
-    )(error))
+    Err(system("recording processes that keep gaining privileges")(
+        error,
+    ))
 }

@@ -1,7 +1,7 @@
 //! The sampling tier: the activity of each thread, sampled 1000 times a second from outside.
 //!
-//! It needs no privilege and doesn't slow down the target, but gives shares and no counts. If the kernel also
-//! records the switches (the perf tier), the times of waits are exact.
+//! It needs no privileges and doesn't slow down the target, but it gives only shares, not counts. If the
+//! kernel also records the switches (the perf tier), the times of waits are exact.
 
 mod affinity;
 mod attach;

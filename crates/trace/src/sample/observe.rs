@@ -12,19 +12,20 @@ use crate::perf::Recorder;
 use crate::result::{GroupTrace, Sampling, Tier, Trace, not_seen_to_end};
 use crate::watch::{Limits, now};
 
-/// What a run without calls doesn't show; a second run under ptrace shows some of it.
-pub const NO_CALLS: &str = "numbers of calls, their bytes and errors: only shares of time are seen";
+/// The limitation of a run in which calls aren't seen; a second run under ptrace shows some of this.
+pub const NO_CALLS: &str =
+    "the number of calls, their bytes and errors: samples show only shares of time";
 
-/// Reported if stacks are wanted but perf isn't allowed.
+/// The limitation that is reported if stacks are wanted but perf isn't allowed.
 const NO_STACKS: &str = "the callers of the program's own code: perf_event_open(2) would show them";
 
-/// Rounds between searches for new threads and processes: listing costs 20 us per process.
+/// Number of rounds between searches for new threads and processes: listing costs 20 us per process.
 const ROUNDS_PER_LISTING: u64 = 4;
-/// Rounds between searches for orphans that have ended.
+/// Number of rounds between searches for orphans that have ended.
 const ROUNDS_PER_BURIAL: u64 = 256;
 
-/// Runs the command and reports the observations of the samples, in the perf tier with the kernel's records
-/// of its switches.
+/// Runs the command and reports what the samples showed. In the perf tier, also uses the kernel's records of
+/// its switches.
 pub(crate) fn observe(
     command: &TraceCommand,
     tier: Tier,
@@ -34,7 +35,7 @@ pub(crate) fn observe(
     watch(group, tier, command.timeout, options).map(GroupTrace::into_single)
 }
 
-/// Does the same for commands that run concurrently.
+/// Does the same as [`observe`] for commands that run concurrently.
 pub(crate) fn observe_group(
     members: Vec<Member>,
     tier: Tier,
@@ -44,7 +45,8 @@ pub(crate) fn observe_group(
     let timeout = members.iter().filter_map(|m| m.command.timeout).min();
     let commands = members.iter().map(|m| (&m.command, m.delay));
     let group = Group::hold(commands, None, &unwanted)?;
-    // Drop our copies of the pipes between them; otherwise no reader would ever see the end of input.
+    // Close our copies of the pipes between the commands; otherwise no reader would ever see the end of
+    // input.
     drop(members);
     watch(group, tier, timeout, options)
 }
@@ -66,7 +68,7 @@ fn watch(
     recorder.iter_mut().for_each(|one| one.begin(start));
     let mut sampler = Sampler::new(recorder, start, options);
     sampler.tree.name_maps.clone_from(&group.name_maps);
-    // Its descriptors are named while it is held.
+    // The descriptors of a command are named while it is held.
     roots.iter().for_each(|pid| sampler.tree.name(*pid));
     group.begin(now());
     let let_go = |group: &mut Group, sampler: &mut Sampler| {
@@ -93,7 +95,7 @@ fn watch(
             group.kill();
             sampler.tree.survivors(&roots).iter().for_each(kill);
         }
-        // Otherwise one of several has ended, or was released.
+        // If no sample is due, one of several commands has ended or was released.
         if sampler.until_next().is_zero() {
             sampler.sample();
             if sampler.sampling.ticks.is_multiple_of(ROUNDS_PER_BURIAL) {
@@ -122,7 +124,7 @@ fn watch(
     Ok(seen)
 }
 
-/// Samples a tree repeatedly, in the perf tier together with the kernel's records.
+/// Samples a tree repeatedly. In the perf tier, also reads the kernel's records.
 pub(super) struct Sampler {
     pub(super) tree: Tree,
     pub(super) recorder: Option<Recorder>,
@@ -182,7 +184,7 @@ impl Sampler {
         let execs = news.into_iter().flat_map(|news| news.execs);
         execs.for_each(|pid| tree.executed(pid, now()));
         sampling.ticks += 1;
-        // Missed rounds are not caught up on: each sample represents the time it covers.
+        // Missed rounds are not made up for: each sample represents the time since the previous one.
         self.next = (self.next + sampling.period_ns).max(now());
     }
 
@@ -202,8 +204,8 @@ impl Sampler {
         };
         trace.not_visible.push(match tier {
             Tier::Perf => {
-                "the calls of waits under a millisecond: these waits are divided among the calls in which samples \
-                 saw a thread wait"
+                "which calls caused waits under a millisecond: these waits are divided among the calls in which a \
+                 sample found a thread waiting"
                     .to_owned()
             }
             _ => "processes that live for less than a few milliseconds".to_owned(),
@@ -220,16 +222,16 @@ impl Sampler {
 }
 
 fn kill(pid: &u32) {
-    // SAFETY: sends a signal to a process of the sampled tree, alive when last sampled.
+    // SAFETY: sends a signal to a process of the sampled tree that was alive when last sampled.
     unsafe { libc::kill(*pid as i32, libc::SIGKILL) };
 }
 
-/// Timer slack of this thread while sampling: the default 50 us would be 5 % of a period.
+/// The timer slack of this thread, lowered while it samples: the default 50 us would be 5 % of a period.
 struct Slack(libc::c_int);
 
 impl Slack {
     fn least() -> Self {
-        // SAFETY: reads and sets a number of this thread.
+        // SAFETY: reads and sets an attribute of this thread.
         unsafe {
             let before = libc::prctl(libc::PR_GET_TIMERSLACK);
             libc::prctl(libc::PR_SET_TIMERSLACK, 1);

@@ -10,11 +10,11 @@ use crate::calls;
 /// The content of `/proc/PID/task/TID/syscall`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// Running or ready to run.
+    /// The thread is running or ready to run.
     Running,
-    /// Blocked in a call: its number as reported by the tiers, and its first argument.
+    /// The thread is blocked in a call, with this number as reported by the tiers and this first argument.
     Call(u32, u64),
-    /// Blocked outside calls, as in a page fault.
+    /// The thread is blocked outside calls, for example in a page fault.
     NoCall,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn doing(text: &[u8]) -> Option<Doing> {
     let number = u32::try_from(number).ok()?;
     let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
     let first = hexadecimal(words.next()?)?;
-    // The file doesn't tell which table the number belongs to. Only a 32-bit program has both its stack and
+    // The file doesn't show which table the number belongs to. Only a 32-bit program has both its stack and
     // its code below 4 GiB.
     let mut pointers = words.skip(5).map(hexadecimal);
     let is_low = |at: Option<Option<u64>>| at.flatten().is_some_and(|at| u32::try_from(at).is_ok());
@@ -86,11 +86,11 @@ pub(crate) fn stat(text: &[u8]) -> Option<Stat> {
     let mut words = behind_name(text)?.split(' ');
     let state = *words.next()?.as_bytes().first()?;
     let parent = words.next()?.parse().ok()?;
-    // Fields 9, 10 and 12 of the line: flags, minflt, cminflt between, majflt.
+    // Fields 9, 10 and 12 of the line: flags, minflt and majflt, with cminflt in between.
     let flags = words.nth(4)?.parse().ok()?;
     let minor = words.next()?.parse().ok()?;
     let major = words.nth(1)?.parse().ok()?;
-    // Field 39, which lines of tests may lack.
+    // Field 39, which is missing from some lines in tests.
     let cpu = words.nth(26).and_then(|cpu| cpu.parse().ok());
     Some(Stat {
         name: String::from_utf8_lossy(name).into_owned(),
@@ -117,18 +117,18 @@ pub(crate) fn schedstat(text: &[u8]) -> Option<(u64, u64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Parses the thread's turns on a CPU, the third number of `schedstat`.
+/// Parses the number of times that the thread ran on a CPU, the third number of `schedstat`.
 pub(crate) fn turns(text: &[u8]) -> Option<u64> {
     let turns = text.trim_ascii().rsplit(|byte| *byte == b' ').next()?;
     std::str::from_utf8(turns).ok()?.parse().ok()
 }
 
-/// Returns whether `schedstat` counts the thread's turns: otherwise they are always 0.
+/// Returns whether `schedstat` counts how often the thread ran on a CPU; if not, the number is always 0.
 pub(crate) fn counts_turns(text: &[u8]) -> bool {
     turns(text).is_none_or(|turns| turns != 0)
 }
 
-/// Parses the process ids in `children`.
+/// Parses the process ids in a `children` file.
 pub(crate) fn children(text: &[u8]) -> Vec<u32> {
     let text = String::from_utf8_lossy(text);
     text.split_whitespace()

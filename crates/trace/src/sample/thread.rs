@@ -1,7 +1,7 @@
 //! Samples one thread cheaply, many times.
 //!
-//! Its files are opened once and read again with `pread`: 5 to 10 us per sample, without stopping it; 3 us
-//! while it waits.
+//! The thread's files are opened once and then read repeatedly with `pread`. A sample takes 5 to 10 us, or 3
+//! us while the thread waits, and doesn't stop the thread.
 
 use std::fs::File;
 use std::io;
@@ -19,13 +19,13 @@ pub(super) struct SampledThread {
     pub tid: u32,
     /// Its name when last sampled.
     pub name: String,
-    /// When it was first and last sampled, ns of the monotonic clock.
+    /// When it was first sampled, ns of the monotonic clock; the next field is the last time.
     pub first: u64,
     pub last: u64,
-    /// When it was first seen to have ended, although other threads of its process lived on or it hadn't been
-    /// reaped.
+    /// When the thread was first seen to have ended while other threads of its process lived on or before it
+    /// was reaped.
     pub over: Option<u64>,
-    /// CPU time and time in the run queue when last sampled, ns.
+    /// CPU time when last sampled, ns; the next field is the time in the run queue.
     pub on_cpu: Option<u64>,
     pub ready: Option<u64>,
     /// Page faults when last sampled.
@@ -39,7 +39,7 @@ pub(super) struct SampledThread {
     wait: Option<Wait>,
 }
 
-/// A wait seen by a sample: it continues while both files are unchanged.
+/// A wait seen by a sample. It continues as long as the contents of both files are unchanged.
 #[derive(Debug)]
 struct Wait {
     syscall: Vec<u8>,
@@ -50,9 +50,9 @@ struct Wait {
 /// The observation of one sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// Why it is not running, or that it is running.
+    /// Why the thread is not running; the cause may also be that it is running.
     pub cause: Cause,
-    /// The call it is blocked in and that call's first argument.
+    /// The number of the call in which the thread is blocked, and the call's first argument.
     pub call: Option<(u32, u64)>,
     /// Whether the thread has a new name: it may have run `execve`.
     pub renamed: bool,
@@ -86,7 +86,8 @@ impl SampledThread {
             children: file("children").ok(),
             wait: None,
         };
-        // Everyone may open these files, but not read them (a set-uid program, another user's).
+        // Any user may open these files, but not read them (if the process runs a set-uid program, or belongs
+        // to another user).
         read(&sampled.syscall)?;
         if let Some(stat) = sampled.stat()? {
             sampled.name = stat.name;
@@ -101,7 +102,7 @@ impl SampledThread {
     pub(super) fn sample(&mut self) -> io::Result<Option<Sample>> {
         let syscall = read(&self.syscall)?;
         let schedstat = self.schedstat.as_ref().and_then(|file| read(file).ok());
-        // A thread that hasn't run since then, and isn't about to, still waits for the same thing.
+        // If the thread hasn't run since the sample and isn't about to, it still waits for the same thing.
         let waits =
             |wait: &&Wait| wait.syscall == syscall && Some(&wait.schedstat) == schedstat.as_ref();
         self.runs_on = None;

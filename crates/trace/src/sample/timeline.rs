@@ -1,4 +1,4 @@
-//! When each thread waited, as far as samples show it.
+//! When each thread waited, as far as samples show this.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::result::{Cause, Interval};
 pub(super) struct Timeline {
     start: u64,
     options: TimelineOptions,
-    /// The current state of each thread: the key, from, to.
+    /// The current state of each thread: the key, and the beginning and end of the interval so far.
     open: HashMap<u32, (Key, u64, u64)>,
     intervals: Vec<Interval>,
     lost: u64,

@@ -20,7 +20,7 @@ use crate::perf::{self, Key, WaitSample};
 use crate::programs;
 use crate::result::{Cause, Exec, Limited, OffCpuRow, Process, Thread};
 
-/// Maximum number of processes whose standard descriptors are read at once.
+/// Maximum number of processes of a tree for which the standard descriptors of all are read.
 const MOST_ASKED: usize = 32;
 
 #[derive(Debug, Default)]
@@ -29,14 +29,14 @@ struct Seen {
     ns: u64,
 }
 
-/// When sampling a process was first refused, and when it was gone, ns of the monotonic clock.
+/// When sampling a process was first refused, and when the process was gone, in ns of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 struct Refused {
     from: u64,
     until: Option<u64>,
 }
 
-/// The tree as far as known.
+/// The tree, as far as it is known.
 #[derive(Debug)]
 pub(super) struct Tree {
     start: u64,
@@ -62,7 +62,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Creates a tree without processes, whose times count from `start`.
+    /// Creates a tree without processes. Times are relative to `start`.
     pub(super) fn new(start: u64, options: &TraceOptions) -> Self {
         Self {
             start,
@@ -83,8 +83,8 @@ impl Tree {
         }
     }
 
-    /// Creates a tree whose samples are taken by [`Tree::taken`]; the times of waits are known from another
-    /// source.
+    /// Creates a tree for a recorder, which takes the samples with [`Tree::taken`] and knows the times of
+    /// waits from another source.
     pub(super) fn for_recorder(start: u64, options: &TraceOptions) -> Self {
         Self {
             timeline: None,
@@ -124,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Samples every known thread once; each sample represents the time since the previous one.
+    /// Samples every known thread once. Each sample represents the time since the previous one.
     pub(super) fn sample(&mut self, now: impl Fn() -> u64) {
         let waiting = std::mem::take(&mut self.between_programs);
         let alive = |pid: &u32| self.alive.iter().any(|thread| thread.pid == *pid);
@@ -148,12 +148,12 @@ impl Tree {
                     }
                     true
                 }
-                // Other threads of a zombie leader may live on; its files stay readable.
+                // If the leader is a zombie, other threads may live on; its files remain readable.
                 Ok(None) => {
                     thread.over.get_or_insert(at);
                     true
                 }
-                // It now runs a set-uid program.
+                // The thread now runs a set-uid program.
                 Err(e) if is_refused(&e, thread.pid, thread.tid) => {
                     self.refuse(thread.pid, at);
                     false
@@ -174,7 +174,7 @@ impl Tree {
         threads.filter_map(|thread| thread.runs_on).collect()
     }
 
-    /// Marks a process as one that may not be sampled. The program that it runs is public.
+    /// Marks a process as one that may not be sampled. The program that it runs is public information.
     fn refuse(&mut self, pid: u32, at: u64) {
         let new = Refused {
             from: at,
@@ -186,7 +186,7 @@ impl Tree {
         }
     }
 
-    /// Finds the ends of refused processes, which no sample shows.
+    /// Finds the ends of refused processes, which samples don't show.
     fn find_ends_of_refused(&mut self, now: impl Fn() -> u64) {
         let alive = self.refused.iter_mut();
         let alive = alive.filter(|(_, refused)| refused.until.is_none());
@@ -211,7 +211,7 @@ impl Tree {
         let seen = self.seen.entry(key).or_default();
         seen.samples += 1;
         seen.ns += ns;
-        // Checked again occasionally, because the descriptor may have another target by now.
+        // Check again occasionally, because the descriptor may have another target by now.
         if seen.samples % 64 == 1
             && let Some(fd) = fd
         {
@@ -247,9 +247,9 @@ impl Tree {
         }
     }
 
-    /// Reads the targets of the other processes' standard descriptors. A forked copy of a shell executes no
-    /// other program and may never be seen in a call, although a thread may wait for it at the other end of a
-    /// pipe.
+    /// Reads the targets of the standard descriptors of all other processes. A forked copy of a shell doesn't
+    /// execute another program and may never be seen in a call, but a thread at the other end of a pipe may
+    /// wait for it.
     fn ask_others(&mut self, pid: u32, time: u64) {
         if self.kept.is_none() || self.process_at.len() > MOST_ASKED {
             return;
@@ -265,7 +265,7 @@ impl Tree {
         let mut present = std::mem::take(&mut self.present);
         present.retain(|pid| self.find_threads(*pid, now));
         self.present = present;
-        // A child that was just found may have children, which nothing else reports.
+        // A child that was just found may have children, which aren't reported in any other way.
         let mut from = 0;
         while let Some(thread) = self.alive.get(from) {
             let (parent, children) = (thread.pid, thread.children());
@@ -319,7 +319,7 @@ impl Tree {
         match SampledThread::open(pid, tid, now) {
             Ok(sampled) => self.alive.push(sampled),
             Err(e) if is_refused(&e, pid, tid) => self.refuse(pid, now),
-            // It ended between being listed and being opened.
+            // The process ended between being listed and being opened.
             Err(_) => {}
         }
     }
@@ -333,8 +333,8 @@ impl Tree {
             let execs = &mut self.processes[*at].execs;
             let same = |e: &Exec| (&e.path, &e.arguments) == (&exec.path, &exec.arguments);
             match execs.last_mut().filter(|last| same(last)) {
-                // A recorder knows when the program began; what was read before may be a copy of the
-                // parent's.
+                // A recorder knows when the program began; data that was read before may be from a copy of
+                // the parent.
                 Some(last) if self.kept.is_some() => last.at_ns = at_ns,
                 Some(_) => {}
                 None if exec.path.is_empty() => {}
@@ -362,7 +362,7 @@ impl Tree {
         }
     }
 
-    /// Ends refused processes, whose activity is unseen although they exist. A recorder reports the same
+    /// Completes refused processes: they existed, but their activity is unseen. A recorder reports the same
     /// about them.
     fn end_refused(&mut self, at: u64) {
         for (pid, refused) in &self.refused {
@@ -394,8 +394,8 @@ impl Tree {
         alive.filter(|pid| !roots.contains(pid)).collect()
     }
 
-    /// Ends the observation and fills in the data. Returns the processes that may not be sampled and, if they
-    /// are gone, when, in ns from the start.
+    /// Ends the observation and fills in the data. Returns the processes that may not be sampled and when
+    /// each was gone, in ns from the start, or `None` if it still exists.
     pub(super) fn finish(
         mut self,
         roots: &[u32],
@@ -455,8 +455,8 @@ impl Tree {
         refused.map(|(pid, one)| (pid, until(one))).collect()
     }
 }
-/// Returns whether it may not be sampled. Some kernels also refuse access to an exiting thread whose memory
-/// is gone.
+/// Returns whether the thread may not be sampled. Some kernels also refuse access to an exiting thread whose
+/// memory is gone.
 fn is_refused(error: &io::Error, pid: u32, tid: u32) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && !is_ending(pid, tid)
 }
@@ -482,7 +482,7 @@ mod tests {
             .process_group(0)
             .spawn()
             .expect("there is a shell");
-        // Limited to the shell's lifetime, because a test that waits forever shows nothing.
+        // Limit this to the shell's lifetime, because a test that waits forever shows nothing.
         let mut samples = (0..30_000).map(|_| {
             sleep(Duration::from_millis(1));
             child_of(shell.id()).and_then(child_of)
@@ -492,7 +492,7 @@ mod tests {
         tree.add_root(shell.id(), 1);
         tree.discover(2);
         let found = tree.process_at.contains_key(&last);
-        // SAFETY: a signal to the group led by the shell, which isn't reaped yet.
+        // SAFETY: sends a signal to the group led by the shell, which isn't reaped yet.
         unsafe { libc::kill(-(shell.id() as i32), libc::SIGKILL) };
         shell.wait().expect("it was killed");
         assert!(found);

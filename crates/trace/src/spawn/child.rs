@@ -1,4 +1,4 @@
-//! The child's code between its `fork` and its `execve`.
+//! The child's code between `fork` and `execve`.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -8,7 +8,7 @@ use crate::kernel::bpf::run_here;
 
 /// The steps that may fail, with the names used in the error.
 pub(super) const STAGES: [&str; 6] = [
-    "leading its own process group",
+    "creating its own process group",
     "redirecting its input or output",
     "entering its working directory",
     "being followed by the kernel programs",
@@ -16,7 +16,8 @@ pub(super) const STAGES: [&str; 6] = [
     "giving up the privileges that set-uid bits would add",
 ];
 
-/// Sets itself up, reports that, waits to be released, and executes the program. Never returns.
+/// Sets up this process, reports that it is ready, waits to be released, and executes the program. Never
+/// returns.
 pub(super) fn child(
     prepared: &Prepared,
     pointers: &Pointers,
@@ -25,11 +26,11 @@ pub(super) fn child(
     other_end: &OwnedFd,
     stamp: &Stamp,
 ) -> ! {
-    // SAFETY: from here to the end there are only async-signal-safe calls on memory allocated before the
+    // SAFETY: from here to the end, there are only async-signal-safe calls on memory allocated before the
     // fork.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Otherwise the child would keep its own pipe open and never see that the tracer is gone.
+        // Otherwise the child would keep its own pipe open and would not notice when the tracer is gone.
         libc::close(other_end.as_raw_fd());
         let failure = failure.as_raw_fd();
         if prepared.own_group && libc::setpgid(0, 0) == -1 {
@@ -77,22 +78,22 @@ pub(super) fn child(
 /// Puts the standard descriptors in place.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn redirect(prepared: &Prepared, failure: RawFd) {
     let mut copies = [-1; 3];
     for (source, copy) in prepared.stdio.iter().zip(&mut copies) {
         if let Some(fd) = source {
-            // SAFETY: takes integers only. Moved out of the way first, because a source may itself be 0, 1 or
-            // 2.
+            // SAFETY: the call takes only integers. The source is moved out of the way first, because it may
+            // itself be 0, 1 or 2.
             *copy = unsafe { libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 10) };
             if *copy == -1 {
-                // SAFETY: in a forked child.
+                // SAFETY: this runs in a forked child.
                 unsafe { give_up(failure, 1) };
             }
         }
     }
     for (target, copy) in (0..).zip(copies) {
-        // SAFETY: takes integers only; in a forked child.
+        // SAFETY: the calls take only integers, and this runs in a forked child.
         unsafe {
             if copy != -1 && libc::dup2(copy, target) == -1 {
                 give_up(failure, 1);
@@ -104,9 +105,9 @@ unsafe fn redirect(prepared: &Prepared, failure: RawFd) {
 /// Reports to the parent which step failed and why, and exits.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn give_up(failure: RawFd, stage: u8) -> ! {
-    // SAFETY: async-signal-safe calls on the frame's own memory.
+    // SAFETY: makes only async-signal-safe calls on memory of this frame.
     unsafe {
         let errno = (*libc::__errno_location()).to_ne_bytes();
         let message = [stage, errno[0], errno[1], errno[2], errno[3]];

@@ -1,8 +1,8 @@
 //! Starts the command, holds it until tracing is armed, and never leaves it behind.
 //!
 //! A separate helper creates the child, which sets itself up and waits on a pipe right before its `execve`.
-//! It dies with the thread that created it (`PR_SET_PDEATHSIG`); its descendants die with its process group,
-//! which a guardian process kills if the tracer is killed first.
+//! The child dies with the thread that created it (`PR_SET_PDEATHSIG`). Its descendants die with its process
+//! group, which a guardian process kills if the tracer is killed first.
 
 mod child;
 mod prepare;
@@ -26,16 +26,16 @@ use crate::guardian::Guardian;
 pub(crate) struct Held {
     /// Its process id.
     pub pid: u32,
-    /// Whether it leads its own process group.
+    /// Whether it is the leader of its own process group.
     pub own_group: bool,
-    /// Readable once it has exited.
+    /// A descriptor that becomes readable once the child has exited.
     pub pidfd: OwnedFd,
     program: String,
     hold: std::fs::File,
     failure: std::fs::File,
     guardian: Option<Guardian>,
     stamp: Stamp,
-    /// `None` once the program is executed.
+    /// The helper; `None` once the program is executed.
     helper: Option<VforkHelper>,
     reaped: bool,
 }
@@ -49,8 +49,8 @@ pub(crate) fn hold(
     hold_without(command, follow, &[])
 }
 
-/// Does the same; the child closes `unwanted` while it is held. Otherwise a pipe between two commands would
-/// remain open while a third is held.
+/// Does the same as [`hold`], but the child closes `unwanted` while it is held. Otherwise a pipe between two
+/// commands would remain open while a third is held.
 pub(crate) fn hold_without(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -63,7 +63,7 @@ pub(crate) fn hold_without(
     let (failure_read, failure_write) = pipe().map_err(system("making a pipe"))?;
     let pointers = Pointers::of(&prepared);
     let stamp = Stamp::new().map_err(system("sharing a page with the child"))?;
-    // SAFETY: the child calls only async-signal-safe functions on what was prepared above.
+    // SAFETY: the child calls only async-signal-safe functions on the data prepared above.
     let laid = unsafe {
         vfork_helper::spawn(|| {
             child(
@@ -94,7 +94,8 @@ pub(crate) fn hold_without(
         reaped: false,
     };
     if let Some(maps) = &command.name_maps {
-        maps.make(pid).map_err(system("making the map of names"))?;
+        maps.make(pid)
+            .map_err(system("creating the map of names"))?;
     }
     Ok(held)
 }
@@ -143,12 +144,13 @@ impl Held {
         })
     }
 
-    /// Returns when the child called `execve`, by its own reading of the monotonic clock right before.
+    /// Returns when the child called `execve`, as the child itself read from the monotonic clock right
+    /// before.
     pub(crate) fn exec_called(&self) -> Option<u64> {
         self.stamp.get()
     }
 
-    /// Waits for its exit and reaps it.
+    /// Waits for the child's exit and reaps it.
     pub(crate) fn reap(&mut self) -> Result<(i32, libc::rusage), TraceError> {
         let mut status = 0;
         // SAFETY: an all-zero rusage is valid.
@@ -167,7 +169,7 @@ impl Held {
         }
     }
 
-    /// Notes that other code has reaped the child, and ends the rest of its group.
+    /// Notes that other code has reaped the child, and kills the rest of its group.
     pub(crate) fn reaped(&mut self) {
         self.reaped = true;
         self.kill_group();
@@ -191,10 +193,10 @@ impl Held {
     }
 }
 
-/// Kills the process behind a descriptor, and never another one with a reused id.
+/// Kills the process behind a descriptor, but never another one with a reused id.
 pub(crate) fn kill_by_pidfd(pidfd: &OwnedFd) {
     let (fd, none) = (pidfd.as_raw_fd(), 0usize);
-    // SAFETY: takes integers and a null pointer for the optional details.
+    // SAFETY: the call takes integers, and a null pointer for the optional details.
     unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd, libc::SIGKILL, none, 0) };
 }
 
@@ -219,7 +221,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 pub(crate) fn pidfd(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: takes two integers.
+    // SAFETY: the call takes only integers.
     match unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } {
         -1 => Err(io::Error::last_os_error()),
         // SAFETY: it was just created and has no other owner.

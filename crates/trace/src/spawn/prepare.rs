@@ -1,6 +1,6 @@
 //! Prepares a child before it is forked.
 //!
-//! After the fork of a program with threads nothing may be allocated, so everything is allocated here.
+//! After the fork of a program with threads, nothing may be allocated, so all allocations are made here.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -11,7 +11,7 @@ use crate::command::{Io, TraceCommand};
 use crate::error::{TraceError, system};
 use crate::rights;
 
-/// Everything the child needs, allocated before the fork: after it nothing may be allocated.
+/// Everything that the child needs, allocated before the fork.
 pub(super) struct Prepared {
     pub program: CString,
     pub argv: Vec<CString>,
@@ -20,15 +20,15 @@ pub(super) struct Prepared {
     pub stdio: [Option<RawFd>; 3],
     pub own_group: bool,
     pub follow: Option<RawFd>,
-    /// Whether it gains no privileges by set-uid bits and similar; otherwise its user could see through us
-    /// what such a program does.
+    /// Whether the child must not gain privileges by set-uid bits and similar. Otherwise its user could see
+    /// through this process what such a program does.
     pub no_new_rights: bool,
     /// Descriptors of the tracer that the held child must not keep open.
     pub unwanted: Vec<RawFd>,
     _null: Option<OwnedFd>,
 }
 
-/// Resolves the program and converts everything to arguments of system calls.
+/// Resolves the program and converts everything to system call arguments.
 pub(super) fn prepare(
     command: &TraceCommand,
     follow: Option<BorrowedFd<'_>>,
@@ -94,7 +94,7 @@ pub(super) fn prepare(
     })
 }
 
-/// Searches `PATH` here, so that the search isn't traced.
+/// Searches `PATH` here rather than in the child, so that the search isn't traced.
 fn resolve(
     program: &OsStr,
     path: Option<&OsStr>,
@@ -114,7 +114,7 @@ fn resolve(
         let Ok(text) = c_string(seen_from_here.as_os_str()) else {
             continue;
         };
-        // SAFETY: the text is a live zero-terminated string.
+        // SAFETY: the text is a live, zero-terminated string.
         let runs = unsafe { libc::access(text.as_ptr(), libc::X_OK) } == 0;
         if runs && seen_from_here.is_file() {
             return c_string(candidate.as_os_str());
@@ -128,7 +128,7 @@ fn c_string(text: &OsStr) -> Result<CString, TraceError> {
     CString::new(text.as_bytes()).map_err(|_| error())
 }
 
-/// Null-terminated pointer lists for `execve`.
+/// Lists of pointers for `execve`, terminated by a null pointer.
 pub(super) struct Pointers {
     pub argv: Vec<*const libc::c_char>,
     pub env: Vec<*const libc::c_char>,

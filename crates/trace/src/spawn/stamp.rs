@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::watch::now;
 
-/// A point in time written by a forked child and read by its parent, ns of the monotonic clock.
+/// A point in time that a forked child writes and its parent reads, in ns of the monotonic clock.
 #[derive(Debug)]
 pub(super) struct Stamp(NonNull<AtomicU64>);
 
@@ -17,7 +17,7 @@ impl Stamp {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_SHARED | libc::MAP_ANONYMOUS,
         );
-        // SAFETY: a new anonymous mapping; checked below.
+        // SAFETY: creates a new anonymous mapping; the result is checked below.
         let at = unsafe { libc::mmap(std::ptr::null_mut(), size_of::<u64>(), access, kind, -1, 0) };
         match NonNull::new(at.cast::<AtomicU64>()) {
             Some(word) if at != libc::MAP_FAILED => Ok(Self(word)),
@@ -26,7 +26,7 @@ impl Stamp {
     }
 
     fn word(&self) -> &AtomicU64 {
-        // SAFETY: mapped and zeroed in `new`, unmapped in `drop` only.
+        // SAFETY: the word is mapped and zeroed in `new`, and unmapped only in `drop`.
         unsafe { self.0.as_ref() }
     }
 
@@ -46,7 +46,7 @@ impl Stamp {
 
 impl Drop for Stamp {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this size; no references remain.
+        // SAFETY: the word is mapped in `new` with this size; no references remain.
         unsafe { libc::munmap(self.0.as_ptr().cast(), size_of::<u64>()) };
     }
 }

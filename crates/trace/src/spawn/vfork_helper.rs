@@ -1,19 +1,19 @@
 //! Creates a child whose `execve` costs no more than that of a small process.
 //!
 //! A forked copy of the tracer would have to tear down its copied memory within its `execve`, which took 0.3
-//! to 0.6 ms of a start of 0.6 ms. Therefore the fork creates a helper that only waits, and the helper
-//! creates the child in the same memory and as the tracer's own child: its `execve` then only releases memory
-//! that the helper still holds.
+//! to 0.6 ms of a start of 0.6 ms. Instead, the fork creates a helper that only waits. The helper creates the
+//! child in its own memory, but as a child of the tracer. The child's `execve` then only releases memory that
+//! the helper still holds.
 
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::spawn::pipe;
 
-/// More than the code between the clone and the `execve` needs.
+/// Size of the child's stack in bytes, more than the code between the clone and the `execve` needs.
 const STACK_BYTES: usize = 256 << 10;
 
-/// The process whose memory the child borrows. It exits when this is dropped.
+/// The process whose memory the child borrows. It exits when this value is dropped.
 #[derive(Debug)]
 pub(super) struct VforkHelper {
     pid: i32,
@@ -25,7 +25,7 @@ struct ChildBody<'a> {
 }
 
 /// Creates a child of the calling thread that runs `body`, which must not return. Returns the process id of
-/// the child and its helper.
+/// the child, and its helper.
 ///
 /// # Errors
 /// The system's, if no process can be created.
@@ -41,7 +41,7 @@ pub(super) unsafe fn spawn(mut body: impl FnMut()) -> io::Result<(u32, VforkHelp
         -1 => Err(io::Error::last_os_error()),
         0 => {
             let mut child = ChildBody { body: &mut body };
-            // SAFETY: in the forked child.
+            // SAFETY: this runs in the forked child.
             unsafe { helper_main(&mut stack, &mut child, &wait_read, &number_write) }
         }
         pid => {
@@ -63,15 +63,15 @@ pub(super) unsafe fn spawn(mut body: impl FnMut()) -> io::Result<(u32, VforkHelp
 /// Part of the helper's code.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn helper_main(
     stack: &mut [u8],
     child: &mut ChildBody<'_>,
     wait: &OwnedFd,
     number_write: &OwnedFd,
 ) -> ! {
-    // SAFETY: async-signal-safe calls. The child has its own stack, and everything that it borrows stays
-    // unchanged: this process only waits until the child has executed its program.
+    // SAFETY: these are async-signal-safe calls. The child has its own stack, and everything that it borrows
+    // stays unchanged, because this process only waits until the child has executed its program.
     unsafe {
         // The top of the stack, with the required alignment.
         let top = stack.as_mut_ptr().add(stack.len() & !15);
@@ -93,7 +93,7 @@ unsafe fn helper_main(
 }
 
 extern "C" fn run_child(child: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: `helper_main` passed it and waits.
+    // SAFETY: `helper_main` passed this pointer, and waits.
     let child = unsafe { &mut *child.cast::<ChildBody<'_>>() };
     (child.body)();
     127
@@ -102,14 +102,14 @@ extern "C" fn run_child(child: *mut libc::c_void) -> libc::c_int {
 /// Part of the helper's code.
 ///
 /// # Safety
-/// Only in a forked child.
+/// Must only be called in a forked child.
 unsafe fn sleep_until_closed(wait: RawFd) -> ! {
-    // SAFETY: async-signal-safe calls on the frame's own memory.
+    // SAFETY: makes only async-signal-safe calls on memory of this frame.
     unsafe {
         // Leave the terminal's group: Ctrl-C is for the command and its tracer.
         libc::setsid();
         libc::dup2(wait, 0);
-        // None of the tracer's descriptors may be kept open, least of all pipes to other programs.
+        // Keep none of the tracer's descriptors open, least of all pipes to other programs.
         libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
         let mut byte = 0u8;
         loop {
@@ -124,8 +124,8 @@ unsafe fn sleep_until_closed(wait: RawFd) -> ! {
 impl Drop for VforkHelper {
     fn drop(&mut self) {
         self.wait = None;
-        // SAFETY: our own child, which exits as soon as the pipe is closed. Code that waits for all children
-        // may have reaped it before; then no child has this id.
+        // SAFETY: waits for our own child, which exits as soon as the pipe is closed. Code that waits for all
+        // children may have reaped it before; in that case, no child has this id.
         unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
     }
 }

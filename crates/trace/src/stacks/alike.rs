@@ -1,23 +1,24 @@
 //! Matches the processes and threads of one run with those of another run of the same command.
 //!
-//! Ids differ. The name of a process or thread, and its position among those with the same name, are the same
-//! in every run, except in programs whose threads race to be created.
+//! Their ids differ. The name of a process or thread, and its position among those with the same name, are
+//! the same in every run, except in programs whose threads race to be created.
 
 use std::collections::HashMap;
 
 use crate::result::{Process, Trace};
 
-/// A name and its position. A thread is identified by that of its process, and its own.
+/// A name, and its position among equal names. A thread is identified by the name of its process and its own.
 type Name = (Vec<u8>, usize);
 
-/// The process's first thread, whatever its name is.
+/// Identifies the process's first thread, regardless of its name.
 const MAIN: Name = (Vec::new(), 0);
 /// An id that no thread has.
 const NO_THREAD: u32 = 0;
-/// The kernel keeps this many bytes of a program's name.
+/// Number of bytes of a program's name that the kernel keeps.
 const LONGEST_NAME: usize = 15;
 
-/// Returns the name of a process's first thread if it wasn't seen: that of the program that it executed last.
+/// Returns the name to use for a process's first thread if that wasn't seen: the name of the program that the
+/// process executed last.
 fn program(process: &Process) -> String {
     let path = process.execs.last().map_or("", |exec| exec.path.as_str());
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -32,7 +33,7 @@ pub(super) struct Alike {
 }
 
 impl Alike {
-    /// Collects those of this trace.
+    /// Collects the processes and threads of this trace.
     pub(super) fn of(trace: &Trace) -> Self {
         let mut alike = Self::default();
         let mut counts: HashMap<(u32, Vec<u8>), usize> = HashMap::new();
@@ -77,7 +78,8 @@ impl Alike {
         self.numbers.get(other.names.get(&numbers)?).copied()
     }
 
-    /// Does the same; for a thread without a name, returns the process without a thread.
+    /// Does the same as [`Alike::here`], but for a thread without a name, returns the process without a
+    /// thread.
     pub(super) fn here_or_process(&self, other: &Alike, numbers: (u32, u32)) -> Option<(u32, u32)> {
         let found = self.here(other, numbers);
         let (process, (own, _)) = other.names.get(&numbers)?;

@@ -1,4 +1,4 @@
-//! Copies of stacks until they are unwound.
+//! Keeps copies of stacks until they are unwound.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use crate::perf::record::StackCopy;
 use crate::profile::spaces::{Mapped, Spaces};
 use crate::result::Activity;
 
-/// Maximum total size of all copies and of the mappings at their time, in bytes.
+/// Maximum total size in bytes of all copies and of the mappings at their time.
 const MOST_BYTES: usize = 32 << 20;
 
-/// One observation of a thread, or one that represents several.
+/// One observation of a thread, or several that are represented by one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RawStack {
     pub pid: u32,
@@ -22,21 +22,21 @@ pub(crate) struct RawStack {
     /// Time by the monotonic clock, ns; needed because mappings change.
     pub at: u64,
     pub activity: Activity,
-    /// The number of the call that it was in.
+    /// The number of the call that the thread was in.
     pub call: Option<u32>,
     /// That call's descriptor.
     pub fd: Option<i32>,
     /// The path argument of the call, the target of its descriptor, or the object that a page fault touched.
     pub path: Option<Arc<str>>,
-    /// For a page fault: the address that was touched. The object there becomes its path.
+    /// For a page fault, the address that was touched. The object at that address becomes the path.
     pub touched: Option<u64>,
-    /// For a wait for a lock or a child: the thread that ended it.
+    /// For a wait for a lock or a child, the thread that ended it.
     pub woken_by: Option<u32>,
     /// Time that it represents, ns.
     pub ns: u64,
-    /// Number of observations.
+    /// Number of observations that it represents.
     pub samples: u64,
-    /// Number of calls or faults that it represents; 0 for own code.
+    /// Number of calls or faults that it represents; 0 for the thread's own code.
     pub calls: f64,
     pub copy: StackCopy,
 }
@@ -61,7 +61,7 @@ impl RawStack {
         }
     }
 
-    /// Returns the kind: of two observations of the same kind, one may represent both.
+    /// Returns the kind of this observation: one of two observations of the same kind may represent both.
     fn kind(&self) -> (Activity, u32, Option<u32>) {
         (self.activity, self.tid, self.call)
     }
@@ -74,7 +74,7 @@ impl RawStack {
     }
 }
 
-/// A copy, with its process's mappings at its time.
+/// A copy, with the mappings of its process at that time.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub stack: RawStack,
@@ -85,10 +85,10 @@ pub(super) struct Placed {
 #[derive(Debug)]
 pub(crate) struct StackCollector {
     pool: StackPool,
-    /// Copies in order of time for which not all mappings are known yet.
+    /// Copies for which not all mappings are known yet, in order of time.
     later: VecDeque<RawStack>,
     pub(super) placed: Vec<Placed>,
-    /// Bytes used by both.
+    /// Number of bytes that `later` and `placed` use.
     bytes: usize,
     /// Number of copies dropped for lack of memory.
     pub(super) thinned: u64,
@@ -108,15 +108,16 @@ impl StackCollector {
         }
     }
 
-    /// Unwinds all stacks of the processes that `is_ours` accepts. `files` has those of the mappings.
+    /// Unwinds all stacks of the processes that `is_ours` accepts. `files` contains the files of the
+    /// mappings.
     pub(crate) fn finish(mut self, files: &Files, is_ours: impl Fn(u32) -> bool) {
         self.placed.retain(|one| is_ours(one.stack.pid));
         let pool = self.pool.clone();
         pool.unwind(self, files);
     }
 
-    /// Takes a copy made at its time. Copies of processes outside the tree are dropped later, when the
-    /// mappings at that time are known.
+    /// Takes a copy that was made at its own time `at`. Copies of processes outside the tree are dropped
+    /// later, when the mappings at that time are known.
     pub(crate) fn take(&mut self, stack: RawStack) {
         self.bytes += stack.bytes();
         let place = self.later.partition_point(|other| other.at <= stack.at);
@@ -124,7 +125,7 @@ impl StackCollector {
         self.thin_if_full();
     }
 
-    /// Places the copies before this time: all earlier mappings are known and in `spaces`.
+    /// Places the copies made before `at`: all mappings until then are known and in `spaces`.
     pub(crate) fn place_until(&mut self, at: u64, spaces: &Spaces) {
         while self.later.front().is_some_and(|stack| stack.at < at) {
             if let Some(stack) = self.later.pop_front() {
@@ -145,7 +146,7 @@ impl StackCollector {
             stack.path = touched.map(Arc::from);
         }
         self.bytes += stack.bytes();
-        // It now has a second owner: later mappings don't change this version.
+        // The mappings now have a second owner, so later mappings don't change this version.
         if Rc::strong_count(mapped) == 1 {
             self.bytes += size_of_val(mapped.as_slice());
         }
@@ -159,11 +160,11 @@ impl StackCollector {
             return;
         }
         self.thin(|stack| Some(stack.kind()));
-        // Few had the same kind. Drop more, so that the next time isn't soon.
+        // If only few had the same kind, drop more, so that the next thinning isn't soon.
         while self.bytes > MOST_BYTES / 4 * 3 && self.placed.len() > 1 {
             self.thin(|_| None::<()>);
         }
-        // No mappings are reported.
+        // The mappings for these copies aren't known, so the oldest are dropped.
         while self.bytes > MOST_BYTES
             && let Some(stack) = self.later.pop_front()
         {
@@ -172,8 +173,8 @@ impl StackCollector {
         }
     }
 
-    /// Drops one of every two neighbours of a kind, each with the probability of the other's share of their
-    /// time, so that the distribution of time stays the same on average. The remaining one represents both.
+    /// Drops one of every two neighbours of a kind; the other one represents both. The probability that one
+    /// is dropped is the other's share of their time, so the distribution of time stays the same on average.
     fn thin<K: Eq + std::hash::Hash>(&mut self, kind: impl Fn(&RawStack) -> K) {
         let mut kept: Vec<Placed> = Vec::with_capacity(self.placed.len());
         let mut alone: HashMap<K, usize> = HashMap::new();
@@ -209,7 +210,7 @@ impl StackCollector {
     }
 }
 
-/// A random sequence that is the same in each run.
+/// A pseudo-random sequence that is the same in each run.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -312,7 +313,7 @@ mod tests {
         let mut spaces = Spaces::of(&[10]);
         let mut collector = StackCollector::new(StackPool::default());
         map(&mut spaces, 0x1000);
-        // Reported late and out of order; the last one is of a process outside the tree.
+        // The stacks are reported late and out of order; the last one is of a process outside the tree.
         collector.take(stack(11, 30, 1));
         collector.take(stack(11, 10, 1));
         collector.take(RawStack {

@@ -1,8 +1,8 @@
 //! The callers that led to where threads were.
 //!
 //! The observer of a thread passes its registers and a copy of the top of its stack. The copies are kept in
-//! bounded memory, with their process's mappings at that time, until the run is over; then they are unwound
-//! and dropped. Frames are places in files until they are named, after the last run.
+//! bounded memory until the run is over, together with the mappings of the process at that time. They are
+//! then unwound and dropped. Frames are positions in files until they are named, after the last run.
 
 mod alike;
 mod collector;

@@ -12,15 +12,16 @@ use crate::calls;
 use crate::python::PythonStack;
 use crate::result::{Activity, StackRow, Stacks, Trace};
 
-/// Bytes of a stack that are copied initially: this reaches main in most programs.
+/// Number of bytes of a stack that are copied initially: in most programs, this reaches main.
 const FIRST_BYTES: u32 = 8 << 10;
-/// If this fraction of the stacks was deeper, more bytes are copied by this factor in the next run.
+/// If more than [`OFTEN_CUT_OFF`] of the stacks were deeper than their copies, the next run copies more
+/// bytes, by this factor.
 const MORE: u32 = 4;
 const OFTEN_CUT_OFF: f64 = 0.03;
-/// The length of a record has 16 bits.
+/// Maximum number of bytes of a stack in a record, whose length is a 16-bit number.
 const MOST_BYTES: u32 = 63 << 10;
 
-/// Collects the stacks of several runs. Clones are the same pool.
+/// Collects the stacks of several runs. A clone refers to the same pool.
 #[derive(Clone, Debug, Default)]
 pub struct StackPool(Arc<Mutex<Pool>>);
 
@@ -30,13 +31,14 @@ struct Pool {
     tree: Tree<Place>,
     python: Tree<PythonFrame>,
     runs: Vec<Run>,
-    /// Bytes copied with each sample, if more than initially.
+    /// Number of bytes copied with each sample, if it is more than initially.
     bytes: Option<u32>,
 }
 
-/// Number of complete samples that makes truncated ones unnecessary.
+/// Number of complete samples from which truncated ones are no longer used.
 const ENOUGH: u64 = 64;
-/// Bytes copied if there is a single run: deeper stacks are rare, and only existing bytes are copied.
+/// Number of bytes copied if there is only one run: deeper stacks are rare, and only existing bytes are
+/// copied.
 const BYTES_OF_ONLY_RUN: u32 = 32 << 10;
 
 /// The observations of one run.
@@ -49,16 +51,16 @@ struct Run {
     whole: u64,
     cut_off: u64,
     thinned: u64,
-    /// Number of stacks with Python frames; below, of those whose frames were changing.
+    /// Number of stacks with Python frames; the next field counts those whose frames were changing.
     python: u64,
     torn: u64,
-    /// Bytes copied of each stack.
+    /// Number of bytes copied of each stack.
     bytes: u32,
     /// The identities of its processes and threads.
     alike: Alike,
 }
 
-/// What stacks represent.
+/// The number of samples, the time and the number of calls that stacks represent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weight {
     samples: u64,
@@ -85,12 +87,12 @@ struct Key {
     path: Option<Arc<str>>,
     woken_by: Option<u32>,
     node: Option<u32>,
-    /// The Python frames, and whether the native ones reach the thread's first function.
+    /// The Python frames, and whether the native frames reach the thread's first function.
     python: Option<(u32, bool)>,
 }
 
 impl Run {
-    /// Returns whether more should have been copied, and could have been.
+    /// Returns whether too little of the stacks was copied, and more could have been.
     fn is_cut_off(&self) -> bool {
         let unwound = self.taken - self.thinned;
         self.bytes < MOST_BYTES && self.cut_off as f64 > OFTEN_CUT_OFF * unwound as f64
@@ -125,15 +127,15 @@ impl Key {
 }
 
 impl Pool {
-    /// Returns the runs that show the activity of `main`'s threads: `main` itself if it saw any, except for
-    /// own code, of which all runs saw a part.
+    /// Returns the runs that show this activity of `main`'s threads. If `main` saw any, this is `main`
+    /// itself, except for own code, of which each run saw a part.
     fn runs_with<'a>(&'a self, main: &'a Run, activity: Activity) -> Vec<&'a Run> {
         let saw = |run: &&Run| run.rows.keys().any(|key| key.is_of(activity));
         if activity != Activity::OwnCode && saw(&main) {
             return vec![main];
         }
         let mut runs: Vec<&Run> = self.runs.iter().filter(saw).collect();
-        // Truncated stacks, if there are enough complete ones.
+        // Omit truncated stacks if there are enough complete ones.
         let most = runs.iter().map(|run| run.bytes).max();
         let deep = |run: &&Run| !run.is_cut_off() || Some(run.bytes) == most;
         let of_deep = runs.iter().copied().filter(deep);
@@ -144,7 +146,7 @@ impl Pool {
         runs
     }
 
-    /// Joins the samples of the threads of `main` and of the corresponding ones in other runs.
+    /// Joins the samples of the threads of `main` with those of the corresponding threads in other runs.
     fn joined(&self, main: &Run, stacks: &mut Stacks) -> HashMap<Key, Weight> {
         let mut rows: HashMap<Key, Weight> = HashMap::new();
         let mut counted: Vec<&Run> = Vec::new();
@@ -192,7 +194,7 @@ impl Pool {
 }
 
 impl StackPool {
-    /// Creates a pool for a single run, which can't be repeated if stacks were deeper than their copies.
+    /// Creates a pool for a single run, which can't be repeated if stacks are deeper than their copies.
     pub fn of_one_run() -> Self {
         let pool = Self::default();
         pool.lock().bytes = Some(BYTES_OF_ONLY_RUN);
@@ -278,7 +280,7 @@ impl StackPool {
         pool.runs.push(run);
     }
 
-    /// Takes the trace of the last run.
+    /// Adds the trace of the last run.
     pub(crate) fn traced(&self, trace: &Trace) {
         self.read_maps();
         if let Some(run) = self
@@ -292,20 +294,20 @@ impl StackPool {
         }
     }
 
-    /// Notes the ids that processes of the last run had in their own namespaces.
+    /// Notes the ids of the last run's processes in their own namespaces.
     pub(crate) fn known_inside(&self, numbers: HashMap<u32, u32>) {
         self.lock().files.known_inside(numbers);
     }
 
-    /// Reads the name maps that the processes have written so far: the maps are removed with the processes,
-    /// whose ids may be reused.
+    /// Reads the name maps that the processes have written so far. They are read now, because maps are
+    /// removed with their processes, whose ids may be reused.
     pub fn read_maps(&self) {
         let mut pool = self.lock();
         let Pool { files, tree, .. } = &mut *pool;
         files.read_maps(tree.frames.iter().map(|place| (place.file, place.inside())));
     }
 
-    /// Returns whether there are fewer samples of own code than `enough`, or the stacks of the last run were
+    /// Returns whether there are fewer than `enough` samples of own code, or the stacks of the last run were
     /// deeper than their copies.
     pub fn wants_more(&self, enough: u64) -> bool {
         let is_cut_off = {
@@ -323,14 +325,15 @@ impl StackPool {
         runs.map(|run| run.samples_of(Activity::OwnCode)).sum()
     }
 
-    /// Drops the observations of a run that turned out to be of another kind.
+    /// Drops the observations of a run that turned out to be of a different kind.
     pub fn forget(&self, trace: &Trace) {
         let start = Some(trace.started_clock_ns);
         self.lock().runs.retain(|run| run.start != start);
     }
 
-    /// Returns the named stacks of a run, with the own code of all the others scaled to the average of one
-    /// run. Activity that a run didn't see at all is taken from a run that did. `None` if no run saw a stack.
+    /// Returns the named stacks of a run. The samples of own code of all other runs are included, scaled to
+    /// the average of one run. An activity that this run didn't see at all is taken from a run that did.
+    /// Returns `None` if no run saw a stack.
     ///
     /// Opens the files of the programs and reads their symbols, which takes some memory.
     pub fn named(&self, trace: &Trace) -> Option<Stacks> {

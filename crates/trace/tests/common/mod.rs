@@ -1,4 +1,4 @@
-//! Shared by the tests of all tiers.
+//! Helpers shared by the tests of all tiers.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,7 +26,7 @@ pub(crate) fn quiet(argv: &[&str]) -> TraceCommand {
     }
 }
 
-/// Traces a quiet command with the default options, to its end however busy the machine is.
+/// Traces a quiet command with the default options until it ends, no matter how busy the machine is.
 #[allow(dead_code)] // not every test file needs it
 pub(crate) fn run(tier: Tier, argv: &[&str]) -> Trace {
     let options = TraceOptions {
@@ -64,7 +64,7 @@ pub(crate) fn helper(name: &str) -> TraceCommand {
     command
 }
 
-/// Builds a program from this source with `cc`; `None` without a compiler.
+/// Builds a program from this source with `cc`; returns `None` if there is no compiler.
 #[allow(dead_code)] // not every test file builds programs
 pub(crate) fn built(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let (file, program) = (folder.join("tree.c"), folder.join("tree"));

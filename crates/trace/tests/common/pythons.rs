@@ -1,12 +1,12 @@
-//! The installed Pythons by their real paths, because a command of that name may be a script.
+//! The installed Pythons, by their real paths: a command with such a name may be a script.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The supported ones. If a version manager has several, it runs the requested one.
+/// Names of the supported versions. If a version manager has several, it runs the requested one.
 const NAMES: [&str; 4] = ["python3.11", "python3.12", "python3.13", "python3.14"];
 
-/// Returns the usual ones, and those of `more` that exist.
+/// Returns those of the supported versions and of `more` that are installed.
 pub(crate) fn found<'a>(more: impl IntoIterator<Item = &'a str>) -> Vec<PathBuf> {
     let names = NAMES.into_iter().chain(more);
     let found = names.filter_map(|name| {

@@ -73,8 +73,8 @@ pub(super) fn read(table: &Table<'_>, rows: &[StringRecord]) -> Result<Vec<Asked
         .collect();
     match found.is_empty() {
         true => Err(format!(
-            "no column of numbers: a file needs the columns series, index and value, or one column for each series; \
-             this one has: {}",
+            "no column contains numbers: a file needs the columns series, index and value, or one column for each \
+             series; this one has: {}",
             names.join(", ")
         )),
         false => Ok(found),

@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "bind-now",
-    takes_away: "binding functions lazily, at their first call (LD_BIND_NOW=1)",
+    takes_away: "lazy binding of functions, at their first call (LD_BIND_NOW=1)",
     needs: "a dynamic program",
     findings: &[FindingId::DynamicLinking],
     arrange,
@@ -14,7 +14,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
     match case.is_set("LD_BIND_NOW") {
-        true => Err("LD_BIND_NOW is set already".to_owned()),
+        true => Err("LD_BIND_NOW is already set".to_owned()),
         false => Ok(Change::setting("LD_BIND_NOW", "1")),
     }
 }

@@ -5,9 +5,9 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "c-locale",
-    takes_away: "the locale: sorting, matching and messages by bytes (LC_ALL=C)",
-    needs: "a locale that is not C",
-    can_break: "its output, where it sorts or prints by locale",
+    takes_away: "the locale: text is sorted and matched by bytes, and messages are not translated (LC_ALL=C)",
+    needs: "a locale other than C",
+    can_break: "its output, if sorting or formatting depends on the locale",
     findings: &[FindingId::MissingFileLookups, FindingId::StartupDominated],
     arrange,
     ..USUAL
@@ -20,6 +20,6 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         .find_map(|name| case.variable(name).filter(|value| !value.is_empty()));
     match own {
         Some(own) if own != "C" && own != "POSIX" => Ok(Change::setting("LC_ALL", "C")),
-        _ => Err("its locale is C already".to_owned()),
+        _ => Err("its locale is already C".to_owned()),
     }
 }

@@ -8,7 +8,7 @@ use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "go-collects-less",
-    takes_away: "most of Go's collections: the heap may grow to nine times the memory in use (GOGC=800)",
+    takes_away: "most of Go's garbage collections: the heap may grow to nine times the memory in use (GOGC=800)",
     needs: "a program in Go",
     can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],

@@ -6,8 +6,8 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "java-more-heap",
-    takes_away: "Java's collections of a small heap (JAVA_TOOL_OPTIONS: a quarter of the memory at the start, half of it \
-         for new objects)",
+    takes_away: "garbage collections due to a small heap in Java (JAVA_TOOL_OPTIONS: the heap starts with a quarter of the \
+         memory, half of it for new objects)",
     needs: "a program in Java",
     can_break: "the program uses more memory",
     findings: &[FindingId::AllocatorChurn, FindingId::PageFaultHeavy],

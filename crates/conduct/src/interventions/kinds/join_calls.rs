@@ -10,9 +10,9 @@ use crate::why::language::language_of;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "join-calls",
-    takes_away: "small reads and writes of regular files and /dev/null: a library joins them (LD_PRELOAD)",
+    takes_away: "small reads and writes of regular files and /dev/null: a library combines them (LD_PRELOAD)",
     needs: "a dynamically linked program that makes its calls through the C library",
-    can_break: "another reader of the file sees its data later: at the next wait or the end of the program",
+    can_break: "other readers of the file see its data later: at the next wait or when the program ends",
     findings: &[
         FindingId::UnbufferedOutput,
         FindingId::UnbufferedInput,
@@ -30,11 +30,11 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     let program = root.and_then(|process| process.execs.last());
     let language = program.and_then(|exec| language_of(&folder.join(&exec.path)));
     if language == Some(Language::Go) {
-        return Err("Go makes its calls without the C library".to_owned());
+        return Err("Go makes system calls without the C library".to_owned());
     }
     let library = case.folder.join("libfathom-joining.so");
     std::fs::write(&library, fathom_measure::joining_library())
-        .map_err(|error| format!("its library can't be written: {error}"))?;
+        .map_err(|error| format!("the library for it can't be written: {error}"))?;
     let mut all = OsString::from(&library);
     if let Some(own) = case.variable("LD_PRELOAD").filter(|own| !own.is_empty()) {
         all.push(":");

@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "keep-memory",
-    takes_away: "giving memory back to the system: glibc's malloc keeps freed memory (MALLOC_TRIM_THRESHOLD_ and others)",
+    takes_away: "returning memory to the system: glibc's malloc keeps freed memory (MALLOC_TRIM_THRESHOLD_ and others)",
     needs: "a program that uses glibc's malloc",
     can_break: "the program may use more memory",
     findings: &[
@@ -31,7 +31,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
             .iter()
             .any(|row| row.name == "brk" || row.name == "munmap")
     {
-        return Err("it gives no memory back".to_owned());
+        return Err("it returns no memory to the system".to_owned());
     }
     Ok(Change::setting("MALLOC_TRIM_THRESHOLD_", NEVER)
         .and("MALLOC_TOP_PAD_", TOP_PAD)

@@ -12,8 +12,8 @@ use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-fsync",
     takes_away: "durability: fsync, fdatasync, sync_file_range, msync, syncfs and sync do nothing",
-    needs: "any user; static programs too; not files opened with O_SYNC",
-    can_break: "data written by the runs may be lost if the machine fails meanwhile",
+    needs: "no privileges; works for static programs too, but not for files opened with O_SYNC",
+    can_break: "data written by the runs may be lost if the machine fails during them",
     findings: &[FindingId::SyncWrites, FindingId::WaitingForDisk],
     takes: Takes::All,
     arrange,
@@ -41,13 +41,14 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         let durable = files.iter().find(|file| !is_scratch(&folder.join(file)));
         if let (false, Some(durable)) = (all, durable) {
             return Err(format!(
-                "its fsync makes {} durable, which is not in a folder for temporary files; --prove=all tries it",
+                "its fsync makes {} durable, which is not in a folder for temporary files; --prove=all tries it \
+                 anyway",
                 Path::new(durable).display()
             ));
         }
         if !all && !all_known {
             return Err(
-                "the files that its fsync makes durable are not known; --prove=all tries it"
+                "it is not known which files its fsync makes durable; --prove=all tries it anyway"
                     .to_owned(),
             );
         }

@@ -10,8 +10,9 @@ use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-sleep",
     takes_away: "pauses: nanosleep, and waits without a descriptor, return at once",
-    needs: "any user; static programs too; not the timeouts of futex and epoll_wait, in which Go, Java and Node sleep",
-    can_break: "a program that pauses to wait for another one polls without a pause",
+    needs: "no privileges; works for static programs too, but not for the timeouts of futex and epoll_wait, with which \
+         Go, Java and Node sleep",
+    can_break: "a program that sleeps while it waits for another one polls without a pause",
     findings: &[FindingId::Sleeping],
     takes: Takes::All,
     arrange,
@@ -33,7 +34,8 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         && asleep < ENOUGH * finding.could_win_ns as f64
     {
         return Err(
-            "its pauses are timeouts of calls that other threads can end, such as futex".to_owned(),
+            "it pauses in calls with a timeout that other threads can end, such as futex"
+                .to_owned(),
         );
     }
     Ok(Change {

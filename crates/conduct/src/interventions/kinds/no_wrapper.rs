@@ -13,8 +13,8 @@ use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "no-wrapper",
-    takes_away: "the work of a wrapper before it executes the real program, such as a version manager's shim",
-    needs: "a command whose first process finally executes another program",
+    takes_away: "the work of a wrapper, such as a version manager's shim, before it executes the real program",
+    needs: "a command whose first process eventually executes another program",
     can_break: "the wrapper's output is missing",
     findings: &[FindingId::StartupDominated, FindingId::ProcessSpawning],
     looks: 1,
@@ -54,7 +54,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
 
 /// Runs the command once more, and reads the environment variables of the real program while it runs.
 fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsString)>, String> {
-    let missed = || "the program behind its wrapper ends too soon to be examined".to_owned();
+    let missed = || "the program that its wrapper runs ends too soon to be examined".to_owned();
     let target = case.target;
     let input = match &target.command.input {
         Input::Null => Stdio::null(),

@@ -6,7 +6,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "node-compiled",
-    takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, a warm folder)",
+    takes_away: "compiling JavaScript modules at each start (NODE_COMPILE_CACHE, with a filled cache)",
     needs: "Node 22.1 or later",
     findings: &[FindingId::StartupDominated],
     arrange,

@@ -4,7 +4,7 @@ use crate::interventions::{Case, Change, Intervention, Takes, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "nothing",
-    takes_away: "nothing: shows how often a difference is claimed where there is none",
+    takes_away: "nothing: this shows how often a difference is claimed although nothing changed",
     can_break: "nothing",
     findings: &[],
     takes: Takes::All,

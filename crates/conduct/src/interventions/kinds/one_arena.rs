@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-arena",
-    takes_away: "one memory arena per thread (MALLOC_ARENA_MAX=1)",
+    takes_away: "separate memory arenas for threads (MALLOC_ARENA_MAX=1)",
     needs: "a multithreaded program that uses glibc's malloc",
     can_break: "threads may wait for each other's allocations",
     findings: &[FindingId::PageFaultHeavy],

@@ -8,7 +8,7 @@ use crate::interventions::{Case, Change, Intervention, USUAL};
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-cpu",
     takes_away: "all CPUs but one: threads wake each other on the same CPU",
-    needs: "two CPUs or more",
+    needs: "at least two CPUs",
     can_break: "it may take longer, because it has less computing power",
     findings: &[
         FindingId::WakeupStorm,

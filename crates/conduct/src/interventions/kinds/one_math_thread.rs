@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "one-math-thread",
-    takes_away: "the threads of OpenMP and BLAS (OMP_NUM_THREADS=1 and the like)",
+    takes_away: "the threads of OpenMP and BLAS (OMP_NUM_THREADS=1 and similar)",
     needs: "a program that uses them",
     can_break: "sums of floating-point numbers may differ in their last digits",
     findings: &[

@@ -6,7 +6,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "python-bytecode",
-    takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, a warm folder)",
+    takes_away: "compiling Python modules at each start (PYTHONPYCACHEPREFIX, with a filled cache)",
     needs: "a program in Python",
     findings: &[
         FindingId::StartupDominated,

@@ -5,7 +5,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "time-zone",
-    takes_away: "checking /etc/localtime for each local time (TZ=:/etc/localtime)",
+    takes_away: "checking /etc/localtime at each conversion to local time (TZ=:/etc/localtime)",
     needs: "TZ not set",
     findings: &[
         FindingId::Rereading,
@@ -21,7 +21,7 @@ const FILE: &str = "/etc/localtime";
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
     if case.is_set("TZ") {
-        return Err("TZ is set already".to_owned());
+        return Err("TZ is already set".to_owned());
     }
     let asked = case.trace.paths.iter().filter(|row| row.path == FILE);
     if asked.map(|row| row.samples).sum::<u64>() == 0 {

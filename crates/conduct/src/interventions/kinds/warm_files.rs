@@ -7,7 +7,7 @@ use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "warm-files",
-    takes_away: "reading from the disk: the files that it reads are read once before each run, after --prepare",
+    takes_away: "reading from the disk: the files that the command reads are read once before each run, after --prepare",
     needs: "regular files",
     findings: &[FindingId::ColdFiles, FindingId::WaitingForDisk],
     arrange,

@@ -143,7 +143,8 @@ fn by_steps(numbers: &[u32], count: f64, largest: Steps) -> Result<Delays, Strin
     });
     let mut costs = [0.0; 4];
     for (cost, steps) in costs.iter_mut().zip(steps) {
-        *cost = cost_of_steps(steps).map_err(|error| format!("no filter is allowed: {error}"))?;
+        *cost = cost_of_steps(steps)
+            .map_err(|error| format!("call filters are not allowed here: {error}"))?;
     }
     let added = costs.map(|cost| cost - costs[0]);
     let filters = steps.map(|steps| Change {

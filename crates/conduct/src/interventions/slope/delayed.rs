@@ -195,7 +195,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
         FindingId::WaitingForChild,
     ];
     if waits.contains(&finding.id) {
-        return Err("a delay of its calls would become part of the wait".to_owned());
+        return Err("a delay in its calls would be hidden in the wait".to_owned());
     }
     let of_place = |one: &&Thread| {
         let place = &finding.place;
@@ -208,7 +208,7 @@ pub(crate) fn of_finding(finding: &Finding, trace: &Trace) -> Result<(String, De
     let all = trace.threads.iter().filter(of_place);
     let busiest = all
         .max_by_key(|one| one.on_cpu_ns)
-        .ok_or("none of its threads is known")?;
+        .ok_or("none of its threads could be identified")?;
     let place = in_order(trace, busiest.pid)
         .iter()
         .position(|one| one.tid == busiest.tid);
@@ -271,7 +271,7 @@ fn calls(names: &[&str], trace: &Trace) -> Result<Delayed, String> {
     }
     let counted = matches!(trace.tier, Some(Tier::Kernel | Tier::Ptrace)) && !trace.calls_cut;
     match calls {
-        0 => Err(format!("it was not seen to call {}", names.join(", "))),
+        0 => Err(format!("no call of {} was seen", names.join(", "))),
         calls => Ok(Delayed::Calls {
             numbers,
             calls: counted.then_some(calls),

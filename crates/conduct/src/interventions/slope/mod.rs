@@ -39,7 +39,8 @@ pub fn listing() -> impl Iterator<Item = String> {
         )
     });
     let thread = format!(
-        "{PREFIX}{THREAD}NAME\n    stops the threads of this name (`{PREFIX}{THREAD}0`: the first thread) for a part of the time that they run\n"
+        "{PREFIX}{THREAD}NAME\n    stops the threads with this name (`{PREFIX}{THREAD}0`: the first thread) for \
+         part of the time that they run\n"
     );
     classes.chain([thread])
 }

@@ -48,7 +48,7 @@ pub(crate) fn reopened(analysis: &Analysis<'_>) -> Option<Claim> {
     let name = file.name.text();
     let name = file_name(&name);
     let statement = format!(
-        "{} opened {} times and read {} from",
+        "{} opened {} times, and {} were read",
         files.subject("files", name),
         count(file.opens),
         bytes(file.read_bytes as f64),
@@ -216,7 +216,7 @@ mod tests {
             fake.file(&format!("/site/{name}.html"), 5_000, 10_000, 80_000_000, 0);
         }
         let found = &fake.findings()[0];
-        let begin = "2 files such as `foot.html` were opened 10,000 times and read 152.6 MiB from";
+        let begin = "2 files such as `foot.html` were opened 10,000 times, and 152.6 MiB were read";
         assert!(found.statement.starts_with(begin), "{}", found.statement);
         let calls = found
             .evidence

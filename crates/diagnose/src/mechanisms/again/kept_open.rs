@@ -115,7 +115,7 @@ pub(crate) fn sought(analysis: &Analysis<'_>) -> Option<Claim> {
     let calls = CallCost::with(&reads, analysis, reads_of(file.pid, file.fd?)).without_library();
     let calls = calls.part(1.0 - 1.0 / times);
     let statement = format!(
-        "{} reads brought {} of one file of {}, {} times its size",
+        "{} reads fetched {} from one file of {}, {} times its size",
         count(reads.calls),
         bytes(file.read_bytes as f64),
         bytes(size as f64),
@@ -145,7 +145,8 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
     let cost = reads.plus(CallCost::of(analysis, seeks_of(pid, fd)));
     let statement = format!(
-        "{} reads, each after a seek, filled a buffer with {} bytes each for a record of {}, in all {} times its {}; the calls",
+        "{} reads, each after a seek, filled a buffer with {} bytes each time to get one record of {}: in all, {} \
+         times its size of {}; the calls",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
         file_name(&found.file.name.text()),
@@ -251,7 +252,8 @@ mod tests {
         };
         let found = sought(1 << 20, 16_384);
         assert_eq!(found[0].id, FindingId::Rereading);
-        let reported = "120,000 reads brought 1.8 GiB of one file of 1.0 MiB, 1,875 times its size";
+        let reported =
+            "120,000 reads fetched 1.8 GiB from one file of 1.0 MiB, 1,875 times its size";
         assert!(
             found[0].statement.starts_with(reported),
             "{}",

@@ -13,7 +13,7 @@ use reopened::ReopenedFile;
 
 /// What a program's own work on repeated data is called.
 const ON_READ: &str = "work on the data read";
-const ON_WRITTEN: &str = "work on what was written";
+const ON_WRITTEN: &str = "work on the data written";
 
 /// Builds a finding about data that is read or written again. `statement` is the text before the cost;
 /// `work_ns` is an upper bound on the program's own work, and `on` what it is called.

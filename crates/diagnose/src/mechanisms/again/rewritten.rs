@@ -104,7 +104,8 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
         format!(", with {} of waits for the disk", time(on_disk_ns))
     });
     let statement = format!(
-        "`{}` was rewritten as a whole again and again{by_another}: opened {} times for {} in all, of which {} remain{on_disk}",
+        "`{}` was rewritten in full again and again{by_another}: it was opened {} times, and of the {} written in \
+         all, {} remain{on_disk}",
         file_name(&file.name.text()),
         count(written.opens),
         bytes(written.written_bytes as f64),
@@ -130,7 +131,8 @@ pub(crate) fn rewritten(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("opens", written.opens, "calls")
             .evidence("waits for the disk", on_disk_ns.round(), "ns")
             .evidence("bytes written", written.written_bytes, "bytes")
-            .advice("Write only what has changed: append a record for each change, or save once for many of them (at the end, or after a while). For random changes of a large file, use a database such as SQLite.")
+            .advice("Write only what has changed: append a record for each change, or save once for many changes (at \
+                 the end, or at intervals). For random changes to a large file, use a database such as SQLite.")
             .pid(file.pid)
             .on(None, file.name.to_string()),
     )

@@ -92,7 +92,8 @@ pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = turns(analysis)?;
     let statement = format!(
-        "{} threads queued {} times for a lock, {} in all, while its holder was asleep ({} of sleeping and waiting, one thread at a time)",
+        "{} threads queued {} times for a lock, {} in all, while its holder was asleep (for {} in all, one thread \
+         at a time)",
         turns.threads,
         count(turns.waits),
         time(turns.waited_ns),

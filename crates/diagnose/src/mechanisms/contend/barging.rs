@@ -133,7 +133,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         side_by_side(analysis, saving, &statement, "")
             .evidence("waits", pair.waits, "calls")
             .evidence("time queued", pair.waited_ns, "ns")
-            .advice("Compute outside of the lock and hold it only to store the result; keep a sum per worker, or split the lock.")
+            .advice("Compute outside the lock and hold it only to store the result; keep a sum per worker, or split the \
+                 lock.")
             .pid(pair.waiter.pid)
             .tid(pair.waiter.tid)
             .on(pair.file, path)

@@ -54,7 +54,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         false => Claim::new(FindingId::CpuStarved, analysis, delay, statement)
             .of_latency(on_all_cpus)
             .advice(match analysis.works.sizes() {
-                Some(variable) => format!("Set `{variable}` to the number of CPUs: one thread for each."),
+                Some(variable) => format!("Set `{variable}` to the number of CPUs: one thread per CPU."),
                 None => "Start as many busy threads or processes as there are CPUs, and distribute the work from a \
                      queue.".to_owned(),
             }),
@@ -63,7 +63,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         finding
             .evidence("busy threads", busy.len(), "threads")
             .evidence("CPUs", cpus, "CPUs")
-            .evidence("ready but not running, share of their lives", waiting, "1")
+            .evidence("ready but not running, share of their time", waiting, "1")
             .weighing(delay)
             .least(Least {
                 ns: t::LEAST_DELAY_NS,

@@ -42,7 +42,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("threads that queue", queue.threads, "threads")
             .evidence("waits", queue.waits, "calls")
             .evidence("time queued, all threads", queue.waited_ns, "ns")
-            .evidence("CPU time for each wait", queue.cpu_per_wait(), "ns")
+            .evidence("CPU time per wait", queue.cpu_per_wait(), "ns")
             .advice(match queue.between_processes {
                 true => BETWEEN_PROCESSES,
                 false => runtime.advice(&[Topic::Lock]),
@@ -77,8 +77,8 @@ fn waited(analysis: &Analysis<'_>, queue: &Queue, locked: Option<&str>) -> Strin
     )
 }
 
-const BETWEEN_PROCESSES: &str = "Compute outside of the lock and hold it only to store the result, or give each process its own file (or part \
-     of the memory).";
+const BETWEEN_PROCESSES: &str = "Compute outside the lock and hold it only to store the result, or give each process its own file (or part of \
+     the memory).";
 
 #[cfg(test)]
 mod tests {

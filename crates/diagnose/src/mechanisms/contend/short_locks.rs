@@ -33,7 +33,7 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     let in_kernel = analysis.when_oversubscribed(analysis.in_kernel_ns() * part);
     let cost = analysis.within_cpu(in_code + in_kernel);
     let statement = format!(
-        "{threads} threads took a short lock from each other: they spent {} in its code, and some {} in the kernel \
+        "{threads} threads contended for a briefly held lock: they spent {} in its code, and about {} in the kernel \
          for it, {} of the wall time.",
         time(in_code),
         time(in_kernel),
@@ -50,8 +50,8 @@ pub(crate) fn by_own_code(analysis: &Analysis<'_>) -> Option<Claim> {
     )
 }
 
-const ADVICE: &str = "Take the lock less often: keep a sum per thread and add it up at the end, make several changes under one lock, \
-     or use an atomic. The time that threads lose while they spin, and moving memory between CPUs, comes on top.";
+const ADVICE: &str = "Take the lock less often: keep a sum per thread and add the sums up at the end, make several changes under one \
+     lock, or use an atomic. The time lost to spinning, and to moving memory between CPUs, is not included.";
 
 pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
     let by_process = callers(analysis);
@@ -71,7 +71,8 @@ pub(crate) fn by_calls(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "{threads} threads called the kernel {} times for a short lock that they take from each other, and hardly ever slept for it; the calls",
+        "{threads} threads called the kernel {} times for a briefly held lock that they contend for, and hardly \
+         ever slept for it; the calls",
         count(calls.calls),
     );
     Some(

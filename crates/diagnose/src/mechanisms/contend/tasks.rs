@@ -94,7 +94,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let runtime = analysis.runtime(Some(row.pid));
     let tasks = runtime.tasks();
     let mut statement = format!(
-        "{} {tasks} waited {} times for a mutex that another one held, {} in all",
+        "{} {tasks} waited {} times for a mutex that another held, {} in all",
         count(row.goroutines),
         count(row.waits),
         time(row.total_ns as f64),

@@ -19,7 +19,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "{} threads share {cpus} CPUs and wait for each other: {} of their CPU time were work; with as many threads as CPUs it would take about {} less, {} of the wall time.",
+        "{} threads share {cpus} CPUs and wait for each other: {} of their CPU time was work; with as many threads \
+         as CPUs, the run would take about {} less, {} of the wall time.",
         team.threads.len(),
         time(work),
         time(saving),
@@ -33,9 +34,9 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
                 "threads",
             )
             .evidence("CPUs", cpus, "CPUs")
-            .evidence("CPU time of work", work, "ns")
+            .evidence("CPU time spent on work", work, "ns")
             .advice(format!(
-                "Set `{}` to the number of CPUs: one thread for each.",
+                "Set `{}` to the number of CPUs: one thread per CPU.",
                 team.size
             ))
             .pid(pid)

@@ -59,7 +59,7 @@ pub(crate) struct Repeated {
 
 impl Repeated {
     pub(crate) const ADVICE: &str = "Run it once and keep its output, if that is the same each time (in a makefile, `:=` runs `$(shell ...)` \
-         once, `=` at each use).";
+         once, and `=` runs it at each use).";
 }
 
 /// Returns the command that most of these processes ran with the same arguments and input, or that started

@@ -62,7 +62,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             count(copies)
         ),
         (None, false) => format!(
-            "{number} short processes were made{by}{}",
+            "{number} short processes were created{by}{}",
             programs_in_words(analysis, &short)
         ),
     };
@@ -75,7 +75,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             format!(" {times} of them ran `{line}`, each time with the same arguments.")
         });
     let statement = format!(
-        "{what}, {} apiece; they take {}.{again}",
+        "{what}, {} each; in all, that takes {}.{again}",
         time(saving / short.len() as f64),
         analysis.time_and_share(saving),
     );
@@ -97,7 +97,10 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("short processes", short.len(), "processes")
             .evidence("wall time each", saving / short.len(), "ns")
             .advice(advice)
-            .takes_here("starting and awaiting the empty program", least_seconds)
+            .takes_here(
+                "starting an empty program and waiting for it",
+                least_seconds,
+            )
             .pid(maker)
             .pieces(vec![Piece::of_calls(analysis, |row| {
                 pids.contains(&row.pid)

@@ -30,7 +30,7 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
         return None;
     }
     let statement = format!(
-        "{} {} were created and ended; starting one takes up to {} of CPU time, all of them {}.",
+        "{} {} were created and ended; starting one takes up to {} of CPU time, starting all of them {}.",
         count(workers.len()),
         runtime.tasks(),
         time(start),
@@ -39,8 +39,8 @@ pub(crate) fn engines(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::ThreadSpawning, analysis, cost, statement)
             .evidence("threads made", workers.len(), "threads")
-            .evidence("CPU time of the quickest", start, "ns")
-            .advice("Keep a few workers, as many as there are CPUs, and send each one message per piece of work.")
+            .evidence("CPU time of the quickest start", start, "ns")
+            .advice("Keep a few workers, as many as there are CPUs, and send them one message per piece of work.")
             .pid(workers.first().map(|times| times.pid))
             .likely(),
     )
@@ -69,7 +69,7 @@ pub(crate) fn many(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     if cost > (1.0 + t::WORK_WORTH_REPORTING) * in_kernel {
         statement += &format!(
-            ", and together with the waits for them and the library's part {}",
+            ", and {} with the waits for them and the library's part",
             time(cost)
         );
     }

@@ -143,7 +143,7 @@ impl CallCost {
         let is_much = self.library_ns > t::LIBRARY_WORTH_REPORTING * self.in_kernel_ns;
         is_much.then(|| {
             format!(
-                "some {} in the library around {calls}",
+                "about {} in the library around {calls}",
                 time(self.library_ns)
             )
         })

@@ -25,8 +25,8 @@ pub(crate) fn checked(analysis: &Analysis<'_>) -> Option<Claim> {
     let own = own.min(analysis.spent_ns(TimeCategory::UserCode));
     let saving = own * (1.0 - checks.left_without);
     let statement = format!(
-        "The program was built with {}, which checks its code at run time: {} in those checks; without them the \
-         code would take about {} less.",
+        "The program was built with {}, which checks its code at run time: its own code took {}, and would take \
+         about {} less without the checks.",
         checks.name,
         analysis.time_and_share(own),
         time(saving),

@@ -24,12 +24,12 @@ pub(crate) fn clock_reads(analysis: &Analysis<'_>) -> Option<Claim> {
     let cost = analysis.in_functions(is_clock);
     let first = analysis.main_function(is_clock)?;
     let statement = format!(
-        "The program's own code read clocks (without calls, through the vDSO) for {}.",
+        "Reading clocks in the program's own code (through the vDSO, without system calls) took {}.",
         analysis.time_and_share(cost),
     );
     Some(
         Claim::new(FindingId::ClockCalls, analysis, cost, statement)
-            .evidence("time in reading clocks", cost, "ns")
+            .evidence("time spent reading clocks", cost, "ns")
             .advice(
                 analysis
                     .runtime(Some(first.pid))

@@ -86,18 +86,19 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
     let (name, alike) = match name {
         PATH_QUESTIONS => (
             most_called(analysis, asks_about_path)?,
-            " and calls like it",
+            " and similar calls",
         ),
         _ => (name, ""),
     };
     let calls = count(analysis.shown_calls(tally.calls as f64));
     let advice = match name {
         "close" => {
-            "Most were not open: close a whole range with one `close_range`, or open with close-on-exec."
+            "Most of the descriptors were not open: close a whole range with one `close_range`, or open with \
+             close-on-exec."
                 .to_owned()
         }
         _ if calls::scans_descriptors(name) => format!(
-            "`{name}` goes through every descriptor in each call: use `epoll`, which returns those that are ready."
+            "`{name}` goes through every descriptor on each call: use `epoll`, which returns those that are ready."
         ),
         _ => format!("Call `{name}` less often: do more with each call, or keep its result."),
     };

@@ -96,7 +96,7 @@ pub(crate) fn missing(analysis: &Analysis<'_>) -> Option<Claim> {
     };
     let most = of_the_commonest_folder(rows())?;
     let statement = format!(
-        "{} lookups of paths that aren't there, such as `{}`,",
+        "{} lookups of paths that don't exist, such as `{}`,",
         count(misses),
         shortened(&most.path),
     );

@@ -39,14 +39,14 @@ pub(crate) fn given_back(analysis: &Analysis<'_>) -> Option<Claim> {
     let in_kernel = cost;
     let cost = (in_kernel + library).min(0.97 * analysis.cpu_ns);
     let statement = format!(
-        "{} calls took memory from the system and gave it back; with the page faults that follow they cost {}.",
+        "{} calls took memory from the system and returned it; with the page faults that follow, they cost {}.",
         count(all.calls),
         analysis.time_and_share(cost),
     );
     Some(
         Claim::new(FindingId::AllocatorChurn, analysis, cost, statement)
             .evidence("memory calls", all.calls, "calls")
-            .evidence("of them give memory back", given_back.calls, "calls")
+            .evidence("of these, calls that return memory", given_back.calls, "calls")
             .advice("Allocate large buffers once and reuse them; with glibc raise M_MMAP_THRESHOLD and M_TRIM_THRESHOLD \
                  (`mallopt`), or use an allocator that keeps memory. If a file is mapped again and again, map it \
                  once.")

@@ -40,13 +40,14 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         false => (
             &[Use::Collector],
-            "allocating memory and collecting garbage",
+            "the allocator and the garbage collector",
             &[Topic::Objects],
         ),
     };
     let first = analysis.main_function(own(most))?;
     let statement = format!(
-        "The program's own code was in {whose} for {}; with what else is done with the objects (modelled) that is {}.",
+        "The program's own code spent {} in {whose}; together with the other work on the objects (modelled), that \
+         is {}.",
         time(measured),
         analysis.time_and_share(cost),
     );
@@ -59,7 +60,7 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
             .weighing(measured)
             .guessing(beside)
             .evidence("time in the allocator", bare + collector, "ns")
-            .evidence("with filling the memory", measured, "ns")
+            .evidence("time with filling the memory", measured, "ns")
             .advice(analysis.runtime(Some(first.pid)).advice(topics))
             .pid(first.pid),
     )

@@ -30,8 +30,8 @@ pub(crate) fn signals(analysis: &Analysis<'_>) -> Option<Claim> {
             .weighing(cost.in_kernel_ns)
             .evidence("signals", handled.calls, "calls")
             .evidence("cost outside of calls", outside, "ns")
-            .advice("Request signals less often (a longer interval of `setitimer` or `timer_settime`, a lower rate of \
-                 the profiler that requests them), or read them at a convenient time (`signalfd`, `timerfd`) \
+            .advice("Request signals less often (a longer interval of `setitimer` or `timer_settime`, or a lower rate \
+                 in the profiler that requests them), or read them at a convenient time (`signalfd`, `timerfd`) \
                  instead of in a handler.")
             .pid(handled.pid)
             .likely(),

@@ -42,7 +42,7 @@ pub(crate) fn input(analysis: &Analysis<'_>) -> Option<Claim> {
         }
     };
     let statement = format!(
-        "{} reads of {name} brought {:.1} bytes each; the calls",
+        "{} reads of {name} returned {:.1} bytes each; the calls",
         count(small.tally.calls),
         small.tally.bytes_per_call(),
     );
@@ -138,7 +138,7 @@ pub(crate) fn records(analysis: &Analysis<'_>) -> Option<Claim> {
 
 /// The advice to give if each record is read from a different position.
 const SCATTERED: &str = "Read the file, or large parts of it, once and take the records from memory; map it (`mmap`); or read the \
-     records in file order, through a buffer. If a database reads them: one transaction for many queries.";
+     records in file order, through a buffer. If a database reads them, use one transaction for many queries.";
 
 fn is_generated(analysis: &Analysis<'_>, small: &Small) -> bool {
     analysis

@@ -77,7 +77,7 @@ pub(crate) fn moved_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let (used, reason) = match (is_copied, read >= written) {
         (true, _) => (
             "read or written",
-            "Opening and creating them costs more than their data.",
+            "Opening and creating them costs more than reading and writing their data.",
         ),
         (_, true) => ("read", "Opening costs more than reading."),
         _ => ("written", "Creating a file costs more than writing it."),
@@ -127,7 +127,7 @@ pub(crate) fn mapped_files(analysis: &Analysis<'_>) -> Option<Claim> {
     let words = Words {
         used: "mapped (`mmap`)",
         cost: "the calls and the page faults",
-        reason: "Opening and mapping cost more than the data.",
+        reason: "Opening and mapping them costs more than using their data.",
         advice: "Keep small items together in one file, map that once, and keep the mapping.",
     };
     let part = |name| part_of_calls(analysis, pid, opens, |row| row.name == name);
@@ -190,7 +190,7 @@ fn claim(
     let is_of_disk = waits.in_kernel_ns > calls.in_kernel_ns / 4.0;
     let cost = calls.plus(waits);
     let statement = format!(
-        "{} files of {bytes_each:.0} bytes each on average were opened, {} and closed{}: {}",
+        "{} files with an average size of {bytes_each:.0} bytes were opened, {} and closed{}: {}",
         count(number),
         words.used,
         if_so(!each_once, || format!(", {} times in all", count(opens))),

@@ -192,12 +192,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     );
     let statement = match work {
         Some(work) if work.role == ThreadRole::Idle => format!(
-            "{who} of a library that had nothing to do polled {at_least}{turns_in_words} times with `{}`; {their} \
-             took",
+            "{who} of a library polled {at_least}{turns_in_words} times with `{}` while it had no work; {their} took",
             row.name
         ),
         Some(_) => format!(
-            "{who} of the runtime waited for others {at_least}{turns_in_words} times by `{}`; {their} took",
+            "{who} of the runtime waited for others {at_least}{turns_in_words} times with `{}`; {their} took",
             row.name
         ),
         None => format!(
@@ -225,7 +224,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .advice(match (asked, work) {
                 (_, Some(work)) => work.advice(),
                 (Some(_), None) => "Let the producer of the file announce it, through a pipe or a socket, or watch its folder \
-                     (`inotify`); where that is impossible, sleep between two tries.".into(),
+                     (`inotify`); where that is impossible, sleep between tries.".into(),
                 (None, None) => "Wait for the event: block in the read, give the poll a time limit, join the threads, or wait on a condition.".into(),
             })
             .pid(first.times.pid)

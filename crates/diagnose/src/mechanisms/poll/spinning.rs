@@ -156,15 +156,15 @@ fn claim(analysis: &Analysis<'_>, spins: Option<Spinning<'_>>) -> Option<Claim> 
     };
     Some(
         burning(id, analysis, &threads, (&spun, burnt, ""))
-            .evidence("CPU time of spinning", burnt, "ns")
+            .evidence("CPU time spent spinning", burnt, "ns")
             .advice(match advice_on_spinning(first) {
                 Some(words) => words,
                 None => match what {
                 What::Lock => "Hold the lock for a shorter time, split it or the data (one part for each thread), and use a \
-                     lock that sleeps (a mutex) where it is held for longer than a microsecond.",
+                     lock whose waiters sleep (a mutex) if it is held for longer than a microsecond.",
                 What::Channel => Runtime::of_function(first).advice(&[Topic::Channel]),
                 What::Memory => "Sleep until the event: use a condition variable, a futex (`std::thread::park`, \
-                     `atomic::wait`), a semaphore or a channel; spin for a few microseconds at most before that.",
+                     `atomic::wait`), a semaphore or a channel; before that, spin for a few microseconds at most.",
             }})
             .pid(first.pid)
             .tid(first.tid),

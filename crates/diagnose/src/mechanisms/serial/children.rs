@@ -29,7 +29,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     } = largest(found, |it| it.saving_ns)?;
     if let Some(Repeated { line, times }) = repeated {
         let statement = format!(
-            "`{line}` ran {times} times with the same arguments, for {}; once it would take {} less, {} of the wall time.",
+            "`{line}` ran {times} times with the same arguments, for {} in all; run once, it would take {} less, {} \
+             of the wall time.",
             time(analysis.untraced(total)),
             time(saving),
             analysis.percent(saving),

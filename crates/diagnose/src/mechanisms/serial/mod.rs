@@ -10,7 +10,7 @@ use crate::mechanisms::prelude::*;
 /// on how many CPUs.
 fn evenly(analysis: &Analysis<'_>, saving: f64, who_works: &str) -> Claim {
     let statement = format!(
-        "{who_works}; spread evenly, the run would be {} shorter, {} of the wall time.",
+        "{who_works}; with the work spread evenly, the run would be {} shorter, {} of the wall time.",
         time(saving),
         analysis.percent(saving),
     );

@@ -110,7 +110,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         evenly(analysis, saving, &who_works)
             .evidence("processes", processes, "processes")
             .evidence("CPU time of the busiest", busiest.cpu_ns.round(), "ns")
-            .advice("Cut the work into more and smaller pieces than there are processes, and hand them out one at a time (Python: a smaller `chunksize`).")
+            .advice("Divide the work into more pieces than there are processes, and hand them out one at a time \
+                 (Python: a smaller `chunksize`).")
             .pid(busiest.pid),
     )
 }

@@ -232,7 +232,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     });
     let (pid, threads, used, saving) = largest(found, |(.., saving)| *saving)?;
     let share = match threads {
-        1 => "1 thread has all the work and uses".to_owned(),
+        1 => "1 thread does all the work and uses".to_owned(),
         _ => format!("{threads} threads share the work and use"),
     };
     let who_works = format!("{share} {used:.2} of {cpus} CPUs");
@@ -240,7 +240,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         evenly(analysis, saving, &who_works)
             .evidence("threads", threads, "threads")
             .evidence("CPUs used", used, "CPUs")
-            .advice("Distribute the work over as many threads as there are CPUs, in more and smaller pieces than that, \
+            .advice("Distribute the work over as many threads as there are CPUs, in more pieces than there are threads, \
                  and make sure that no lock or single stage serialises them.")
             .pid(pid),
     )

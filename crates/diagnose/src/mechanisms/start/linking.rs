@@ -80,7 +80,7 @@ pub(crate) fn again_and_again(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
     };
     let statement = format!(
-        "{subject} opened {} times (`dlopen`); {} {them} cost {}; the page faults that follow{} come on top.",
+        "{subject} opened {} times (`dlopen`); {} {them} cost {}; the page faults that follow{} are not included.",
         count(opens),
         match loader > 0.0 {
             true => "to map and bind",
@@ -127,7 +127,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     let tried = tried.filter(|it| pids.contains(&it.pid) && is_library_file(&it.path));
     let tried: u64 = tried.map(|it| it.calls).sum();
     let statement = format!(
-        "{} shared libraries were {}{} ({} more places searched), {}.",
+        "{} shared libraries were {}{} ({} more places searched), which took which took {}.",
         count(many / found.len()),
         match by_program {
             true => "opened by the program itself (`dlopen`)",
@@ -146,12 +146,12 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
              program."
         }
         (false, 1) => {
-            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), give one RUNPATH that \
+            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), set one RUNPATH that \
              contains all of them, or prelink; load rarely used parts with `dlopen`."
         }
         _ => {
-            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), give one RUNPATH that \
-             contains all of them, or process all items in one start."
+            "Link the needed libraries statically and drop the others (`-Wl,--as-needed`), set one RUNPATH that \
+             contains all of them, or process all items in one run."
         }
     };
     Some(

@@ -37,11 +37,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let compiled = if_so(are_compiled, || {
         let sources = count(sources);
         format!(
-            " {sources} of them were sources that were compiled again, because no compiled form was kept."
+            " {sources} of them were source files that were compiled again, because no compiled form was kept."
         )
     });
     let statement = format!(
-        "The program loaded {} files of code{} for {} before its work began, {} of the wall time.{compiled}",
+        "The program loaded {} code files{}, which took {} before its work began, {} of the wall time.{compiled}",
         count(opened.len()),
         packages_in_words(loaded.map(|file| file.name.text())),
         time(loading),
@@ -65,7 +65,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         claim
             .evidence("files of code", opened.len(), "files")
-            .evidence("time to the last of them", start, "ns")
+            .evidence("time until the last of them", start, "ns")
             .advice(analysis.runtime(Some(root.pid)).advice(&[topic]))
             .pid(root.pid)
             .likely()

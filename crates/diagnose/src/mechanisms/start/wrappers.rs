@@ -20,9 +20,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let (wrapper, real) = (name(prelude.wrapper), name(prelude.real));
     let what = match programs.into_iter().max_by_key(|(_, count)| *count) {
         None => format!("`{wrapper}` ran"),
-        Some((path, 1)) if number == 1 => format!("`{wrapper}` ran, and for it `{}`,", name(path)),
+        Some((path, 1)) if number == 1 => {
+            format!("`{wrapper}` and, on its behalf, `{}` ran", name(path))
+        }
         Some((path, most)) => format!(
-            "`{wrapper}` ran, and for it {} other programs ({} of them `{}`),",
+            "`{wrapper}` and, on its behalf, {} other programs ({} of them `{}`) ran",
             count(number),
             count(most),
             name(path)
@@ -39,10 +41,13 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let least_seconds = analysis.observation.limits.spawn_seconds;
     Some(
         Claim::new(FindingId::StartupDominated, analysis, ns, statement)
-            .evidence("time before the program", ns, "ns")
+            .evidence("time before the program began", ns, "ns")
             .evidence("programs before it", number, "processes")
             .advice(advice)
-            .takes_here("starting and awaiting the empty program", least_seconds)
+            .takes_here(
+                "starting an empty program and waiting for it",
+                least_seconds,
+            )
             .pid(root.pid)
             .on(None, prelude.real.to_owned()),
     )

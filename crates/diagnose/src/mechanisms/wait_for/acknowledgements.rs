@@ -110,7 +110,8 @@ pub(crate) fn acknowledgements(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("mean stall", mean, "ns")
             .evidence("sends", sends.calls, "calls")
             .evidence("bytes per send", sends.bytes_per_call(), "bytes/call")
-            .advice("Send header and body in one call (`writev`, or a buffered writer that is flushed once a message), or set TCP_NODELAY.")
+            .advice("Send header and body in one call (`writev`, or a buffered writer that is flushed once per \
+                 message), or set TCP_NODELAY.")
             .pid(row.pid)
             .tid(row.tid)
             .on(row.fd, row.fd.and_then(|fd| analysis.name_of(row.pid, fd)))

@@ -34,14 +34,14 @@ fn must_wait_for_journal(analysis: &Analysis<'_>, pid: u32) -> bool {
 fn advice(on_names: bool, block_bytes: f64) -> &'static str {
     match on_names {
         _ if block_bytes >= t::LARGE_READ_BYTES => {
-            "The blocks are large already: read the next block while this one is processed (a second thread, \
+            "The blocks are already large: read the next block while this one is processed (a second thread, \
              `posix_fadvise`), read less, or keep the data in memory. A second run may find the file in memory."
         }
         true => {
-            "These waits are for folders and for the file system's journal, in opening, closing, renaming and \
-             removing files: do several at once, create fewer files, or overwrite a file in place instead of \
-             truncating or recreating it (unless readers must never see it half written, as with a file that is \
-             written aside and renamed). In memory (`/dev/shm`) such calls do not wait."
+            "These waits are for folders and for the file system's journal, when files are opened, closed, renamed \
+             and removed: do several at once, create fewer files, or overwrite a file in place instead of \
+             truncating or recreating it (unless readers must never see it half written, which is why some programs \
+             write a new file and rename it). In memory (`/dev/shm`) such calls do not wait."
         }
         false => {
             "Read in order and in large blocks, keep several reads in flight, or read ahead (`posix_fadvise`); \
@@ -94,7 +94,7 @@ pub(crate) fn disk(analysis: &Analysis<'_>) -> Option<Claim> {
         )
         .in_waits(analysis, wait, |row, _| counts(row))
         .evidence_if("waits", waits, "calls")
-        .evidence("CPU time of fetching", fetching.round(), "ns")
+        .evidence("CPU time to fetch the data", fetching.round(), "ns")
         .advice(advice(on_names, reads.bytes_per_call())),
     )
 }
@@ -122,7 +122,7 @@ pub(crate) fn cold_files(analysis: &Analysis<'_>) -> Option<Claim> {
     }
     let finding = finding.least(least);
     let finding = finding.evidence("major faults", faults, "faults");
-    let finding = finding.evidence("CPU time of fetching", fetching.round(), "ns");
+    let finding = finding.evidence("CPU time to fetch the data", fetching.round(), "ns");
     let finding = finding.evidence_if("waits", waits, "calls");
     Some(finding.advice("Read the file ahead in order (`madvise(MADV_WILLNEED)`, `posix_fadvise`, or plain reads), or keep it in memory between runs."))
 }
@@ -137,7 +137,7 @@ fn finding(
     let saving = wait + fetching;
     let is_much = fetching >= wait * t::FETCH_CPU_WORTH_REPORTING;
     let fetching = if_so(is_much, || {
-        format!(" and {} of CPU time for fetching", time(fetching))
+        format!(" and {} of CPU time to fetch the data", time(fetching))
     });
     let share = analysis.percent(saving);
     let statement = format!("{statement}{fetching}, {share} of the wall time.");

@@ -24,7 +24,7 @@ pub(crate) fn output(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = what.unwrap_or_else(|| "its output".to_owned());
     let took = analysis.time_and_share(wait_ns(analysis, spent, &end));
     let statement =
-        format!("The command waited for {what} to be read for {took}: the reader is slower.");
+        format!("The command waited {took}, for {what} to be read: the reader is slower.");
     let path = end.path.as_deref();
     let advice = match path.is_some_and(|path| path.starts_with("socket")) {
         true => {

@@ -65,8 +65,8 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         analysis.time_and_share(saving),
     );
     let advice = "Make it end on that signal: a script passes the signal on if it starts its program with `exec` or has a \
-         `trap`; the first process of a container (PID 1) ignores signals that it has no handler for, unless an \
-         init runs before it (`--init`). Or use a signal that it handles.";
+         `trap`; the first process of a container (PID 1) ignores signals for which it has no handler, unless it \
+         runs under an init (`--init`). Or use a signal that it handles.";
     Some(
         Claim::new(FindingId::WaitingForChild, analysis, saving, statement)
             .evidence("time until it was killed", longest.grace_ns(), "ns")

@@ -101,11 +101,8 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let in_vain =
         (analysis.untraced(in_vain_ns as f64) >= t::PART_BY_LIMIT * wait).then_some(in_vain);
     let unanswered = match in_vain {
-        Some(1) => "; one of the waits ended by its time limit, without an answer".to_owned(),
-        Some(n) => format!(
-            "; {} of the waits ended by their time limits, without an answer",
-            count(n)
-        ),
+        Some(1) => "; one of the waits timed out without an answer".to_owned(),
+        Some(n) => format!("; {} of the waits timed out without an answer", count(n)),
         None => String::new(),
     };
     let in_turn = peer.and_then(|(peer, _)| in_turn(analysis, peer, wait));
@@ -117,16 +114,16 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
     let of_names = peer.is_some_and(|(peer, _)| is_name_server(peer));
     let advice = match in_vain {
         Some(_) if of_names => {
-            "Find out why the name server doesn't answer (`/etc/resolv.conf`). Omit the lookup where the address is \
-             enough, look up once and keep the answer, or shorten the time limit (`options timeout:1 attempts:1`)."
+            "Find out why the name server doesn't answer (`/etc/resolv.conf`). Omit the lookup if the address is \
+             enough, look up once and keep the answer, or shorten the timeout (`options timeout:1 attempts:1`)."
         }
         None if of_names => {
-            "Look up each name once and keep the answer, omit the lookup where the address is enough, or run a \
-             caching name server on this machine."
+            "Look up each name once and keep the answer, omit the lookup if the address is enough, or run a caching \
+             name server on this machine."
         }
         Some(_) => {
-            "Find out why there is no answer. Ask a server that answers first, or several at once, and shorten the \
-             time limit."
+            "Find out why there is no answer. Put a server that does answer first, or try several at once, and \
+             shorten the timeout."
         }
         None => {
             "Request more at a time, keep several requests in flight, reuse connections, or keep the answers."
@@ -136,7 +133,7 @@ pub(crate) fn network(analysis: &Analysis<'_>) -> Option<Claim> {
         Claim::new(FindingId::WaitingForNetwork, analysis, wait, statement)
             .evidence("time asleep", wait, "ns")
             .evidence_if("waits", waits, "calls")
-            .evidence_if("waits that a time limit ended", in_vain, "calls")
+            .evidence_if("waits that timed out", in_vain, "calls")
             .advice(advice)
             .observed()
             .of_waits(analysis, |_, spent| spent == TimeCategory::Network)
@@ -178,7 +175,7 @@ mod tests {
         };
         let (id, statement) = reported(true);
         assert_eq!(id, "waiting-for-network");
-        let end = "; 8 of the waits ended by their time limits, without an answer.";
+        let end = "; 8 of the waits timed out without an answer.";
         assert!(statement.ends_with(end), "{statement}");
         assert_eq!(reported(false).0, "sleeping");
     }

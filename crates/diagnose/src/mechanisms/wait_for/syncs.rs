@@ -129,7 +129,10 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
         time(syncing),
         if_so(total > BESIDE_WORTH_REPORTING * syncing, || {
             let beside = time(total - syncing);
-            format!(", and {} next to them took {beside}", names.join(" and "))
+            format!(
+                ", and {} along with them took {beside}",
+                names.join(" and ")
+            )
         }),
         analysis.percent(total),
     );
@@ -147,7 +150,7 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("sync calls", calls, "calls")
             .evidence("mean", syncing / calls, "ns")
             .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Omit the \
-                 sync where the data can be recreated."),
+                 sync if the data can be recreated."),
     )
 }
 

@@ -97,7 +97,7 @@ impl Tries {
         let call = &self.call;
         match self.failure {
             Failure::Locked => {
-                format!("{tries} to lock {object} (`{call}`), which another one had locked")
+                format!("{tries} to lock {object} (`{call}`), which was already locked")
             }
             Failure::Exists => {
                 format!("{tries} to create {object} (`{call}`), which already existed")
@@ -113,11 +113,11 @@ impl Tries {
         match self.failure {
             Failure::Refused => {
                 "Let the server announce that it is ready (a line on a pipe, or a socket that is created before it \
-                 starts) instead of retrying after a pause, and find out why it is late."
+                 starts), instead of retrying after a pause; find out why it is late."
             }
             Failure::Missing => {
-                "Let its producer announce it, through a pipe or a socket, or watch its folder (`inotify`), and \
-                 find out why it is late."
+                "Let the producer of the file announce it, through a pipe or a socket, or watch its folder \
+                 (`inotify`), and find out why it is late."
             }
             _ => FOR_A_LOCK,
         }
@@ -289,7 +289,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
     let (who, holder) = match tries.pids.len() {
         1 => (
             "A process".to_owned(),
-            "the holder decides how long that takes".to_owned(),
+            "how long that takes depends on the holder".to_owned(),
         ),
         many => (
             format!("{} processes", count(many)),
@@ -306,7 +306,7 @@ pub(crate) fn for_locks(analysis: &Analysis<'_>) -> Option<Claim> {
         |row: &OffCpuRow, spent| spent == TimeCategory::Sleeping && tries.is_of(analysis, row.pid);
     Some(
         Claim::new(FindingId::LockContention, analysis, slept, statement)
-            .evidence("tries that were refused", tries.tries, "calls")
+            .evidence("failed tries", tries.tries, "calls")
             .evidence("pauses", tries.pauses, "calls")
             .advice(tries.advice())
             .pid(tries.pids.first().copied())
@@ -360,7 +360,7 @@ mod tests {
         hold_words("tries", &fake.findings()[0]);
         let (id, statement) = first(&mut fake);
         assert_eq!(id, "lock-contention", "{statement}");
-        let words = "slept 60 times between 70 tries to lock `/data/t.db` (`fcntl`), which another one had locked";
+        let words = "slept 60 times between 70 tries to lock `/data/t.db` (`fcntl`), which was already locked";
         assert!(statement.contains(words), "{statement}");
         assert_eq!(fake.ids().len(), 1, "{:?}", fake.ids());
     }

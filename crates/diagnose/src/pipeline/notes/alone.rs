@@ -47,7 +47,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
             "Save {} and measure it with `fathom bench --input FILE`.",
             match typed(record, stage) {
                 Some(line) => format!("its input (`{line} > FILE`)"),
-                None => format!("what {} writes in a FILE", name(record, stage - 1)),
+                None => format!("the output of {} in a FILE", name(record, stage - 1)),
             }
         ),
     })
@@ -93,8 +93,8 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
         return None;
     }
     let text = format!(
-        "Alone, {} read {} of its {}: a file can be skipped, mapped, or asked for its size, but a pipe must be \
-         read. Its time alone says little about its work in the pipeline.",
+        "Alone, {} read {} of its {}: a program can skip parts of a file, map it or ask for its size, but it must \
+         read a pipe. Its time alone says little about its work in the pipeline.",
         name(record, alone.stage),
         format_bytes(read as f64),
         format_bytes(taken as f64),
@@ -106,7 +106,7 @@ fn reads_not(record: &PipeRecord, alone: &AloneRuns) -> Option<PipeNote> {
 fn differs(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let found = Difference::of(record, stage)?;
     let mut text = format!(
-        "Without waiting for its neighbours, {} took {} in the pipeline, alone {}{}: {}.",
+        "Not counting waits for its neighbours, {} took {} in the pipeline, and alone {}{}: {}.",
         name(record, stage),
         time(found.here),
         if stage > 0 { "on the same input " } else { "" },
@@ -178,26 +178,26 @@ impl Difference {
         let slower_here = self.here > self.alone;
         match self.cause {
             Cause::NoCpu(seconds) => format!(
-                "in the pipeline it was waiting for a CPU for {}; there are too few CPUs for the stages and the \
-                 other programs here",
+                "in the pipeline it waited {} for a CPU; the machine has too few CPUs for the stages and the other \
+                 programs",
                 time(seconds)
             ),
             Cause::Waits if slower_here => {
-                "in the pipeline it has other waits that it does not have alone, such as those in poll, select \
-                 or epoll for a neighbour"
+                "in the pipeline it waits in ways that it does not alone, such as in poll, select or epoll for a \
+                 neighbour"
                     .to_owned()
             }
-            Cause::Waits => "alone it has other waits that it does not have in the pipeline".to_owned(),
+            Cause::Waits => "alone it waits in ways that it does not in the pipeline".to_owned(),
             Cause::Work if stage == 0 && slower_here => {
-                "likely because it shares CPUs and caches with the other stages".to_owned()
+                "probably because it shares CPUs and caches with the other stages".to_owned()
             }
-            Cause::Work if stage == 0 => "the reason is not known".to_owned(),
+            Cause::Work if stage == 0 => "the reason is unknown".to_owned(),
             Cause::Work if slower_here => {
-                "likely it works differently on a file than on a pipe, or the stages that share its CPUs and caches \
-                 slow it down"
+                "it probably works differently on a file than on a pipe, or the stages that share its CPUs and \
+                 caches slow it down"
                     .to_owned()
             }
-            Cause::Work => "likely it works differently on a file than on a pipe".to_owned(),
+            Cause::Work => "it probably works differently on a file than on a pipe".to_owned(),
         }
     }
 }

@@ -42,7 +42,7 @@ fn itself(record: &PipeRecord, delayed: &DelayedRounds, stage: usize, delay: u64
     let before = record.summary.stages[stage].wall.value;
     let after = delayed.summary.stages[stage].wall.value;
     let start = format!(
-        "Started {} late, {}'s wall time is {} instead of {}",
+        "Started {} late, {} has a wall time of {} instead of {}",
         time(delay as f64 / 1e9),
         name(record, stage),
         time(after),
@@ -58,7 +58,7 @@ fn itself(record: &PipeRecord, delayed: &DelayedRounds, stage: usize, delay: u64
         return format!("{start}: no stage before it makes it wait.");
     }
     format!(
-        "{start}: {} had its head start, and its output was waiting in the pipe. {} itself is no faster.",
+        "{start}: {} had a head start, and its output was waiting in the pipe. {} itself is no faster.",
         name(record, stage - 1),
         name(record, stage),
     )
@@ -75,8 +75,8 @@ fn writer(record: &PipeRecord, delayed: &DelayedRounds, stage: usize) -> String 
     let who = name(record, writer);
     match written {
         Some(bytes) if bytes <= holds => format!(
-            "The pipe holds {holds_text}: all {} that {who} wrote fit into it, so it did not have to wait \
-             ({} instead of {} to its end).",
+            "The pipe holds {holds_text}: all {} that {who} wrote fit into it, so it did not have to wait (it ended \
+             after {} instead of {}).",
             format_bytes(bytes as f64),
             time(after),
             time(before),
@@ -116,7 +116,7 @@ fn pipeline(record: &PipeRecord, delayed: &DelayedRounds) -> String {
     }
     if change < latest * (1.0 - SAME) {
         return format!(
-            "{start}: of the {} only {} are lost; for the rest the stage would have waited anyway.",
+            "{start}: of the delay of delay of {}, only {} is lost; the stage would have waited for the rest anyway.",
             time(latest),
             time(change)
         );

@@ -44,8 +44,9 @@ pub(super) fn holds_back(record: &PipeRecord, stage: usize) -> Option<PipeNote> 
     }
     let change = change(record.stages.get(stage)?)?;
     let text = format!(
-        "{} holds back its output until its input ends: in the observed round its first byte came in after {}, its \
-         first went out after {}, all {} at the end. {} had no input until then, and took {} more. {change}",
+        "{} holds back its output until its input ends: in the observed round, its first byte of input came after \
+         {}, its first byte of output after {}, and all {} were written at the end. {} had no input until then, and \
+         then took another {}. {change}",
         name(record, stage),
         time(first_in as f64 / 1e9),
         time(first_out as f64 / 1e9),

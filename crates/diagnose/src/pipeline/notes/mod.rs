@@ -18,7 +18,7 @@ const ALIKE: f64 = 0.1;
 pub fn notes(record: &PipeRecord) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if record.stop == StopReason::Interrupted {
-        let message = "Interrupted: these are the rounds that were finished.";
+        let message = "Interrupted: only the finished rounds are included.";
         all.push(say("partial", None, message.to_owned()));
     }
     all.extend((0..record.stages.len()).filter_map(|stage| holds::holds_back(record, stage)));
@@ -80,7 +80,7 @@ fn misleads(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
             continue;
         }
         let mut text = format!(
-            "{}'s wall time is {}, of which {} is waiting for {}{what}.",
+            "{}'s wall time is {}, of which it spent {} waiting for {}{what}.",
             name(record, stage),
             time(summary.wall.value),
             part(record, run, share, summary.wall.value),
@@ -128,9 +128,9 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
         });
     let (stage, before, _) = waits.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let text = format!(
-        "All stages of a pipeline start at once, so {}'s clock runs while no data has arrived yet: in the observed \
-         round its first byte came after {}. A slower start of {} would hide that wait, and look like a faster \
-         program: see --delay {}={}ms.",
+        "All stages of a pipeline start at once, so {}'s clock runs before any data arrives: in the observed round \
+         its first byte came after {}. If {} started later, that wait would be hidden, and it would look like a \
+         faster program: see --delay {}={}ms.",
         name(record, stage),
         time(before as f64 / 1e9),
         name(record, stage),
@@ -147,8 +147,8 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     let mut all = Vec::new();
     if summary.sigpipes > 0 && stage + 1 < record.stages.len() {
         let text = format!(
-            "{} was ended by SIGPIPE in {} of {}: it wrote after {} had closed its input. A pipeline that ends \
-             early works like this; it is not a failure.",
+            "{} was ended by SIGPIPE in {} of {}: it wrote after {} had closed its input. This is normal in a \
+             pipeline that ends early; it is not a failure.",
             name(record, stage),
             summary.sigpipes,
             counted(rounds as u64, "round", "rounds"),
@@ -158,7 +158,7 @@ fn ended(record: &PipeRecord, stage: usize) -> Vec<PipeNote> {
     }
     if summary.failures > 0 {
         let text = format!(
-            "{} failed in {} of {}; its time may be that of a program that does not do its work.",
+            "{} failed in {} of {}; its times may not include all of its work.",
             name(record, stage),
             summary.failures,
             counted(rounds as u64, "round", "rounds"),
@@ -179,9 +179,9 @@ fn took(record: &PipeRecord, stage: usize) -> Option<PipeNote> {
     let (reader, writer) = (name(record, stage), name(record, stage - 1));
     let written = format_bytes(written as f64);
     let text = match taken {
-        0 => format!("{reader} read nothing of the {written} that {writer} wrote."),
+        0 => format!("{reader} read none of the {written} that {writer} wrote."),
         _ => format!(
-            "{reader} took {} of the {written} that {writer} wrote, and left the rest in the pipe.",
+            "{reader} read {} of the {written} that {writer} wrote, and left the rest in the pipe.",
             format_bytes(taken as f64)
         ),
     };
@@ -197,8 +197,8 @@ fn without_cpu(record: &PipeRecord) -> Option<PipeNote> {
     });
     let (stage, share) = waits.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let text = format!(
-        "In the observed round {} was waiting for a CPU for {} of its time: {} were too few for the stages and the \
-         other programs here. The model ignores such waits.",
+        "In the observed round, {} waited for a CPU for {} of its time: {} were too few for the stages and the \
+         other programs on this machine. The model ignores such waits.",
         name(record, stage),
         share_text(share),
         counted(record.environment.cpus as u64, "CPU", "CPUs"),

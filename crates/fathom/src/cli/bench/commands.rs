@@ -62,7 +62,7 @@ fn given_parameters(arguments: &Arguments) -> Result<Vec<Parameter>, Failure> {
     let scans = arguments.parameter_scan.chunks(3);
     let steps = &arguments.parameter_step_size;
     if steps.len() > scans.len() {
-        return usage("-D is the step of a -P scan, but there is no such scan");
+        return usage("-D sets the step of a -P scan, but -P is not given");
     }
     let mut all = Vec::new();
     for (index, scan) in scans.enumerate() {
@@ -109,7 +109,7 @@ fn check_parameters_are_used(arguments: &Arguments) -> Result<(), Failure> {
         let place = format!("{{{}}}", parameter.name);
         if !texts.iter().any(|text| text.contains(&place)) {
             return usage(format!(
-                "the parameter {0} is never used: write {{{0}}} where its value belongs",
+                "the parameter {0} is never used: write {{{0}}} where its value goes",
                 parameter.name
             ));
         }

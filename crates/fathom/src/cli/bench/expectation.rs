@@ -26,7 +26,7 @@ pub(super) fn read(given: &str) -> Result<Expectation, Failure> {
     };
     File::open(given).and_then(|mut file| io::copy(&mut file, &mut counter)).map_err(|error| {
         Failure::Usage(format!(
-            "--expect-stdout: {given} is neither a SHA-256 of 64 digits nor a file that can be read: {error}"
+            "--expect-stdout: {given} is neither a SHA-256 hash (64 hexadecimal digits) nor a readable file: {error}"
         ))
     })?;
     Ok(Expectation {

@@ -160,7 +160,7 @@ fn too_few(arguments: &Arguments, plan: &BenchPlan) -> Option<String> {
     let (asked, fewest) = plan.too_few_rounds()?;
     let option = if arguments.runs.is_some() { "-r" } else { "-M" };
     (arguments.style != Style::None).then(|| {
-        format!("warning: {option} {asked}: too few rounds for a verdict ({asked} of {fewest})")
+        format!("warning: {option} {asked}: too few rounds for a verdict ({asked}, but at least {fewest} are needed)")
     })
 }
 
@@ -172,7 +172,7 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let chosen = arguments.time.is_some() || limits.maximum.is_some();
     (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
         format!(
-            "{} commands, measured until decided, at most {} s, at least {} rounds (longer: --time 5m)",
+            "{} commands: measuring until decided, for at most {} s and at least {} rounds (for longer: --time 5m)",
             plan.benchmarks,
             limits.soft.as_secs(),
             limits.minimum

@@ -68,12 +68,12 @@ pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<
             }
             Progress::GivenUp(why) => {
                 say!("error: {title}: {}", escape(why));
-                records.push(Err("its job was given up"));
+                records.push(Err("its job was abandoned"));
                 UNTRUSTED
             }
             _ => {
                 ended.push(title);
-                records.push(Err("its job was ended"));
+                records.push(Err("its job was cancelled"));
                 INTERRUPTED
             }
         };
@@ -82,7 +82,7 @@ pub(super) fn all(group: &Group, progress: &[Progress], prints: bool) -> Result<
     match &ended[..] {
         [] => {}
         [title] => say!("{title} was ended"),
-        [title, more @ ..] => say!("{title} and {} more were ended", more.len()),
+        [title, more @ ..] => say!("{title} and {} more were cancelled", more.len()),
     }
     let records = match &mut suite {
         Some(arguments) => judged(group, arguments, records, prints, &mut gravest)?,
@@ -217,11 +217,11 @@ fn one(group: &Group, attempt: &Attempt, prints: bool) -> Result<Option<String>,
     let mut waits = false;
     let saved = fleet::save(attempt, &location, |why| {
         if !std::mem::replace(&mut waits, true) {
-            say!("the store doesn't answer; trying again: {}", escape(why));
+            say!("the store is not responding; trying again: {}", escape(why));
         }
     });
     let saved = saved.inspect_err(|_| {
-        say!("the job's folder keeps its record: fathom jobs collects it");
+        say!("the record is still in the job's folder; `fathom jobs` collects it");
     })?;
     if let Some(saved) = saved.filter(|saved| saved.new > 0) {
         let count = fathom_model::quantity::counted(saved.new as u64, "record", "records");

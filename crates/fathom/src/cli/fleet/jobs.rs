@@ -72,7 +72,7 @@ fn listed(all: &Path, json: Option<&Path>) -> Result<i32, Failure> {
     let (mut gravest, mut jobs) = (0, Vec::new());
     for (name, group) in fathom_fleet::groups(all).map_err(ConductError::from)? {
         let Some(mut group) = group else {
-            say!("{}: another process follows it", escape(&name));
+            say!("{}: another process is following it", escape(&name));
             continue;
         };
         if group.is_collected() {
@@ -188,7 +188,7 @@ fn cancelled(all: &Path, asked: &str) -> Result<i32, Failure> {
     match followed {
         0 => usage(format!("no job {asked:?}; fathom jobs lists them")),
         _ => usage(format!(
-            "no job {asked:?} except jobs that other processes follow: interrupt those processes"
+            "{asked:?} matches only jobs that other processes are following: interrupt those processes"
         )),
     }
 }

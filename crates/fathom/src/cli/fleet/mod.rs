@@ -99,7 +99,7 @@ fn asked(named: &str, remote: &Remote) -> Result<Asked, Failure> {
     for path in [&here, &program] {
         if path.to_str().is_none() {
             let path = path.display();
-            return usage(format!("--on takes paths that are UTF-8; {path} is not"));
+            return usage(format!("--on takes only UTF-8 paths; {path} is not one"));
         }
     }
     let absolute = |path: &PathBuf| match write::is_stdout(path) {

@@ -31,7 +31,7 @@ pub(super) fn run(group: &Path, job: usize, token: u32) -> Result<i32, Failure> 
     let node = node.unwrap_or_default().trim().to_owned();
     let step = Step::begin(group, job, token, &id.unwrap_or_default(), &node);
     let Some(step) = step.map_err(ConductError::from)? else {
-        say!("this job was given up, or already has its result: nothing to do");
+        say!("this job was abandoned or already has its result, so there is nothing to do");
         return Ok(0);
     };
     let checks = step.asked.engine.check;
@@ -70,7 +70,7 @@ fn unfit() -> Result<Option<String>, Failure> {
         .collect();
     Ok(Some(match bad.is_empty() {
         true => format!(
-            "other programs took {:.1} % of a spinning core",
+            "other programs took {:.1} % of a spinning core's time's time",
             report.noise.gaps.lost.percent()
         ),
         false => bad.join("; "),
@@ -113,7 +113,7 @@ fn measured(step: &Step) -> Result<i32, Failure> {
     match status.code() {
         Some(code) if code != 130 => Ok(code),
         _ => Err(Failure::Failed(format!(
-            "the measurement was ended: {}",
+            "the measurement was cut short: {}",
             escape(&status.to_string())
         ))),
     }

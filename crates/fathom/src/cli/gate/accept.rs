@@ -45,7 +45,7 @@ pub(super) fn accept(accept: &Accept) -> Result<i32, Failure> {
         None => String::new(),
     };
     let instead = if known {
-        ", instead of the previous one"
+        ", replacing the previous one"
     } else {
         ""
     };

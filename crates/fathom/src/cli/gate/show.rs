@@ -90,17 +90,17 @@ fn read(path: &Path) -> Result<GateRecord, Failure> {
         .map_err(|error| refuse(error.to_string()))?;
     if text.len() as u64 > LARGEST {
         return Err(refuse(
-            "it is longer than 16 MiB, so it is not a record of a gate".to_owned(),
+            "it is larger than 16 MiB, so it can't be a gate record".to_owned(),
         ));
     }
     let record: GateRecord = serde_json::from_slice(&text).map_err(|error| {
         refuse(format!(
-            "it is not a record of `fathom gate --json`: {error}"
+            "it is not a record written by `fathom gate --json`: {error}"
         ))
     })?;
     if record.kind != "gate" {
         return Err(refuse(format!(
-            "it is a record of {:?}, not of a gate",
+            "it is a record of {:?}, not of `fathom gate`",
             record.kind
         )));
     }

@@ -30,7 +30,7 @@ pub(super) fn gate(
         time: Some(arguments.time),
         deadline: None,
     };
-    screen::redraw(screen::can_draw(), "the suite is measured ...");
+    screen::redraw(screen::can_draw(), "measuring the suite ...");
     let end = session::run(experiment, &options, &mut |_| {});
     screen::redraw(screen::can_draw(), "");
     let end = end.map_err(|error| Failure::Usage(error.to_string()))?;
@@ -46,7 +46,7 @@ pub(super) fn gate(
     }
     let Some(saved) = saver.last().map(str::to_owned) else {
         return usage(format!(
-            "{}; the suite can be compared with {}, but only if the new run is saved, too: --save",
+            "{}; the suite can be compared with {}, but only if the new run is also saved: add --save",
             alone.why, alone.last.called
         ));
     };
@@ -59,8 +59,8 @@ pub(super) fn gate(
     record.notes.insert(
         0,
         format!(
-            "{}. So the suite was measured now and compared with {}: separate measurements differ more than those of the \
-             same rounds. Once fathom.toml is in base, both are measured together.",
+            "{}. So the suite was measured now and compared with {}; separate measurements differ more than those \
+             made in the same rounds. Once fathom.toml is in base, both are measured together.",
             alone.why, alone.last.called
         ),
     );

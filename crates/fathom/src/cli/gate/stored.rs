@@ -150,10 +150,10 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         let share = format!("{:.0} %", 100.0 * one.drift.share);
         why.push(match one.drift.source {
             _ if one.base.is_of_failures() || one.head.is_of_failures() => {
-                "requests failed: the speed of errors decides nothing".to_owned()
+                "requests failed, and how quickly errors are returned decides nothing".to_owned()
             }
             _ if one.higher_is_better.is_none() => {
-                "it is not known whether higher is better".to_owned()
+                "it is unclear whether higher or lower values are better".to_owned()
             }
             DriftSource::Assumed => format!(
                 "with so few earlier measurements, a difference of {share} between separate ones is not significant"

@@ -203,8 +203,8 @@ impl Ends {
         let head_id = repository.resolve(head_name)?;
         if arguments.head.is_some() && base_id == head_id {
             return Err(usage_error(format!(
-                "{head_name} is the revision where it left {base_name}, so there is nothing to judge; choose \
-                 another --head or --base"
+                "{head_name} is the revision where it branched off from {base_name}, so there is nothing to judge; \
+                 choose another --head or --base"
             )));
         }
         Ok(Ends {
@@ -285,7 +285,7 @@ fn paired(
     }
     if targets.is_empty() {
         let why = left_out.first().map_or_else(
-            || "no [[measure]] of fathom.toml says how = \"bench\"".to_owned(),
+            || "no [[measure]] in fathom.toml has how = \"bench\"".to_owned(),
             |one| format!("{}: {}", one.name, one.reason),
         );
         return Err(ConductError::Failed(format!("nothing can be compared: {why}")).into());

@@ -124,7 +124,7 @@ fn measure(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let text = fathom_report::machine_terminal(&record.results, shown, &screen::of_stdout(false));
     finish(arguments, saver, &record, text, &page, record.complete)?;
     if !record.complete {
-        say!("interrupted: finished figures are shown; the others are missing");
+        say!("interrupted: only the figures measured so far are shown");
         return Ok(INTERRUPTED);
     }
     Ok(0)
@@ -138,12 +138,12 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
     let draws = screen::can_draw();
     screen::redraw(
         draws,
-        "checking the machine, then a program against itself …",
+        "checking the machine, then comparing a program with itself …",
     );
     let Checked { record, failure } = fathom_conduct::check(&plan);
     screen::redraw(draws, "");
     if let Some(failure) = failure {
-        say!("warning: a program could not be run against itself: {failure}");
+        say!("warning: a program could not be compared with itself: {failure}");
     }
     finish(
         arguments,
@@ -157,7 +157,7 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
         record.complete,
     )?;
     if !record.complete {
-        say!("interrupted: no program was run against itself long enough");
+        say!("interrupted: no program was compared with itself for long enough");
         return Ok(INTERRUPTED);
     }
     Ok(i32::from(record.report.fitness == Fitness::Unfit))
@@ -167,7 +167,7 @@ fn check(arguments: &Arguments, saver: Saver) -> Result<i32, Failure> {
 pub(super) fn own_work() -> Result<CommandLine, Failure> {
     let own = std::env::current_exe().map_err(|error| {
         Failure::Untrusted(format!(
-            "the program can't find its own file to run it: {error}"
+            "can't find this program's own executable, so can't run it: {error}"
         ))
     })?;
     let turns = fathom_machine::work_turns(WORK);

@@ -19,7 +19,7 @@ pub(super) fn fix() -> Result<i32, Failure> {
     let planned = tune::plan(Path::new("/"));
     if planned.is_empty() {
         let earlier = match Path::new(STATE).exists() {
-            true => "; an earlier --fix changed it, and --restore puts it back",
+            true => "; an earlier --fix changed some of them, and --restore puts them back",
             false => "",
         };
         let text = format!(
@@ -55,13 +55,13 @@ pub(super) fn restore() -> Result<i32, Failure> {
     let is_there = Path::new(STATE).try_exists();
     let is_there = is_there.map_err(|error| {
         Failure::Usage(format!(
-            "can't check whether there is something to restore: {STATE}: {error}; run it as root"
+            "can't check whether there is something to restore: {STATE}: {error}; run this as root"
         ))
     })?;
     if !is_there {
         let text = format!(
-            "nothing to restore: --fix keeps its changes in {STATE}, which does not exist: nothing was changed, or \
-             everything was already restored\n"
+            "nothing to restore: {STATE}, where --fix keeps the previous settings, does not exist; either nothing \
+             was changed, or everything has been restored\n"
         );
         write::print(&text)?;
         return Ok(0);

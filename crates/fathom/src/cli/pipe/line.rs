@@ -24,7 +24,8 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
                     Some('|') => return Err(needs_shell("||", text)),
                     Some('&') => {
                         return Err(format!(
-                            "`|&` in {text:?} joins standard error to the pipe, which needs a shell: write the stage as sh -c 'COMMAND 2>&1'"
+                            "`|&` in {text:?} adds standard error to the pipe, which needs a shell: write the stage \
+                             as sh -c 'COMMAND 2>&1'"
                         ));
                     }
                     _ => {}
@@ -47,7 +48,7 @@ pub(super) fn split(text: &str) -> Result<Vec<String>, String> {
     match stages.iter().position(String::is_empty) {
         Some(_) if stages.len() == 1 => Err("the pipeline is empty; write 'A | B'".to_string()),
         Some(at) => Err(format!(
-            "stage {} of {text:?} is empty; write 'A | B | C' with a command in each place",
+            "stage {} of {text:?} is empty; write 'A | B | C', with a command in each place",
             at + 1
         )),
         None => Ok(stages),

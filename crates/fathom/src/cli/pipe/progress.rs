@@ -34,7 +34,7 @@ impl Progress {
         let what = match kind {
             Kind::First => "a warm-up run".to_string(),
             Kind::Live => format!("round {}: the pipeline", round + 1),
-            Kind::Delayed => format!("round {}: the pipeline with a late stage", round + 1),
+            Kind::Delayed => format!("round {}: the pipeline with a delayed stage", round + 1),
             Kind::Alone(stage) => format!("round {}: {} alone", round + 1, self.names[stage]),
         };
         self.line.say(&what);

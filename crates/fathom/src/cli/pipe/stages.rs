@@ -51,7 +51,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let text_of = |word: &OsString| {
         word.to_str().map(str::to_string).ok_or_else(|| {
             Failure::Usage(format!(
-                "the stage {:?} isn't UTF-8; write it into a script",
+                "the stage {:?} isn't UTF-8; put it in a script",
                 word.to_string_lossy()
             ))
         })
@@ -71,7 +71,7 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
         (stages, []) => stages.iter().map(text_of).collect::<Result<_, _>>()?,
         (_, _) => {
             return usage(
-                "give the stages either each in quotes, or all as 'A | B' after --, not both",
+                "give each stage in quotes, or the whole pipeline as 'A | B' after --, not both",
             );
         }
     };
@@ -81,11 +81,11 @@ fn texts(arguments: &Arguments) -> Result<Vec<String>, Failure> {
             shell_words::quote(only)
         )),
         [only] => usage(format!(
-            "a pipeline has at least two stages; for one command use: fathom why {}",
+            "a pipeline has at least two stages; for one command, use: fathom why {}",
             shell_words::quote(only)
         )),
         many if many.len() > MOST_STAGES => usage(format!(
-            "{} stages are more than {MOST_STAGES}, the most that can be run; combine some with sh -c 'A | B'",
+            "{} stages are too many: at most {MOST_STAGES} can be run; combine some with sh -c 'A | B'",
             many.len()
         )),
         _ => Ok(texts),

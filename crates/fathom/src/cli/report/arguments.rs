@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::options::ReadStore;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom report --html report.html        everything in the store, on one page

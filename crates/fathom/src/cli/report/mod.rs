@@ -11,7 +11,7 @@ use fathom_report::{self as pages};
 use crate::cli::failure::{Failure, usage};
 use crate::cli::write;
 
-/// Reads and writes. Returns the exit code.
+/// Reads the measurements and writes the page or the site. Returns the exit code.
 ///
 /// # Errors
 /// If there is nothing to read, or a file or folder can't be written.
@@ -47,7 +47,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(0)
 }
 
-/// Writes the files that differ; returns the number of all files, and of those that differed.
+/// Writes the pages whose file has different content. Returns the number of pages and how many of them were
+/// written.
 fn site(folder: &Path, pages: &[(String, String)]) -> Result<(usize, usize), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::Write {
         path: folder.to_path_buf(),

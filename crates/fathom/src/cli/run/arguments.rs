@@ -9,7 +9,7 @@ use crate::cli::fleet::OnOptions;
 use crate::cli::quantities;
 use crate::cli::saving::SaveOptions;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom run experiments/head-start
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub quick: bool,
 
-    /// Only these measures, subjects and claims; * and ? match characters
+    /// Select only these measures, subjects and claims; * and ? match characters
     #[arg(long, value_name = "ID", num_args = 1..)]
     pub only: Vec<String>,
 

@@ -1,5 +1,5 @@
-//! `fathom run --list`: prints the catalogue and what can run here. Experiments are not run; with `--check`,
-//! only the checks of their tools are.
+//! `fathom run --list`: prints the catalogue and what can run here. Experiments are not run; `--check` runs
+//! only the checks of their tools.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use super::{Arguments, catalogue_files, name_of, read, work_of};
 use crate::cli::failure::Failure;
 use crate::cli::{screen, write};
 
-/// The command that precedes the folder of a catalogue in hints.
+/// The command that hints show before the folder of a catalogue.
 const HOW: &str = "fathom run --list";
 
 /// Prints the list. Returns the exit code.
@@ -78,7 +78,8 @@ fn tools(
         folders: &folders,
         quick: arguments.quick,
     };
-    // A list leaves nothing behind in the catalogue: the output of the checks goes elsewhere.
+    // Listing must leave nothing behind in the catalogue, so the output of the checks goes to a temporary
+    // folder.
     let logs = std::env::temp_dir().join(format!("fathom-list-{}", std::process::id()));
     let tools = at_a_glance(&scope, arguments.check.then_some(logs.as_path()), known);
     if arguments.check {

@@ -1,4 +1,4 @@
-//! `fathom run`: an experiment file, or a catalogue of them.
+//! `fathom run`: runs an experiment file, or a catalogue of them.
 
 mod arguments;
 mod listing;
@@ -23,10 +23,10 @@ use progress::Line;
 use crate::cli::failure::{COMMAND_FAILED, Failure, UNTRUSTED, usage};
 use crate::cli::{last_run, screen, write};
 
-/// Exit code when a claim that is a budget doesn't hold.
+/// Exit code if a budget claim doesn't hold.
 const BUDGET_FAILED: i32 = 1;
-/// The quick set of a whole catalogue must fit into 10 minutes, builds included. Finding tools and writing
-/// records come on top.
+/// Time limit for the quick set of a whole catalogue, builds included. Together with finding tools and
+/// writing records, the set must fit into 10 minutes.
 const QUICK_SET: Duration = Duration::from_secs(8 * 60);
 /// Time that an experiment may spend on builds beyond its share: the Go and Rust programs of
 /// `startup-showdown` take about 10 s on a busy machine.
@@ -34,10 +34,10 @@ const FOR_BUILDS: Duration = Duration::from_secs(15);
 /// Exit code after Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Runs, plans or lists. Returns the exit code.
+/// Runs experiments, or prints their plan or the list. Returns the exit code.
 ///
 /// # Errors
-/// Files that can't be used, conflicting arguments, or results that can't be written.
+/// If a file can't be used, arguments conflict, or results can't be written.
 pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     let reports = [&arguments.json, &arguments.html, &arguments.export_markdown];
     write::check(&reports)?;
@@ -103,18 +103,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
     Ok(code)
 }
 
-/// Returns the experiments that `--on` may spread; they are independent of each other. Within a job, returns
-/// the job's own experiment, in a folder of the job's node.
+/// Returns the experiments that `--on` can distribute; they are independent of each other. Within a job,
+/// selects only that job's experiment, with a work folder for the job's node, and returns an empty list.
 ///
 /// # Errors
-/// A catalogue that can't be read.
+/// If the catalogue can't be read.
 pub(super) fn parts(arguments: &mut Arguments) -> Result<Vec<String>, Failure> {
     if let Some(attempt) = fathom_fleet::attempt() {
         if let Some(part) = &attempt.part.part {
             arguments.experiments = vec![part.into()];
             arguments.all = false;
         }
-        // Jobs for other experiments and other kinds of machine have the same --work.
+        // Jobs for other experiments and other kinds of machine are given the same `--work`, so each uses a
+        // subfolder.
         let own = arguments.work.take().map(|work| {
             let part = attempt
                 .part
@@ -167,8 +168,8 @@ fn catalogue_files(folder: &Path, how: &str) -> Result<Vec<PathBuf>, Failure> {
         // The catalogue comes with the sources; `cargo install` installs only the program.
         let way_out = match error.kind() {
             std::io::ErrorKind::NotFound => format!(
-                "\nthe catalogue is the folder `experiments` of Fathom's sources; name it: \
-                 {how} PATH/TO/fathom/experiments"
+                "\nthe catalogue is the folder `experiments` in Fathom's source; give its path: {how} \
+                 PATH/TO/fathom/experiments"
             ),
             _ => String::new(),
         };
@@ -217,7 +218,7 @@ fn work_of(arguments: &Arguments, experiment: &Experiment) -> PathBuf {
     }
 }
 
-/// Two experiments must not share a folder.
+/// Checks that no two experiments share a work folder.
 fn check_work(arguments: &Arguments, experiments: &[Experiment]) -> Result<(), Failure> {
     let mut taken = std::collections::BTreeSet::new();
     for experiment in experiments {
@@ -307,7 +308,7 @@ impl Limits {
     }
 }
 
-/// Runs one experiment in this folder; `name` is shown while it runs.
+/// Runs one experiment in the folder `work`; `name` is shown while it runs.
 fn measured(
     arguments: &Arguments,
     experiment: &Experiment,

@@ -24,12 +24,12 @@ fn read(experiment: &Experiment) -> Result<(PathBuf, String), Failure> {
 
 fn refused(path: &std::path::Path, error: &report::FiguresError) -> Failure {
     Failure::Usage(format!(
-        "{} can't be updated with figures: {error}",
+        "can't update the figures in {}: {error}",
         path.display()
     ))
 }
 
-/// Reports before measuring if a page has no place for figures.
+/// Checks, before anything is measured, that each page has a place for the figures.
 ///
 /// # Errors
 /// [`Failure::Usage`] naming the page.
@@ -58,7 +58,8 @@ pub(super) fn check_of_machine(experiment: &Experiment) -> Result<Option<String>
     Ok(Some(sentence))
 }
 
-/// Writes the figures into the page, which was checked before, and the picture and the tables next to it.
+/// Writes the figures into the page, which has already been checked, and the picture and the tables next to
+/// it.
 ///
 /// # Errors
 /// If the page has changed in the meantime, or a file can't be written.

@@ -1,4 +1,4 @@
-//! `fathom run --revisions`: today's suite over past commits.
+//! `fathom run --revisions`: measures past commits with today's suite.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,11 +17,11 @@ use crate::cli::out::say;
 use crate::cli::versions::{here, range_of};
 use crate::cli::write;
 
-/// Measures each revision in its own files and saves it under its revision. A revision that can't be built or
-/// measured is reported and skipped. Returns the exit code.
+/// Measures each revision in a worktree of its own and saves the result under that revision. A revision that
+/// can't be built or measured is reported and skipped. Returns the exit code.
 ///
 /// # Errors
-/// No suite in a repository, no such range, or no revision that can be measured.
+/// If the repository has no suite, the range doesn't exist, or no revision can be measured.
 pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     let here = here()?;
     let repository = Repository::of(&here)?;
@@ -82,11 +82,11 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     past.cache.make_room();
     let of = revisions.len();
     if count == 0 {
-        say!("none of {of} revisions could be measured");
+        say!("none of the the {of} revisions could be measured");
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
-        Some(_) => "; in the order of their commits: fathom history",
+        Some(_) => "; fathom history shows them in commit order",
         None => "",
     };
     write::print(&format!("{count} of {of} revisions measured{next}\n"))?;
@@ -137,7 +137,7 @@ impl Past<'_> {
             twin: false,
         };
         let mut waits = || say!("another Fathom is checking out {name}, waiting ...");
-        // Held until it is measured, so that no other process removes its files.
+        // Hold the worktree until it has been measured, so no other process removes its files.
         let worktree = match self.cache.prepare(&wanted, &mut waits)? {
             Prepared::Built(worktree) => worktree,
             Prepared::Failed(error) => return Ok(Ended::LeftOut(error)),
@@ -146,7 +146,7 @@ impl Past<'_> {
             path: worktree.folder.join(self.within),
             ..self.experiment.clone()
         };
-        // Kept separate from what a gate builds there.
+        // Kept separate from the builds that `fathom gate` makes there.
         let work = worktree.folder.join(".fathom/run").join(&self.name);
         let mut end = measured(self.arguments, &at, name, work, limits, None)?;
         if end.interrupted {

@@ -16,7 +16,7 @@ use fathom_conduct::serve::{Limit, Ramp};
 const ASKED: &str = "Requests, and what counts as a good answer";
 const STARTED: &str = "How to start servers";
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom serve -- node server.js {port}
@@ -144,8 +144,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub seed: Seed,
 
-    /// Two WebSocket clients send each other messages through the server, one at a time, with clients that
-    /// sleep and with clients that spin
+    /// Two WebSocket clients send each other messages through the server, one at a time: once with clients
+    /// that sleep, and once with clients that spin
     #[arg(long, conflicts_with_all = ["connections", "rate", "ramp", "poisson", "find_rate", "body", "paths_file", "no_keep_alive", "status", "body_contains"], help_heading = ASKED)]
     pub websocket: bool,
 

@@ -25,7 +25,7 @@ const SWITCHING: u16 = 101;
 /// The default timeout of a launch; a launch that takes longer has failed.
 const LAUNCH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Measures, prints, writes. Returns the exit code.
+/// Measures the servers, and prints and writes the results. Returns the exit code.
 ///
 /// # Errors
 /// Any error that keeps a result from being printed.

@@ -12,7 +12,7 @@ use crate::cli::status_line::StatusLine;
 /// Minimum interval between two drawings of launches: drawing takes CPU time from the next launch.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Draws the line, if allowed.
+/// A status line, drawn only if allowed.
 pub(super) struct Line<'l> {
     plan: &'l ServePlan,
     line: StatusLine,

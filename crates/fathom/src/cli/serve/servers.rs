@@ -26,7 +26,9 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
     }
     let options = &arguments.run_options;
     if !options.prepare.is_empty() {
-        return usage("serve has no --prepare: start everything that the server needs beforehand");
+        return usage(
+            "serve has no --prepare: start everything that the server needs before you run it",
+        );
     }
     let sources = arguments
         .given
@@ -91,7 +93,7 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         paths = lines.map(str::to_string).collect();
         if paths.is_empty() {
-            return usage(format!("{} has no path in it", file.display()));
+            return usage(format!("{} contains no paths", file.display()));
         }
     }
     if paths.is_empty() {
@@ -100,7 +102,7 @@ pub(super) fn requests(arguments: &Arguments) -> Result<RequestPlan, Failure> {
     let mut headers = Vec::new();
     for (number, line) in (1..).zip(&arguments.headers) {
         let Some((name, value)) = line.split_once(':') else {
-            // The whole text may be a secret.
+            // Don't show the text: all of it may be a secret.
             return usage(format!(
                 "-H number {number} is not a header; write 'Name: value'"
             ));

@@ -20,7 +20,7 @@ pub(crate) struct Status(pub Vec<u16>);
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(pub Vec<Limit>);
 
-/// An address doesn't have enough ports for more connections.
+/// Maximum number of connections. A single address doesn't have enough ports for more.
 const MOST_CONNECTIONS: u32 = 28_000;
 
 fn parts(text: &str) -> impl Iterator<Item = &str> {
@@ -30,14 +30,13 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 /// Parses `1,16,64`; 0 means no connections.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn connections(text: &str) -> Result<Connections, String> {
     let all: Result<Vec<u32>, String> = parts(text).map(quantities::whole).collect();
-    let mut all =
-        all.map_err(|_| "write numbers of connections such as 64, or 1,16,64".to_string())?;
+    let mut all = all.map_err(|_| "write connection counts such as 64, or 1,16,64".to_string())?;
     if let Some(many) = all.iter().find(|number| **number > MOST_CONNECTIONS) {
         return Err(format!(
-            "{many} connections are more than an address has ports: at most {MOST_CONNECTIONS}"
+            "{many} connections need more ports than one address has: give at most {MOST_CONNECTIONS}"
         ));
     }
     all.retain(|number| *number > 0);
@@ -48,7 +47,7 @@ pub(super) fn connections(text: &str) -> Result<Connections, String> {
 /// Parses the number of threads of the generator.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn threads(text: &str) -> Result<u32, String> {
     let threads: u32 = quantities::whole(text)?;
     let cpus = fathom_trace::allowed_cpus().len() as u32;
@@ -57,7 +56,7 @@ pub(super) fn threads(text: &str) -> Result<u32, String> {
         1 => Ok(1),
         many if many < cpus => Ok(many),
         many => Err(format!(
-            "{many} threads with a CPU each leave none of {cpus} for the servers: at most {}",
+            "{many} threads with a CPU each would leave none of the {cpus} CPUs for the servers: give at most {}",
             cpus.saturating_sub(1).max(1)
         )),
     }
@@ -66,31 +65,31 @@ pub(super) fn threads(text: &str) -> Result<u32, String> {
 /// Parses the number of concurrent requests on an HTTP/2 connection.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn streams(text: &str) -> Result<u32, String> {
     let streams: u32 = quantities::whole(text)?;
     match streams {
         1..=1000 => Ok(streams),
-        _ => Err("a connection can have 1 to 1000 requests at a time".to_string()),
+        _ => Err("a connection can carry 1 to 1000 requests at a time".to_string()),
     }
 }
 
 /// Parses the length of a message, which must have room for a number.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn message_bytes(text: &str) -> Result<usize, String> {
     let bytes: u32 = quantities::whole(text)?;
     match bytes {
         9..=1_048_576 => Ok(bytes as usize),
-        _ => Err("a message can have 9 bytes to 1 MiB (1048576)".to_string()),
+        _ => Err("a message can be 9 bytes to 1 MiB (1048576) long".to_string()),
     }
 }
 
 /// Parses `1000` or `500,1000`; 0 means no rates.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn rates(text: &str) -> Result<Rates, String> {
     let wrong = || "write requests per second such as 1000, or 500,1000".to_string();
     let rate = |text: &str| {
@@ -110,7 +109,7 @@ pub(super) fn rates(text: &str) -> Result<Rates, String> {
 /// Parses `100..5000/30s`: from a rate to a higher one, over a duration.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
     const SHORTEST: Duration = Duration::from_secs(3);
     let wrong =
@@ -128,7 +127,7 @@ pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
     };
     if rate.from >= rate.to {
         return Err(format!(
-            "{text:?} does not grow; write the lower rate first"
+            "the rate of {text:?} does not grow; write the lower rate first"
         ));
     }
     let length = quantities::duration(time)?;
@@ -141,7 +140,7 @@ pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
 /// Parses `200` or `200,204`.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn status(text: &str) -> Result<Status, String> {
     let code = |text: &str| {
         let code: Option<u16> = text.parse().ok();
@@ -155,7 +154,7 @@ pub(super) fn status(text: &str) -> Result<Status, String> {
 /// Parses `p99<5ms`: a percentile of the response time.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn response_limit(text: &str) -> Result<Limit, String> {
     let limit = limit(text)?;
     match limit.of {
@@ -169,7 +168,7 @@ pub(super) fn response_limit(text: &str) -> Result<Limit, String> {
 /// Parses `p99=2ms,errors=0`.
 ///
 /// # Errors
-/// A sentence that says what is accepted.
+/// A message that says which values are accepted.
 pub(super) fn budget(text: &str) -> Result<Budget, String> {
     let all: Result<Vec<Limit>, String> = parts(text).map(limit).collect();
     all.map(Budget)

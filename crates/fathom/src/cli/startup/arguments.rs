@@ -11,7 +11,7 @@ use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 use crate::cli::saving::SaveOptions;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom startup ./hello 'python3 hello.py' 'node hello.js'

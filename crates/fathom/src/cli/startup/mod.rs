@@ -16,7 +16,7 @@ use crate::cli::{machine_changed, path_conflicts, rights, screen, write};
 /// Exit code when a budget is exceeded.
 const OVER_BUDGET: i32 = 1;
 
-/// Measures, observes, prints, writes. Returns the exit code.
+/// Measures and observes the programs, and prints and writes the results. Returns the exit code.
 ///
 /// # Errors
 /// Any error that keeps a result from being printed.
@@ -84,7 +84,7 @@ fn exit_code(record: &StartupRecord) -> i32 {
     match &record.budget {
         _ if record.stop == StopReason::Interrupted || interrupt::received().is_some() => 130,
         Some(budget) if !budget.held => OVER_BUDGET,
-        // Failures were to be ignored, but every run failed.
+        // The user asked to ignore failures, but every run failed.
         Some(_) if failed => COMMAND_FAILED,
         _ => {
             let traces = record.traces.iter();

@@ -7,7 +7,7 @@ use super::Arguments;
 use crate::cli::failure::{Failure, usage};
 use crate::cli::target::target;
 
-/// Returns all programs, found and with their files present.
+/// Finds all programs, checks that their files exist, and returns them.
 ///
 /// # Errors
 /// Usage errors, and errors for programs and inputs that don't exist.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom store info
@@ -40,7 +40,7 @@ pub(crate) enum Verb {
     },
     /// List the records with their times, revisions, labels and benchmarks, the newest commit first
     List {
-        /// Only those with this label
+        /// List only the records with this label
         #[arg(long, value_name = "LABEL")]
         label: Option<String>,
     },
@@ -65,7 +65,7 @@ pub(crate) enum Verb {
         #[arg(value_name = "NEW")]
         new: String,
     },
-    /// Remove the individual runs of old records; their figures stay. Only lists them without --yes
+    /// Remove the individual runs of old records; their figures stay. Without --yes, only list the records
     Prune {
         /// Records measured before this: a date, or an age (90d, 12w, 1y)
         #[arg(long, value_name = "DATE|AGE", required_unless_present = "keep")]

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Rename { old, new } => {
             let renamed = open()?.rename(old, new)?;
             format!(
-                "{} of {} now belong to {}; measurements under the old name are added to it",
+                "{} of {} now belong to {}; later measurements under the old name are added to it",
                 counted(renamed as u64, "series", "series"),
                 report::escape(old),
                 report::escape(new)
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Bundle { file, records } => {
             let count = stores::bundle(&mut open()?, &here, records, file)?;
             format!(
-                "{} in {}; to load it elsewhere: fathom store load FILE",
+                "{} in {}; to load the file elsewhere: fathom store load FILE",
                 counted_records(count),
                 report::escape(&file.display().to_string())
             )
@@ -111,7 +111,7 @@ fn tagged(found: &[Head], changed: usize, label: &str, remove: bool) -> String {
 fn loaded(store: &str, loaded: &Loaded) -> String {
     for (old, new) in &loaded.not_renamed {
         say!(
-            "warning: {} is not renamed to {} here: both are benchmarks of one record",
+            "warning: {} was not renamed to {} here: one record contains benchmarks with both names",
             report::escape(old),
             report::escape(new)
         );

@@ -6,7 +6,7 @@ use clap_complete::ArgValueCandidates;
 use crate::cli::completions::benchmarks;
 use crate::cli::options::ReadStore;
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   fathom ui                               opens a browser, if this is a terminal

@@ -1,4 +1,4 @@
-//! `fathom ui`: the store in a browser, live.
+//! `fathom ui`: shows the store live in a browser.
 
 mod arguments;
 

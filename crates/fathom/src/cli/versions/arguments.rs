@@ -15,10 +15,10 @@ use crate::cli::saving::SaveOptions;
 
 const CHOSEN: &str = "Which versions, and how to build them";
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise a version whose first run fails \
-     is omitted")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise, a version whose first run fails \
+     is skipped")))]
 #[command(after_help = "Examples:
   fathom versions v1.0..v2.0 --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom versions v1.0.. --every 10 --build make -- ./tool '{repo}/big.txt'
@@ -40,11 +40,11 @@ pub(crate) struct Arguments {
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<OsString>,
 
-    /// Installed versions instead of revisions, oldest first, separated by commas
+    /// Measure installed versions instead of revisions, oldest first, separated by commas
     #[arg(long, value_name = "VERSIONS", conflicts_with_all = ["range", "build", "every", "rebuild", "cache_size"], help_heading = CHOSEN)]
     pub of: Option<String>,
 
-    /// Every N-th revision instead of tags; at merges, follows the side that was merged into
+    /// Measure every N-th revision instead of tags; at merges, follow the side that was merged into
     #[arg(long, value_name = "N", value_parser = quantities::at_least_one, help_heading = CHOSEN, allow_negative_numbers = true)]
     pub every: Option<u32>,
 
@@ -83,8 +83,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub plan: PlanOption,
 
-    /// One job for each N versions; the last version of a job is the first of the next. Together, the jobs
-    /// have the error rate of a single job
+    /// Make one job for each N versions; the last version of a job is the first of the next. Together, the
+    /// jobs have the error rate of a single job
     #[arg(long, value_name = "N", requires = "on", value_parser = clap::value_parser!(u32).range(2..), help_heading = "On another machine")]
     pub spread: Option<u32>,
 

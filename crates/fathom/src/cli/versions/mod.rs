@@ -20,7 +20,7 @@ use crate::cli::{path_conflicts, screen, suite_name, write};
 
 const EXAMPLE: &str = "fathom versions v1.0..v2.0 --build 'make' -- ./tool FILE";
 
-/// Measures and prints. Returns the exit code.
+/// Measures the versions and prints the results. Returns the exit code.
 ///
 /// # Errors
 /// Any error that keeps a result from being printed.
@@ -107,14 +107,14 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
         let names: Vec<String> = of.split(',').map(|name| name.trim().to_owned()).collect();
         if names.len() < 2 || names.iter().any(String::is_empty) {
             return usage(format!(
-                "--of takes two versions or more, separated by commas, such as 0.1.2,0.8.4, not {of:?}"
+                "--of takes two or more versions, separated by commas, such as 0.1.2,0.8.4, not {of:?}"
             ));
         }
         return Ok(Which::Installed(names));
     }
     let Some(range) = &arguments.range else {
         return usage(format!(
-            "no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed ones"
+            "no range of versions; try: {EXAMPLE}, or --of 1.0,1.1 -- PROGRAM-{{version}} for installed versions"
         ));
     };
     let (from, to) = range_of(range)?;
@@ -130,13 +130,13 @@ fn which(arguments: &Arguments) -> Result<Which, Failure> {
 /// Returns both ends of FROM..TO; TO defaults to HEAD.
 ///
 /// # Errors
-/// The error for a text that is not a range.
+/// If the text is not a range.
 pub(super) fn range_of(range: &str) -> Result<(String, String), Failure> {
     let ends = range.split_once("..");
     let ends = ends.filter(|(from, to)| !from.is_empty() && !to.starts_with('.'));
     let Some((from, to)) = ends else {
         return usage(format!(
-            "{range:?} is not a range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. up to HEAD"
+            "{range:?} is not a range of versions: write FROM..TO, such as v1.0..v2.0, or v1.0.. (up to HEAD)"
         ));
     };
     let to = if to.is_empty() { "HEAD" } else { to };
@@ -163,7 +163,7 @@ pub(super) fn template(
     example: &str,
 ) -> Result<Template, Failure> {
     if words.is_empty() {
-        return usage(format!("no command; it follows --: {example}"));
+        return usage(format!("no command; write it after --: {example}"));
     }
     let source = Source::Words(words.to_vec());
     let command = target::plan(options, None, &source, 0, 1, &Vec::new())?;
@@ -202,6 +202,6 @@ fn varies(template: &Template) -> Result<(), Failure> {
         return Ok(());
     }
     usage(format!(
-        "the command is the same for all versions: write {place} where the version belongs, such as tool-{place}"
+        "the command is the same for all versions: write {place} where the version goes, such as tool-{place}"
     ))
 }

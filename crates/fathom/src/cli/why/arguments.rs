@@ -10,7 +10,8 @@ use crate::cli::options::Failures;
 use crate::cli::quantities;
 use crate::cli::run_options::RunOptions;
 
-/// Options that define how a command is run and timed don't apply to a running process.
+/// Options that can't be combined with `--pid`: they define how a command is run and timed, so they don't
+/// apply to a running process.
 const NOT_WITH_PID: [&str; 17] = [
     "commands",
     "words",
@@ -31,7 +32,7 @@ const NOT_WITH_PID: [&str; 17] = [
     "prove",
 ];
 
-/// See the help texts.
+/// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
 #[command(mut_arg("ignore_failure", |one| one.help("Continue when a timed run fails, and count it: all failures, or only these exit codes. A run that is ended by \
      --timeout is always explained, up to that moment")))]

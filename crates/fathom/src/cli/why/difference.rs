@@ -11,7 +11,7 @@ use crate::cli::{path_conflicts, rights, screen, write};
 /// Times and observes both commands and prints the difference. Returns the exit code.
 ///
 /// # Errors
-/// Any error that keeps it from being printed.
+/// Any error that keeps the difference from being printed.
 pub(super) fn run(arguments: &Arguments, targets: [Target; 2]) -> Result<i32, Failure> {
     only_for_one(arguments)?;
     let plan = DifferencePlan {
@@ -66,8 +66,8 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => usage(format!(
-            "{option} is for one command; with two, why shows the difference: omit it, use -v, --html FILE or \
-             --json FILE, or explain each alone"
+            "{option} applies to one command, but with two, why shows the difference: remove it and use -v, --html \
+             FILE or --json FILE, or explain each command alone"
         )),
         None => Ok(()),
     }

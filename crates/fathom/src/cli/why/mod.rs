@@ -28,7 +28,7 @@ const OBSERVED: Duration = Duration::from_secs(5);
 /// Total time for proving all findings.
 const PROVED: Duration = Duration::from_secs(60);
 
-/// Times, observes, explains and prints. Returns the exit code.
+/// Times and observes the command, and explains and prints the result. Returns the exit code.
 ///
 /// # Errors
 /// Any error that keeps an explanation from being printed.
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: Arguments) -> Result<i32, Failure> {
         return observe(&arguments, pid);
     }
     if arguments.time.is_some() && arguments.prove.is_none() {
-        return usage("--time needs --pid or --prove: the time for a command follows from --runs");
+        return usage("--time needs --pid or --prove: for a command, --runs determines the time");
     }
     let targets = targets(&arguments)?;
     let targets = match <[Target; 2]>::try_from(targets) {
@@ -94,7 +94,7 @@ fn prove(
     Ok(proved?)
 }
 
-/// Observes a running process, explains and prints. Returns the exit code.
+/// Observes a running process, and explains and prints the result. Returns the exit code.
 fn observe(arguments: &Arguments, pid: u32) -> Result<i32, Failure> {
     let plan = AttachPlan {
         pid,
@@ -149,7 +149,7 @@ fn show_event(draws: bool, verbose: bool, event: Event<'_>) {
     screen::redraw(draws, &what);
 }
 
-/// Returns one command, or two.
+/// Returns the commands to explain: one or two.
 fn targets(arguments: &Arguments) -> Result<Vec<Target>, Failure> {
     let given = &arguments.given;
     let sources = given.sources("fathom why -- python3 script.py")?;

@@ -33,11 +33,11 @@ pub(super) fn print() -> Result<i32, Failure> {
 /// Describes a tier in one line.
 fn description(tier: Tier) -> &'static str {
     match tier {
-        Tier::Kernel => "every call counted and timed in the kernel; under 0.5 µs a call",
+        Tier::Kernel => "counts and times every call in the kernel; under 0.5 µs per call",
         Tier::Perf => {
-            "every wait timed by the kernel, its call known by sampling; 1.2 µs a context switch"
+            "times every wait in the kernel, finds its call by sampling; 1.2 µs per switch"
         }
-        Tier::Sample => "threads sampled 1,000 times a second; shares, no counts; costs nothing",
-        Tier::Ptrace => "every call stopped and read, for up to 20,000 calls; 10 to 90 µs a call",
+        Tier::Sample => "samples threads 1,000 times a second; shares, not counts; costs nothing",
+        Tier::Ptrace => "stops and reads every call, up to 20,000 calls; 10 to 90 µs per call",
     }
 }

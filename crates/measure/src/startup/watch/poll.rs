@@ -12,8 +12,8 @@ use crate::launcher::now_ns;
 
 /// After this time, a late timestamp is off by less than a thousandth, so the CPUs are released.
 const WATCH_AT_MOST: Duration = Duration::from_millis(250);
-/// The number of pause instructions between two polls, some 3 µs in total, in which the core's other thread
-/// gets the core.
+/// The number of pause instructions between two polls, some 3 µs in total, during which the core's other
+/// thread has the core to itself.
 const PAUSES: u32 = 64;
 
 /// Polls the pipe during a run.
@@ -72,9 +72,9 @@ fn watch_one_run(shared: &Shared, run: u64) {
     }
 }
 
-/// Lets other runnable threads go first on this CPU. A thread that becomes runnable preempts this one anyway;
-/// but when a third thread releases the CPU, the scheduler may choose the one that has had less time, which
-/// is this one: a starting program then waited for 4 ms, in one of thirty runs.
+/// Lets other runnable threads go first on this CPU. A thread that becomes runnable preempts this one anyway.
+/// But when a third thread releases the CPU, the scheduler may choose the thread that has had less time,
+/// which is this one: a starting program then waited for 4 ms, in one of thirty runs.
 fn give_way() {
     // SAFETY: takes no arguments.
     unsafe { libc::sched_yield() };

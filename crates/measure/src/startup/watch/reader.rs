@@ -35,7 +35,7 @@ pub(super) fn read_when_woken(shared: &Shared, stop: RawFd) {
             reading.note(at, waited_ns);
             shared.taken.store(true, Ordering::SeqCst);
             if shared.empty(&mut reading) {
-                // The thread, woken by an earlier run and delayed by the lock, read this run's bytes: they
+                // An earlier run woke the thread and the lock delayed it, so it read bytes of this run: they
                 // had arrived by this time.
                 reading.note(now_ns(), None);
             }

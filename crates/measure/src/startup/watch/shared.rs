@@ -17,7 +17,7 @@ pub(super) struct Shared {
     pub(super) polled_ns: AtomicU64,
     /// When the pipe was last seen empty, before anything had been read from it.
     pub(super) empty_ns: AtomicU64,
-    /// Set when the reader starts reading: from then on, an empty pipe means nothing.
+    /// Set when the reader starts reading. From then on, an empty pipe doesn't show that no byte has arrived.
     pub(super) taken: AtomicBool,
     pub(super) reading: Mutex<Reading>,
     /// Signals that the reader has recorded its timestamp.
@@ -50,7 +50,7 @@ impl Reading {
     }
 }
 
-/// Returns the value that means 'not seen yet' in this run. No time has this bit set for 292 years.
+/// Returns the value that means 'not seen yet' in this run. It has a bit that no time has set for 292 years.
 pub(super) fn mark(run: u64) -> u64 {
     run | 1 << 63
 }
@@ -63,7 +63,7 @@ pub(super) fn is_mark(stamp: u64) -> bool {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     pub(super) at: u64,
-    /// How long it was ready without a CPU before that; `None` if unknown.
+    /// How long the reader was ready without a CPU before that; `None` if unknown.
     pub(super) waited_ns: Option<u64>,
 }
 

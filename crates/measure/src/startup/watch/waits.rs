@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 
 use fathom_launcher::account::{self, Schedstat};
 
-/// How long and how often the calling thread waited for a CPU (`/proc/thread-self/schedstat`), and how long
-/// it has been on one.
+/// How long and how often the calling thread waited for a CPU (`/proc/thread-self/schedstat`), and its time
+/// on CPUs.
 pub(super) struct OwnWaits(Option<File>);
 
 /// The thread's accounts at one moment.

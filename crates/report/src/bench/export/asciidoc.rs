@@ -24,8 +24,8 @@ fn of_metric(table: &Table) -> String {
     out + "|===\n"
 }
 
-/// Replaces everything that AsciiDoc could treat as markup with character references: bars, formatting marks,
-/// links, attributes, and the pairs that it replaces by typographic characters.
+/// Replaces everything that AsciiDoc could treat as markup (bars, formatting marks, links, attributes, and
+/// the pairs that it turns into typographic characters) with character references.
 fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';

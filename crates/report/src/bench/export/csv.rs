@@ -12,9 +12,9 @@ const COLUMNS: [&str; 8] = [
     "command", "mean", "stddev", "median", "user", "system", "min", "max",
 ];
 
-/// Formats `record` with hyperfine's columns, one line for each benchmark that has runs; times in seconds.
-/// Quoted according to RFC 4180, with a plain line feed at the end of each line as in hyperfine. A command
-/// that a spreadsheet would treat as a formula is marked as text.
+/// Formats `record` with hyperfine's columns, one line for each benchmark that has runs; times are in
+/// seconds. Fields are quoted according to RFC 4180, but lines end with a plain line feed, as in hyperfine. A
+/// command that a spreadsheet would treat as a formula is marked as text.
 pub fn csv(record: &BenchRecord) -> String {
     let subjects = Subject::all(record);
     let parameters: BTreeSet<&str> = subjects

@@ -16,7 +16,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(String, [String; 5])>,
 }
 
-/// Returns a table for each requested metric, or else for that of the verdicts, as on the terminal.
+/// Returns a table for each requested metric, or else for the metric of the verdicts, as on the terminal.
 pub(crate) fn each_metric(
     record: &BenchRecord,
     unit: Option<TimeUnit>,

@@ -14,14 +14,15 @@ use crate::text::wrap;
 /// The maximum number of lines of one command's answer: with a prompt and the command line, ten such calls
 /// remain visible on a screen.
 const LINES_OF_ONE: usize = 8;
-/// The maximum number of lines of a comparison of two, minus one for the announcement on standard error.
+/// The maximum number of lines of a comparison of two commands, minus one for the announcement on standard
+/// error.
 const LINES_OF_TWO: usize = 13;
-/// The number of lines in addition to the rows if more are compared.
+/// The number of lines in addition to the rows if more than two commands are compared.
 const LINES_BESIDE_ROWS: usize = 11;
 /// The number of columns before the text of a note.
 const NOTE_INDENT: usize = 4;
 
-/// Writes the answer within its limit of lines: notes without space are counted, and shown with `-v`.
+/// Writes the answer within its limit of lines. Notes that don't fit are counted, and shown with `-v`.
 pub(super) fn write(
     page: &mut Page,
     record: &BenchRecord,
@@ -85,7 +86,7 @@ pub(crate) fn metrics(record: &BenchRecord) -> Vec<Metric> {
     }
 }
 
-/// Returns the first of them.
+/// Returns the first metric of the figures and the verdicts.
 pub(crate) fn clock(record: &BenchRecord) -> Metric {
     let compared = record.outcome.iter().flat_map(|o| &o.comparisons);
     let compared = compared.map(|comparison| comparison.metric);
@@ -93,8 +94,8 @@ pub(crate) fn clock(record: &BenchRecord) -> Metric {
     asked.chain(compared).next().unwrap_or(Metric::Wall)
 }
 
-/// Writes as many notes as fit into `room` lines, and the number of the others. Notes about what the figures
-/// mean come first and are always shown.
+/// Writes as many notes as fit into `room` lines, and the number of notes that don't fit. Notes about what
+/// the figures mean come first and are always shown.
 fn write_notes(page: &mut Page, notes: &[notes::Note], room: usize) {
     let mut left = room;
     for (index, note) in notes.iter().enumerate() {

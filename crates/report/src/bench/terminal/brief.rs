@@ -25,7 +25,7 @@ pub(super) fn write(
         of_metric(page, record, subjects, metric, options);
     }
     for subject in subjects {
-        // Its time is only that of its failures.
+        // The time of a command that always fails is only that of its failures.
         if let Some(text) = causes::failed(subject) {
             let text = format!("{}: {text}", subject.index + 1);
             page.prose(0, Tone::Bad, &text);
@@ -34,7 +34,7 @@ pub(super) fn write(
     let warnings = record.outcome.as_ref().map_or(0, |o| o.warnings.len());
     if warnings > 0 {
         let warnings = counted(warnings as u64, "warning", "warnings");
-        let text = format!("{warnings}: shown without --brief");
+        let text = format!("{warnings} hidden by --brief");
         page.prose(0, Tone::Notice, &text);
     }
 }

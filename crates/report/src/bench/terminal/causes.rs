@@ -40,19 +40,19 @@ pub(crate) fn where_time_went(subject: &Subject) -> Vec<Fact> {
         format_share(other)
     );
     let first = ("wall time", Tone::Plain, text);
-    let waits = disturbed(&single, "", "; CPU-wait-free time omits them");
+    let waits = disturbed(&single, "", "; CPU-wait-free time excludes them");
     [first].into_iter().chain(waits).collect()
 }
 
-/// Describes the part of the wait that isn't the program's: it had ended, and Fathom had no CPU to notice
-/// that.
+/// Describes the part of the wait that isn't the program's: the program had ended, but Fathom had no CPU to
+/// notice that.
 fn late_notice(runs: &[&Run], wall: f64) -> String {
     let late = total(runs, |run| run.harness_wait_ns.unwrap_or(0)) / wall;
     if late <= CpuWaits::FROM {
         return String::new();
     }
     format!(
-        " (of that {} Fathom itself, to see the end)",
+        " (including {} by Fathom itself, after the program had exited)",
         format_share(late)
     )
 }
@@ -65,7 +65,7 @@ fn several_threads(subject: &Subject) -> Vec<Fact> {
     }
     let busy = total(&subject.runs, |run| run.cpu_ns) / wall;
     let busy = match busy < 0.005 {
-        true => "almost no CPU busy".to_owned(),
+        true => "CPUs almost idle".to_owned(),
         false => format!("{busy:.2} CPUs busy on average"),
     };
     let text = format!("{busy}; several threads or processes, so waits can't be attributed");
@@ -156,7 +156,7 @@ pub(crate) fn left_behind(subject: &Subject) -> Option<Fact> {
         .filter(|run| run.left_behind > 0)
         .count();
     let text = format!(
-        "{} in all outlived the command, in {} of {}, and were ended: their resources are not counted",
+        "{} still running when the command exited, in {} of {}: ended by Fathom, resource use not counted",
         counted(processes, "process", "processes"),
         format_count(runs as f64),
         counted(subject.runs.len() as u64, "run", "runs")

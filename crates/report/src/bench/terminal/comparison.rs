@@ -48,8 +48,8 @@ pub(crate) fn verdict(comparison: &Comparison) -> String {
     }
 }
 
-/// Describes a tail that moved far from the rest: from a tenth on, it affects which command is preferable if
-/// slow runs matter.
+/// Describes a tail that moved far from the rest. A move of a tenth or more affects which command is
+/// preferable if slow runs matter.
 pub(super) fn moved_tail(comparison: &Comparison, subjects: &[Subject]) -> Option<String> {
     const FAR: f64 = 0.1;
     let far = (comparison.shift.p90.ln() - comparison.ratio.value.ln()).abs() >= FAR.ln_1p();
@@ -74,9 +74,9 @@ pub(crate) fn shift(comparison: &Comparison, subjects: &[Subject]) -> Option<Str
     };
     let what = match (changed_at(0.1, shift.p10), changed_at(0.9, shift.p90)) {
         (false, false) => return None,
-        (false, true) => "the slow runs differ by another amount than the rest",
-        (true, false) => "the fast runs differ by another amount than the rest",
-        (true, true) => "not all runs differ by the same amount",
+        (false, true) => "the slow runs show a different change from the rest",
+        (true, false) => "the fast runs show a different change from the rest",
+        (true, true) => "the change is not the same for all runs",
     };
     // The ratio of the medians would be a second figure next to the estimate.
     let words = Words::of(comparison.metric);

@@ -30,7 +30,7 @@ const TIMES: [(f64, &str); 15] = [
     (28_800.0, "8h"),
     (86_400.0, "24h"),
 ];
-/// A safety factor, because the number of missing rounds is an estimate from those that were made.
+/// A safety factor, because the number of missing rounds is an estimate from the completed ones.
 const ALLOWANCE: f64 = 1.25;
 
 /// Writes what is missing (`missing` for a single comparison), and the command.
@@ -68,7 +68,7 @@ fn more_rounds(record: &BenchRecord) -> Option<u64> {
     open.filter_map(|one| Some(one.more_rounds?.0)).max()
 }
 
-/// Returns a time in which this many more rounds are made, if they take as long as the previous ones.
+/// Returns a time limit within which `more` further rounds fit, if they take as long as the previous ones.
 fn time(record: &BenchRecord, more: u64) -> Option<&'static str> {
     let made = rounds(record) as f64;
     let seconds = measured_for(record)? * (made + more as f64) / made * ALLOWANCE;

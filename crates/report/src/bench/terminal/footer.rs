@@ -13,8 +13,8 @@ use crate::quantity::{counted, format_share, format_time, supported_decimals};
 use crate::session::{Subject, rounds};
 use crate::text::JOIN;
 
-/// A run shorter than this many floors shows the floor, because more than 5 % of its time is the cost of
-/// running nothing.
+/// If a run is shorter than this many times the floor, the floor is shown: running nothing then takes more
+/// than 5 % of the run's time.
 const FLOOR_MATTERS_BELOW: f64 = 20.0;
 
 /// Says that something is missing, as a sentence without its period; `None` for a complete session.
@@ -23,18 +23,18 @@ pub(crate) fn partly(record: &BenchRecord) -> Option<String> {
     let made = counted(rounds(record), "round", "rounds");
     match stop {
         Some(StopReason::Interrupted) => Some(format!(
-            "Partial: interrupted in round {}. Results until then",
+            "Partial: interrupted in round {}. Results up to then",
             rounds(record)
         )),
         Some(StopReason::Failed) => Some(format!(
-            "Partial: a run failed in round {}. Results until then",
+            "Partial: a run failed in round {}. Results up to then",
             rounds(record)
         )),
         None => Some(format!(
-            "Partial: the session has no outcome. The results in its {made}"
+            "Partial: the session recorded no outcome. Results of its {made}"
         )),
         Some(_) if !record.complete => Some(format!(
-            "Partial: the session did not end. The results in its {made}"
+            "Partial: the session did not end. Results of its {made}"
         )),
         Some(_) => None,
     }
@@ -59,7 +59,7 @@ pub(crate) fn order_of(record: &BenchRecord) -> &'static str {
     }
 }
 
-/// Describes the order, the conditions, and when it stopped.
+/// Describes the order, the conditions, and when measuring stopped.
 pub(crate) fn how(record: &BenchRecord) -> Vec<String> {
     let conditions = &record.conditions;
     let mut order = format!("{} {}", rounds_made(record), order_of(record));
@@ -153,7 +153,7 @@ fn changes(fingerprint: &Fingerprint) -> Option<String> {
     })
 }
 
-/// Formats the number of complete rounds, and whether there was more.
+/// Formats the number of complete rounds, and whether there is part of another.
 fn rounds_made(record: &BenchRecord) -> String {
     let begun = rounds(record);
     let benchmarks = record.benchmarks.len().max(1) as u64;
@@ -202,8 +202,8 @@ fn stopped(stop: StopReason) -> &'static str {
         StopReason::RunCount => "as many runs as requested",
         StopReason::Decided => "stopped when every comparison was decided",
         StopReason::Precise => "stopped when the interval was narrow enough",
-        StopReason::TimeBudget => "stopped when the time was used up",
-        StopReason::MaximumRounds => "stopped at the largest number of rounds",
+        StopReason::TimeBudget => "stopped when the time ran out",
+        StopReason::MaximumRounds => "stopped at the maximum number of rounds",
         StopReason::Interrupted => "interrupted",
         StopReason::Failed => "stopped by a failed run",
     }
@@ -212,13 +212,15 @@ fn stopped(stop: StopReason) -> &'static str {
 /// From this percentage of the time on, a shared core makes runs vary.
 const SHARED_PERCENT: f64 = 20.0;
 
-/// Reports whether something else was running on the core's other hardware thread.
+/// Describes how much something else used the core's other hardware thread before the first run; `None` if
+/// little.
 fn shared_core(fingerprint: &Fingerprint) -> Option<String> {
     let mut canaries = fingerprint.canaries.iter();
     let shared = canaries.find(|figure| figure.id == "core_shared")?.value;
     (shared >= SHARED_PERCENT).then(|| {
         format!(
-            "a neighbour used the sibling hyperthread {shared:.0} % of the time before the first run: runs take 10 to 25 % longer meanwhile"
+            "other work used the sibling hyperthread for {shared:.0} % of the time before the first run; runs take \
+             10 to 25 % longer while that happens"
         )
     })
 }

@@ -87,7 +87,7 @@ fn row(label: &str, metric: Metric, summary: &Summary, unit: Option<TimeUnit>) -
     ]
 }
 
-/// Returns how a metric differs from the first of the table.
+/// Returns notes on how a metric differs from the first one of the table.
 fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     if summary.runs < first.runs {
@@ -97,7 +97,8 @@ fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
             counted(first.runs as u64, "run", "runs")
         ));
         if metric == Metric::Undisturbed {
-            let why = "only with one working thread whose waits could be measured exactly";
+            let why =
+                "only if a single thread did the work and its waits could be measured exactly";
             notes.push(why.to_owned());
         }
     }

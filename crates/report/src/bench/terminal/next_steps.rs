@@ -24,8 +24,8 @@ pub(super) fn write_why(page: &mut Page, record: &BenchRecord, subjects: &[Subje
     }
 }
 
-/// A word of a command that is wider than the page is not broken: a user who copies it would run something
-/// else.
+/// Writes the lines. A word of a command that is wider than the page is not broken, because a user who copies
+/// it would run something else.
 fn put(page: &mut Page, lines: Vec<String>) {
     for line in lines {
         let is_command = line.starts_with(' ') || line.starts_with("why: ");
@@ -60,8 +60,7 @@ pub(super) fn lines(page: &Page, record: &BenchRecord, subjects: &[Subject]) -> 
     }
 }
 
-/// Returns the whole command after `why:`, on several lines if it doesn't fit into one: those begin with a
-/// space.
+/// Returns the whole command after `why:`. If it doesn't fit into one line, further lines begin with a space.
 fn why_lines(page: &Page, words: &[String]) -> Vec<String> {
     let words: Vec<String> = words.iter().map(|word| page.clean(word)).collect();
     let line = format!("why: {}", words.join(" "));
@@ -81,7 +80,7 @@ pub(crate) fn why(record: &BenchRecord, subjects: &[Subject]) -> Option<String> 
     why_words(record, subjects).map(|words| words.join(" "))
 }
 
-/// Returns that command word by word.
+/// Returns the words of the command that explains where the time goes.
 fn why_words(record: &BenchRecord, subjects: &[Subject]) -> Option<Vec<String>> {
     let comparisons = record.outcome.as_ref().map(|o| &o.comparisons[..]);
     let slowest = comparisons
@@ -140,7 +139,7 @@ fn command(benchmarks: &[&Benchmark]) -> Vec<String> {
     words
 }
 
-/// Adds an option of the run: once if all values are the same, otherwise for each.
+/// Adds an option of the run: once if all values are the same, otherwise once for each.
 fn once_or_for_each(words: &mut Vec<String>, option: &str, values: &[Option<&str>], none: &str) {
     let is_same = values.iter().all(|value| *value == values[0]);
     match (is_same, values[0]) {

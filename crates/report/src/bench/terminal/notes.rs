@@ -97,7 +97,7 @@ fn busy(subjects: &[Subject], clock: Metric) -> Option<String> {
             format!("machine busy: waits for a CPU ({share} of the wall time) are excluded")
         }
         _ => format!(
-            "machine busy: {share} of the {} was waiting for a CPU",
+            "machine busy: {share} of the {} was spent waiting for a CPU",
             clock.label()
         ),
     })

@@ -5,13 +5,13 @@ use crate::{Screen, TimeUnit};
 /// How to format the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TerminalOptions {
-    /// The output device. `verbose`: everything known follows the answer, under headings.
+    /// The output device. If it is `verbose`, everything known follows the answer, under headings.
     pub screen: Screen,
     /// The unit of all times; `None` selects the fitting one for each line.
     pub time_unit: Option<TimeUnit>,
     /// The order of the comparisons.
     pub sort: SortOrder,
-    /// Show one line for each command, and only the notes needed to trust it.
+    /// Whether to show one line for each command, and only the notes needed to trust it.
     pub brief: bool,
 }
 

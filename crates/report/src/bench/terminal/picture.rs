@@ -10,7 +10,7 @@ use crate::text::JOIN;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN: [char; 8] = ['.', ':', '-', '=', '+', '*', '%', '@'];
-/// The maximum number of bins; fewer unless there are at least two runs for each.
+/// The maximum number of bins. There are fewer if the runs don't fill them with at least two each.
 const BINS: usize = 26;
 
 /// Draws an ascending sample of a metric between its smallest value and its fence, and says how many runs are
@@ -38,7 +38,7 @@ pub(crate) fn write(page: &mut Page, values: &[f64], metric: Metric, unit: Optio
     page.field("spread", Tone::Plain, &text);
 }
 
-/// Returns a glyph for each bin, as high as it is full; an empty bin is a space.
+/// Returns a glyph for each bin, whose height shows how full the bin is; an empty bin is a space.
 pub(super) fn strip(counts: &[usize], unicode: bool) -> String {
     let highest = counts.iter().copied().max().unwrap_or(1).max(1);
     let glyphs = if unicode { BLOCKS } else { PLAIN };

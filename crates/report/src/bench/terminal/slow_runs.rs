@@ -1,4 +1,4 @@
-//! Slow runs and their causes. None is dropped.
+//! Slow runs and their causes. No run is dropped.
 
 use fathom_model::Run;
 

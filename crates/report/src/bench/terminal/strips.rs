@@ -10,7 +10,7 @@ use crate::quantity::{InUnit, counted};
 use crate::session::Subject;
 use crate::text::columns;
 
-/// The number of lines it takes, by number of commands: three and more have no chart.
+/// The number of lines of the chart, by the number of commands: three or more have no chart.
 pub(super) const LINES: [usize; 4] = [0, 1, 4, 0];
 /// The maximum number of bins.
 const BINS: usize = 56;

@@ -22,8 +22,8 @@ pub(crate) struct Answer {
     pub(crate) missing: Option<String>,
 }
 
-/// Returns the verdicts, if anything was compared: a sentence for each metric, or, for one command with
-/// several delays, how much of these appeared in the total time.
+/// Returns the verdicts, if anything was compared: a sentence for each metric or, for one command with
+/// several delays, how much of the delays appeared in the total time.
 pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer> {
     if let Some(slope) = record.outcome.as_ref().and_then(|o| o.slope.as_ref()) {
         let (tone, said) = slope_line(slope);
@@ -49,8 +49,8 @@ pub(crate) fn answers(record: &BenchRecord, subjects: &[Subject]) -> Vec<Answer>
     groups.iter().filter_map(of_group).collect()
 }
 
-/// For two commands, returns a sentence; for more, the one with the lowest median, because each row has its
-/// own verdict.
+/// For two commands, returns the verdict as a sentence. For more, returns a sentence that names the command
+/// with the lowest median, because each row has its own verdict.
 fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Option<Answer> {
     match comparisons {
         [] => None,
@@ -68,7 +68,7 @@ fn answer(comparisons: &[Comparison], subjects: &[Subject], about: &str) -> Opti
                 Some(comparison) => Some(sentence(comparison, &format!("{start}; "))),
                 None => Some(Answer {
                     tone: Tone::Strong,
-                    text: format!("{start}, the reference of the comparisons"),
+                    text: format!("{start}, the reference for the comparisons"),
                     interval: None,
                     missing: None,
                 }),
@@ -186,7 +186,8 @@ pub(super) fn between(comparison: &Comparison) -> String {
     )
 }
 
-/// Describes the case that the rounds can't reach the level of a claim, however large the difference.
+/// Says that there are too few rounds to reach the level of a claim, however large the difference; `None` if
+/// there are enough.
 pub(super) fn too_few(comparison: &Comparison) -> Option<String> {
     let fewest = fathom_stats::fewest_rounds(comparison.claim_level);
     let rounds = comparison.rounds;
@@ -210,7 +211,10 @@ pub(super) fn missing(comparison: &Comparison) -> Option<String> {
             format_level(comparison.claim_level),
             format_level(ratio.level),
         );
-        format!("a verdict needs {}, and this is {}", levels.0, levels.1)
+        format!(
+            "a verdict needs a {} interval, but this is a {} one",
+            levels.0, levels.1
+        )
     });
     let parts: Vec<String> = [claim, more].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -31,12 +31,13 @@ const LIMITS: Limits = Limits {
 #[derive(Serialize)]
 struct Data {
     flames: Vec<DifferenceFlame>,
-    /// Whether the observed runs show how much is chance.
+    /// Whether there are enough observed runs to show how much is chance.
     spread: bool,
 }
 
-/// Formats the record as one page that needs no network: by how much B takes more, the parts of that, both
-/// commands' routes through the code in one graph, the accounts, and findings that only one of them has.
+/// Formats the record as one page that needs no network: by how much B takes more, the parts of this
+/// difference, both commands' routes through the code in one graph, the accounts, and findings that only one
+/// of them has.
 ///
 /// Untrusted texts are inserted as text.
 pub fn difference_html(record: &DifferenceRecord) -> String {
@@ -74,7 +75,7 @@ pub fn difference_html(record: &DifferenceRecord) -> String {
     drawn_by_script(&head, (&above, &below), what, SCRIPT, &inert(&data))
 }
 
-/// Returns notes, and the rows of the wall time, each with the rows it is divided into.
+/// Returns notes, and the rows of the wall time, each followed by the rows it is divided into.
 fn parts(record: &DifferenceRecord, scale: Scale) -> Document<'static> {
     let difference = &record.difference;
     let mut table = Table::new("What B takes more")

@@ -166,11 +166,12 @@ fn thread(explanation: &Explanation, number: usize, tree: &CodePaths) -> Value {
     })
 }
 
-/// Returns the phases of the start at their times, and the findings over the whole duration.
+/// Returns markers for the phases of the start, at their times, and for the findings, over the whole
+/// duration.
 fn markers(explanation: &Explanation, texts: &mut Texts, thread: usize) -> Value {
     let whole = explanation.account.wall_ns as f64 / 1e6;
     let mut found: Vec<(String, f64, Option<f64>, String)> = Vec::new();
-    // Added to the first thread only.
+    // The markers are added to the first thread only.
     if thread == 0 {
         for phase in &explanation.phases {
             let at = phase.at_ns as f64 / 1e6;
@@ -193,7 +194,7 @@ fn markers(explanation: &Explanation, texts: &mut Texts, thread: usize) -> Value
         "category": vec![0; found.len()],
         "startTime": found.iter().map(|(_, from, ..)| *from).collect::<Vec<_>>(),
         "endTime": found.iter().map(|(_, _, to, _)| *to).collect::<Vec<_>>(),
-        // 0 is a moment, 1 an interval.
+        // 0 means a moment, 1 an interval.
         "phase": found.iter().map(|(_, _, to, _)| u8::from(to.is_some())).collect::<Vec<_>>(),
     })
 }

@@ -1,10 +1,10 @@
-//! One line for each route: its steps separated by semicolons, a blank, and microseconds.
+//! One line for each route: its steps separated by semicolons, then a space and its microseconds.
 
 use fathom_model::Explanation;
 
 use super::{name, title, ways};
 
-/// If there are several trees, each line begins with the name of its tree.
+/// Writes a line for each route. It begins with the name of the route's tree.
 pub(super) fn write(explanation: &Explanation) -> String {
     let mut text = String::new();
     for tree in &explanation.paths {

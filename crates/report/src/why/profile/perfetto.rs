@@ -77,7 +77,7 @@ pub(super) fn write(explanation: &Explanation) -> Vec<u8> {
     trace.0
 }
 
-/// Returns the beginnings of steps, with a name, and their ends, in order of time.
+/// Returns the beginnings of steps, with their names, and the ends of steps, in order of time.
 fn events(tree: &CodePaths) -> Vec<(u64, Option<String>)> {
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); tree.steps.len()];
     let mut open: Vec<(usize, u64)> = Vec::new();
@@ -96,7 +96,8 @@ fn events(tree: &CodePaths) -> Vec<(u64, Option<String>)> {
         }
     }
     open.reverse();
-    // A step that ends when another begins must end first: each event is emitted when its time has come.
+    // A step that ends when another begins must end first, so each end is emitted as soon as its time has
+    // come.
     let mut events = Vec::new();
     let mut ends: Vec<u64> = Vec::new();
     while let Some((number, from)) = open.pop() {

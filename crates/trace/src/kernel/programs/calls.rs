@@ -27,20 +27,20 @@ const USER32_CS: i32 = 0x23;
 /// The kernel's flag for a thread in a call through the 32-bit entry (`arch/x86/include/asm/thread_info.h`).
 const TS_COMPAT: i32 = 2;
 
-/// Shorter timeouts are used by polling loops.
+/// Minimum timeout that is reported, in ns: shorter ones are used by polling loops.
 const LEAST_LIMIT_NS: i32 = 1_000_000;
 
-/// Frame slot below that of a fresh row: when the call returned.
+/// Frame slot below the slot of a new row: when the call returned.
 const NOW: i16 = -16 - call::SIZE as i16;
 
-/// Frame slot below that: the key of a row without a descriptor.
+/// Frame slot below [`NOW`]: the key of a row without a descriptor.
 const REST_KEY: i16 = NOW - call::KEY as i16;
 
-/// Frame slots below that: a row, and the last written byte.
+/// Frame slots below [`REST_KEY`]: a row, and the last written byte.
 const ROW: i16 = REST_KEY - 8;
 const LAST_BYTE: i16 = ROW - 8;
 
-/// `sys_enter(regs, number)`: records which call is made, on what, and when.
+/// `sys_enter(regs, number)`: records which call is made, on which descriptor, and when.
 pub(super) fn enter(c: &Context<'_>, a: &mut Asm) {
     let (out, plain, store, known) = (a.label(), a.label(), a.label(), a.label());
     find_current(c, a, out);
@@ -114,7 +114,7 @@ fn report_32_bit(c: &Context<'_>, a: &mut Asm, entry: Entry32) {
     a.bind(native);
 }
 
-/// `R1 = ` the descriptor that is polled, -1 if it isn't exactly one. The call's registers are in `R9`, the
+/// `R1 = ` the polled descriptor, or -1 if there isn't exactly one. The call's registers are in `R9`, the
 /// thread in `R7`.
 fn load_polled(c: &Context<'_>, a: &mut Asm) {
     let (none, done) = (a.label(), a.label());
@@ -131,7 +131,7 @@ fn load_polled(c: &Context<'_>, a: &mut Asm) {
     a.bind(done);
 }
 
-/// Does the same for `select`. Uses `R8`.
+/// Does the same as [`load_polled`] for `select`. Uses `R8`.
 fn load_selected(c: &Context<'_>, a: &mut Asm) {
     let (to_write, examine, masked) = (a.label(), a.label(), a.label());
     let (none, done) = (a.label(), a.label());
@@ -154,7 +154,7 @@ fn load_selected(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R1, 1).alu(Alu::ShiftLeft, R1, R8);
     a.alu_imm(Alu::Add, R1, -1).alu(Alu::And, R3, R1);
     a.bind(masked);
-    // A single bit: clearing it leaves nothing.
+    // If only one bit is set, clearing it leaves 0.
     a.jump_if_imm(Cond::Equal, R3, 0, none);
     a.mov(R1, R3).alu_imm(Alu::Add, R1, -1);
     a.alu(Alu::And, R1, R3);
@@ -181,8 +181,8 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.call(Helper::KtimeNs);
     a.mov(R9, R0);
-    // It runs although it counts as off the CPU: no switch showed its return. Repairing that takes the
-    // registers and the frame.
+    // The thread is running although it counts as off the CPU, because no switch showed its return. The
+    // repair uses the registers and the frame.
     let seen = a.label();
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, seen);
@@ -229,8 +229,8 @@ pub(super) fn leave(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Records that the call's timeout ended it after `R9` ns: a poll that returned nothing, or a failure due to
-/// a socket's own timeout (`SO_RCVTIMEO`).
+/// Records that the call ended because its timeout expired, after `R9` ns: a poll that returned nothing, or a
+/// failure due to a socket's own timeout (`SO_RCVTIMEO`).
 fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     let (other, up) = (a.label(), a.label());
     a.jump_if_imm(Cond::Less, R9, LEAST_LIMIT_NS, other);
@@ -247,9 +247,10 @@ fn report_time_up(c: &Context<'_>, a: &mut Asm) {
     a.bind(other);
 }
 
-/// Sets `R0` to the row of the thread's current call, creating it if necessary. If the table is full, as with
-/// calls on a hundred thousand descriptors, this is a row shared by all further calls. If that can't be
-/// created either, counts the loss and jumps to `none`. `R8` holds when the call was entered.
+/// Sets `R0` to the row of the thread's current call, creating it if necessary. If the table is full, for
+/// example because of calls on a hundred thousand descriptors, this is a row shared by all further calls. If
+/// that row can't be created either, counts the loss and jumps to `none`. `R8` holds the time when the call
+/// was entered.
 pub(super) fn find_row(c: &Context<'_>, a: &mut Asm, none: super::Label) {
     let found = a.label();
     let fresh = -8 - call::SIZE as i16;
@@ -368,7 +369,7 @@ fn add_result(c: &Context<'_>, a: &mut Asm, done: super::Label) {
 }
 
 /// Notes in the row in `R0` where the call that moved `R8` bytes ended, and whether it began at the end of
-/// the previous one, or less than [`SHORT_SKIP`] after it. Uses `R9`.
+/// the previous one, or less than [`SHORT_SKIP`] after that. Uses `R9`.
 fn note_place(c: &Context<'_>, a: &mut Asm) {
     let (jumped, streams) = (a.label(), a.label());
     a.load(Width::Double, R9, R6, 0); // registers
@@ -384,14 +385,14 @@ fn note_place(c: &Context<'_>, a: &mut Asm) {
     a.bind(jumped);
 }
 
-/// Notes in the row in `R0` whether the write that moved `R8` bytes ended a line, or continues at `done` if
-/// enough were examined.
+/// Notes in the row in `R0` whether the write that moved `R8` bytes ended a line; continues at `done` if
+/// enough writes were examined.
 fn examine_last_byte(c: &Context<'_>, a: &mut Asm, done: super::Label) {
     a.load(Width::Double, R1, R0, call::EXAMINATIONS);
     a.jump_if_imm(Cond::GreaterEqual, R1, LINE_SAMPLES as i32, done);
     a.jump_if_imm(Cond::Equal, R8, 0, done);
-    // Counted before the attempt: untouched memory, which `/dev/null` accepts, is not present in any attempt,
-    // at 0.8 us each.
+    // Count the attempt first: untouched memory, which `/dev/null` accepts, is never present, and each
+    // attempt costs 0.8 us.
     add_one(a, R0, call::EXAMINATIONS, R1);
     a.store(Width::Double, R10, ROW, R0);
     a.load(Width::Double, R9, R6, 0); // registers

@@ -16,7 +16,7 @@ use Reg::{R0, R1, R2, R3, R6, R7, R8, R9, R10};
 const PAYLOAD: i16 = record::HEAD as i16;
 /// Length of the longest socket address with a name: `sockaddr_un`.
 const ADDRESS_MAX: i32 = 110;
-/// Frame slots: the length of the payload, and a key of the call table.
+/// Frame slots: the length of the payload, and the key of a row of the call table.
 const LENGTH: i16 = -16;
 const TOTALS_KEY: i16 = -32;
 
@@ -78,7 +78,7 @@ pub(super) fn call(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
-/// Records that the call that just returned, after `R9` ns, was ended by its timeout.
+/// Records that the timeout of the call that just returned ended it, after `R9` ns.
 pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
     scratch(c, a, done);
     head(a, record::TIME_UP);
@@ -87,8 +87,9 @@ pub(super) fn time_up(c: &Context<'_>, a: &mut Asm, done: Label) {
     send(c, a);
 }
 
-/// Continues at `done` if the call closes a descriptor on which this thread moved nothing: its file gets
-/// nothing, and its number is named again when it is next opened. For `find`, this covers all closes.
+/// Continues at `done` if the call closes a descriptor on which this thread moved nothing: nothing is
+/// attributed to its file, and its number gets a new name when it is next opened. With `find`, this applies
+/// to every close.
 fn skip_idle_close(c: &Context<'_>, a: &mut Asm, done: Label) {
     let wanted = a.label();
     a.mov(R1, R6).alu_imm(Alu::And, R1, CLOSE0 as i32);
@@ -174,8 +175,8 @@ fn target(a: &mut Asm) {
     a.mov(R1, R8).alu_imm(Alu::Add, R1, i32::from(PAYLOAD));
 }
 
-/// Appends the sums so far of each of [`TOTALS`] on the descriptor in this argument, by this thread: the
-/// increase since the last such record belongs to the file that is being closed.
+/// Appends the totals so far of each of [`TOTALS`] by this thread on the descriptor in this argument. Their
+/// increase since the previous record of this kind belongs to the file that is being closed.
 fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
     a.load(Width::Double, R1, R7, task::TID);
     a.store(Width::Double, R10, TOTALS_KEY, R1);
@@ -197,7 +198,7 @@ fn totals(c: &Context<'_>, a: &mut Asm, argument: usize) {
         let Some(nr) = calls::number(name) else {
             continue;
         };
-        // The rows of the entry through which the close was made.
+        // Use the rows of the entry through which the close was made.
         a.load(Width::Word, R1, R7, task::NR);
         a.alu_imm(Alu::And, R1, ENTRY_32 as i32);
         a.alu_imm(Alu::Or, R1, nr as i32);

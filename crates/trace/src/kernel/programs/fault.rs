@@ -1,11 +1,12 @@
 //! Measures the page faults of a program's own code, and when it reaches its own first instruction.
 //!
-//! The kernel has a tracepoint where a fault of user code begins, but none where it ends. However, it counts
-//! each served fault for perf's software events as its last step: a program on those sees the end. Faults
-//! within calls (the kernel copies to a page that isn't present) are attributed to the call.
+//! The kernel has a tracepoint where a fault of user code begins, but none where it ends. However, as its
+//! last step, it counts each served fault for perf's software events: a program attached to these events sees
+//! the end. Faults within calls (where the kernel copies to a page that isn't present) are attributed to the
+//! call.
 //!
-//! A program's own first instruction also faults, since nothing has touched its page before: the loader maps
-//! the code and doesn't read it. This shows when the loader was done.
+//! A program's own first instruction also faults, because nothing has touched its page before: the loader
+//! maps the code but doesn't read it. This fault shows when the loader was done.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{record, task};
@@ -37,13 +38,13 @@ pub(super) fn begin(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Runs for perf's events of served faults: adds its CPU time to the thread's.
+/// Runs for perf's events of served faults: adds the fault's CPU time to the thread's total.
 pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     find_current(c, a, out);
     a.load(Width::Double, R8, R7, task::FAULT_SINCE);
     a.jump_if_imm(Cond::Equal, R8, 0, out);
-    // A kernel fault within a call. The previous one ended in a signal then.
+    // This is a fault of the kernel within a call, so the recorded fault ended in a signal.
     a.load(Width::Double, R1, R7, task::ENTER);
     a.jump_if_imm(Cond::NotEqual, R1, 0, out);
     a.call(Helper::KtimeNs);
@@ -63,7 +64,7 @@ pub(super) fn end(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Records the fault if it is for the own first instruction of a program; continues at `other` if not.
+/// Records the fault if it occurred at a program's own first instruction; otherwise continues at `other`.
 fn emit_entry(c: &Context<'_>, a: &mut Asm, other: Label) {
     a.load(Width::Double, R8, R7, task::ENTRY);
     a.jump_if_imm(Cond::Equal, R8, 0, other);

@@ -1,4 +1,4 @@
-//! Which threads are followed, and when they begin, exec and end.
+//! Which threads are followed, and when they begin, execute a program and end.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{call, cause, lost, record, task};
@@ -13,13 +13,13 @@ use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 /// A thread's state built in the frame.
 const STATE: i16 = -48 - task::SIZE as i16;
 
-/// Number of pairs of the auxiliary vector that are searched; the kernel writes the wanted ones among the
-/// first twelve.
+/// Number of pairs of the auxiliary vector that are searched; the kernel writes the ones needed here among
+/// the first twelve.
 const AUXILIARY_PAIRS: i16 = 14;
 /// The pairs are below the state in the frame.
 const AUXILIARY: i16 = STATE - 16 * AUXILIARY_PAIRS;
 
-/// Run by a held child for itself: from here on its thread is traced.
+/// Run by a held child on itself: from here on, its thread is traced.
 pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.call(Helper::CurrentPidTgid);
@@ -28,7 +28,7 @@ pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     fresh_state(a, R6, R7);
     a.store(Width::Double, R10, STATE + task::ON_SINCE, R0);
     add_task(c, a, R6);
-    // Records where the trace begins, and the kernel's process id of the command.
+    // Records the start of the trace, and the kernel's process id of the command.
     a.mov(R7, R10).alu_imm(Alu::Add, R7, i32::from(STATE));
     scratch(c, a, out);
     emit_record::head(a, record::FOLLOW);
@@ -41,7 +41,7 @@ pub(super) fn follow_me(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// `sched_process_fork(parent, child)`: the child of a traced thread is traced.
+/// `sched_process_fork(parent, child)`: starts to trace the child of a traced thread.
 pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.mov(R6, R1);
@@ -53,7 +53,7 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R8, R1, c.offsets.task_pid);
     a.load(Width::Word, R9, R1, c.offsets.task_tgid);
     fresh_state(a, R8, R9);
-    // Not on a CPU yet: ready since its creation.
+    // The thread is not on a CPU yet: it has been ready since its creation.
     a.store(Width::Double, R10, STATE + task::OFF_SINCE, R0);
     a.store_imm(Width::Word, R10, STATE + task::OFF_CAUSE, cause::READY);
     add_task(c, a, R8);
@@ -74,7 +74,7 @@ pub(super) fn fork(c: &Context<'_>, a: &mut Asm) {
 pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     let (same, out, done) = (a.label(), a.label(), a.label());
     a.mov(R6, R1);
-    // A thread other than the process's first takes the first's id when it execs.
+    // If a thread other than the first executes a program, it takes the id of the first.
     a.load(Width::Word, R1, R6, 8);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
@@ -117,8 +117,8 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     if c.entries {
         note_entry(c, a);
     }
-    // Read all bytes of the arguments if they are on present pages, otherwise the first argument. Read no
-    // more than their length: with a small environment, the stack ends right after them.
+    // Read all bytes of the arguments if they are on present pages, otherwise only the first argument. Read
+    // no more than their length: if the environment is small, the stack ends right after them.
     a.load(Width::Double, R3, R8, c.offsets.mm_arg_start);
     a.load(Width::Double, R2, R8, c.offsets.mm_arg_end);
     a.alu(Alu::Sub, R2, R3);
@@ -143,11 +143,11 @@ pub(super) fn exec(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Stops following the thread in `R7`, and jumps to `out`, if its user may not trace the program that it has
-/// just executed: it runs as another user, or is not dumpable, as after gaining privileges or if its file
-/// can't be read. `R8` holds the task. Preserves `R6`, `R7` and `R8`.
+/// If its user may not trace the program that the thread in `R7` has just executed, stops following the
+/// thread and jumps to `out`. Such a program runs as another user or is not dumpable, because it gained
+/// privileges or because its file can't be read. `R8` holds the task. Preserves `R6`, `R7` and `R8`.
 fn end_at_rights(c: &Context<'_>, a: &mut Asm, out: Label) {
-    /// The kernel's `SUID_DUMP_USER`, of two bits.
+    /// The kernel's `SUID_DUMP_USER`, a value of two bits.
     const BY_ITS_USER: i32 = 1;
     let (gained, own) = (a.label(), a.label());
     let o = c.offsets;
@@ -178,8 +178,9 @@ fn end_at_rights(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.bind(own);
 }
 
-/// Notes the entry of the program that the thread in `R7` has just executed, and whether a loader comes
-/// first; `R8` is its memory. A 32-bit program has a vector with another layout, in which nothing is found.
+/// Notes the entry address of the program that the thread in `R7` has just executed, and whether a loader
+/// runs first. `R8` is its memory. The vector of a 32-bit program has another layout, in which nothing is
+/// found.
 fn note_entry(c: &Context<'_>, a: &mut Asm) {
     let unread = a.label();
     a.store_imm(Width::Double, R7, task::ENTRY, 0);
@@ -283,7 +284,7 @@ fn add_to_total(a: &mut Asm) {
     super::add_to(a, R7, task::ON_TOTAL, R0, R1);
 }
 
-/// Builds a new state for thread `tid` of process `tgid` in the frame, created now; `R0 = ` now.
+/// Builds the state in the frame for a thread `tid` of process `tgid` that is created now; `R0 = ` now.
 fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     zero_frame(a, STATE, task::SIZE);
     for key in [task::CALL_KEY, task::OFF_KEY] {
@@ -293,8 +294,8 @@ fn fresh_state(a: &mut Asm, tid: Reg, tgid: Reg) {
     a.store_imm(Width::Double, R10, STATE + task::OFF_NR, -1);
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, STATE + task::STARTED, R0);
-    // Each thread's totals have a different start value (Fibonacci hashing), so that stacks of many short
-    // threads that do the same are taken all over their duration.
+    // Each thread's totals start with a different value (Fibonacci hashing). Otherwise, many short threads
+    // that do the same would all have their stacks recorded at the same point of their work.
     a.mov(R1, R0).alu_imm(Alu::Multiply, R1, 0x61c8_8647);
     a.alu_imm(Alu::ShiftRight, R1, 20);
     a.alu_imm(Alu::And, R1, 0x3fff_ffff);

@@ -1,9 +1,9 @@
 //! The programs that run in the kernel.
 //!
-//! There are eight small ones on scheduler and system-call tracepoints, two at the beginning and end of page
-//! faults if requested, and one that a held child runs in order to be followed. They share the maps below and
-//! never wait or loop. Register convention: `R6` holds the tracepoint's arguments, `R7` the state of the
-//! traced thread.
+//! There are eight small programs on tracepoints of the scheduler and of system calls, two at the beginning
+//! and end of page faults if requested, and one that a held child runs in order to be followed. They share
+//! the maps below and never wait or loop. Register convention: `R6` holds the tracepoint's arguments, `R7`
+//! the state of the traced thread.
 
 mod calls;
 mod emit_record;
@@ -29,13 +29,14 @@ use Reg::{R0, R1, R2, R4, R6, R10};
 /// Stack slot for the key of a lookup, 4 bytes.
 const KEY_SLOT: i16 = -4;
 
-/// Number of ended threads for which a pass over the tables is worthwhile: 300 leave about 7500 rows, a fifth
-/// of the default table, and a pass over 10 000 rows takes about 10 ms.
+/// Number of ended threads that makes a pass over the tables worthwhile: 300 threads leave about 7500 rows, a
+/// fifth of the default table, and a pass over 10,000 rows takes about 10 ms.
 const WORTH_A_PASS: usize = 300;
-/// Rows of the table per ended thread, so that a smaller table is also passed over when a fifth is filled.
+/// Number of rows of the table per ended thread in a pass. For a smaller table, a pass is therefore also made
+/// when a fifth is filled.
 const ROWS_FOR_EACH: usize = 125;
 
-/// Returns the number of ended threads for which a pass is worthwhile, with tables of this number of rows.
+/// Returns the number of ended threads that makes a pass worthwhile for tables with `most_rows` rows.
 pub(super) fn worth_a_pass(most_rows: u32) -> u64 {
     (most_rows as usize / ROWS_FOR_EACH).clamp(1, WORTH_A_PASS) as u64
 }
@@ -55,7 +56,7 @@ pub(crate) struct Sizes {
     pub stacks: u32,
 }
 
-/// The tables that programs and this process share.
+/// The tables shared by the programs and this process.
 #[derive(Debug)]
 pub(crate) struct Maps {
     pub tasks: Map,
@@ -71,9 +72,9 @@ pub(crate) struct Maps {
     pub ring: Map,
     /// The backlog of the reader.
     pub pace: Map,
-    /// How often stacks and paths are taken.
+    /// How often stacks and paths are recorded.
     pub chosen: Map,
-    /// Number of stacks taken because they were among the first of their call, by the call's number.
+    /// Number of stacks recorded because they were among the first of their call, by the call's number.
     pub first_calls: Map,
     pub stack_scratch: Map,
     pub stack_ring: Map,
@@ -86,7 +87,7 @@ pub(crate) struct Maps {
 }
 
 impl Maps {
-    /// Creates the tables and fills that of call flags.
+    /// Creates the tables, and fills the table of call flags.
     ///
     /// # Errors
     /// The kernel's, most often `EPERM`.
@@ -138,7 +139,7 @@ impl Maps {
             stack_ring: Map::create(MapKind::Ring, "fathom_stacks", 0, 0, sizes.stacks)?,
             python: Rc::new(FrameMaps::create()?),
             half_ring: (sizes.ring / 2) as i32,
-            // Twice the number that the reader takes at once: then it is late.
+            // The reader takes half this number at once; at twice that number, it is late.
             most_ended: 2 * worth_a_pass(sizes.calls) as i32,
         };
         for nr in 0..TABLE_SIZE {
@@ -154,7 +155,7 @@ impl Maps {
         Ok(maps)
     }
 
-    /// Returns one of the counters of [`reader`].
+    /// Returns one of the counters in the table `pace`.
     pub(crate) fn counter(&self, which: i32) -> Result<u64, TraceError> {
         let value = self.pace.get(&which.to_ne_bytes());
         let value = value.map_err(system("reading the reader's position"))?;
@@ -176,7 +177,7 @@ pub(crate) struct Context<'a> {
     pub entries: bool,
     /// Whether page faults are timed.
     pub fault_times: bool,
-    /// Whether a thread is no longer followed once a program gave it privileges.
+    /// Whether to stop following a thread once it executes a program that gives it privileges.
     pub ends_at_rights: bool,
     /// The sides of a switch that are traced.
     pub sides: Sides,
@@ -188,8 +189,8 @@ pub(crate) struct Context<'a> {
     pub stack_bytes: u32,
 }
 
-/// Sides of a switch from one thread to another. The kernel doesn't show both for every switch: a test hides
-/// one side of all switches, to check that nothing is missing.
+/// Sides of a switch from one thread to another. The kernel doesn't show both for every switch, so a test
+/// hides one side of all switches to check that nothing is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sides {
     #[default]
@@ -255,7 +256,7 @@ pub(crate) fn fault_end(c: &Context<'_>) -> Result<Vec<u64>, AsmError> {
     a.finish()
 }
 
-/// Returns the program that makes the calling thread a traced one.
+/// Returns the program with which the calling thread starts to be traced.
 ///
 /// # Errors
 /// [`AsmError`], a defect in the program.
@@ -305,14 +306,14 @@ fn add_to(a: &mut Asm, row: Reg, off: i16, reg: Reg, temp: Reg) {
         .store(Width::Double, row, off, temp);
 }
 
-/// `*(u64 *)(row + off) += 1` for such a row.
+/// `*(u64 *)(row + off) += 1` for a row that only one thread writes. Clobbers `temp`.
 fn add_one(a: &mut Asm, row: Reg, off: i16, temp: Reg) {
     a.load(Width::Double, temp, row, off)
         .alu_imm(super::asm::Alu::Add, temp, 1)
         .store(Width::Double, row, off, temp);
 }
 
-/// Zeroes the frame from `from` up to `from + len`, a multiple of 8.
+/// Zeroes `len` bytes of the frame from `from` on; `len` is a multiple of 8.
 fn zero_frame(a: &mut Asm, from: i16, len: usize) {
     for at in (0..len as i16).step_by(8) {
         a.store_imm(Width::Double, R10, from + at, 0);

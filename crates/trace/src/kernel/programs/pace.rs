@@ -1,9 +1,10 @@
 //! Holds back a program that produces more than the reader can process.
 //!
-//! It is slowed down, so that nothing is lost. If the ring is half full, or the rows of too many ended
-//! threads wait to be taken out of the tables, a thread is held back before its next call, repeatedly until
-//! the reader has caught up. The thread only notices the time: no signal, no interrupted call, nothing that
-//! could remain. It is accounted as a wait for a CPU, which the reader uses in its place.
+//! The program is slowed down to avoid losses. If the ring is half full, or if the rows of too many ended
+//! threads wait to be moved out of the tables, a thread is held back before its next call, repeatedly, until
+//! the reader has caught up. The thread only notices that time passes: there is no signal, no interrupted
+//! call and no lasting effect. The time is accounted as a wait for a CPU, because the reader uses a CPU in
+//! its place.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, pace, task};
@@ -11,20 +12,21 @@ use super::{Context, KEY_SLOT, add_to, lookup_slot, sched};
 
 use Reg::{R0, R1, R2, R6, R7, R8, R9, R10};
 
-/// Turns of one hold, and clock readings in each, which take 20 to 40 ns: about 0.2 ms in total, during which
-/// no other thread gets this CPU. The verifier checks every turn and compares it with all previous ones.
+/// Number of iterations of one hold, and of clock readings in each, which take 20 to 40 ns: about 0.2 ms in
+/// total, during which no other thread gets this CPU. The verifier checks every iteration and compares it
+/// with all previous ones.
 const TURNS: i32 = 32;
 const READINGS: usize = 256;
 
 /// `bpf_ringbuf_query`: number of unread bytes.
 const UNREAD: i32 = 0;
 
-/// Frame slots not used by `sched`: the tracepoint's arguments, and when it began.
+/// Frame slots not used by `sched`: the tracepoint's arguments, and the time when the hold began.
 const ARGUMENTS: i16 = -400;
 pub(super) const SINCE: i16 = -408;
 
-/// Requests that the thread in `R7` is held back before its next call if the ring is half full. Clobbers `R0`
-/// to `R5`.
+/// If the ring is half full, requests that the thread in `R7` be held back before its next call. Clobbers
+/// `R0` to `R5`.
 pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
@@ -35,7 +37,8 @@ pub(super) fn after_record(c: &Context<'_>, a: &mut Asm) {
     a.bind(room);
 }
 
-/// Does the same if the thread has just created a thread and the reader is behind with ended ones.
+/// Makes the same request if the thread has just created a thread and too many ended ones wait for the
+/// reader.
 pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
     if !c.hold {
         return;
@@ -46,7 +49,7 @@ pub(super) fn after_fork(c: &Context<'_>, a: &mut Asm) {
     a.bind(few);
 }
 
-/// Counts a thread that has ended, after its record was sent. Clobbers `R0` to `R5`.
+/// Counts a thread that has ended. Called after its record was sent. Clobbers `R0` to `R5`.
 pub(super) fn count_ended(c: &Context<'_>, a: &mut Asm) {
     a.mov_imm(R8, 1);
     add(c, a, pace::ENDED);
@@ -83,7 +86,7 @@ pub(super) fn hold(c: &Context<'_>, a: &mut Asm) {
     a.bind(free);
 }
 
-/// Notes the time from which the activity of the thread in `R7` is not its own: see [`book`].
+/// Notes the time from which the thread in `R7` is busy on behalf of the tracer: see [`book`].
 pub(super) fn begin(a: &mut Asm) {
     a.call(Helper::KtimeNs);
     a.store(Width::Double, R10, SINCE, R0);
@@ -124,7 +127,7 @@ fn jump_if_room(c: &Context<'_>, a: &mut Asm, room: Label) {
     a.jump_if_imm(Cond::Less, R0, c.maps.half_ring, room);
 }
 
-/// Jumps to `few` if few threads have ended. Uses `R8`.
+/// Jumps to `few` if only few ended threads wait for the reader. Uses `R8`.
 fn jump_if_few_ended(c: &Context<'_>, a: &mut Asm, few: Label) {
     for (which, into) in [(pace::TAKEN, R8), (pace::ENDED, R0)] {
         a.store_imm(Width::Word, R10, KEY_SLOT, which);

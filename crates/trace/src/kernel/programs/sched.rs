@@ -1,7 +1,8 @@
 //! Why a thread was not running, and for how long.
 //!
-//! `sched_switch` stamps a thread as it leaves the CPU with what it was doing, `sched_waking` and
-//! `sched_wakeup` with when it could continue; when it is back, the time is added to one row per cause.
+//! As a thread leaves the CPU, `sched_switch` notes when it left and what it was doing; `sched_waking` and
+//! `sched_wakeup` note when it could continue. When the thread is back, the time is added to one row per
+//! cause.
 
 use super::super::asm::{Alu, Asm, Cond, Helper, Label, Reg, Width};
 use super::super::layout::{cause, lost, off, record, task};
@@ -9,11 +10,11 @@ use super::{Context, Sides, add_to, count_lost, find_task, zero_frame};
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
-/// Bits of a task's state, from `include/linux/sched.h`.
+/// Bits of a task's state, as in `include/linux/sched.h`.
 const UNINTERRUPTIBLE: i32 = 2;
 const STOPPED_OR_TRACED: i32 = 4 | 8;
 
-/// Frame slots: now, asleep, ready; and a record head below them.
+/// Frame slots for the current time, the time asleep and the time ready, with a record's head below them.
 const NOW: i16 = -16;
 const ASLEEP: i16 = -24;
 const READY: i16 = -32;
@@ -60,8 +61,8 @@ fn next(c: &Context<'_>, a: &mut Asm) {
     a.bind(untraced);
 }
 
-/// Notes the scheduler's count so far for the thread in `R7`, whose task is in `R8`. This allows its next
-/// departure to be repaired, including the first one, which for a program that only sleeps is the only one.
+/// Notes the scheduler's count so far for the thread in `R7`, whose task is in `R8`. With this count, its
+/// next departure can be repaired, even the first one, which is the only one of a program that only sleeps.
 fn note_count(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Double, R1, R8, c.offsets.task_runtime);
     // 0 means that nothing was noted.
@@ -71,7 +72,7 @@ fn note_count(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R7, task::VOLUNTARY, R1);
 }
 
-/// `sched_waking(task)`: which thread wakes another, and when.
+/// `sched_waking(task)`: records which thread wakes another, and when.
 ///
 /// `sched_wakeup` doesn't show the waker: if the thread last ran on another CPU, the kernel queues it there,
 /// and the tracepoint runs in the context of that CPU's current thread, often the idle thread.
@@ -81,14 +82,15 @@ pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
     a.load(Width::Word, R1, R6, c.offsets.task_pid);
     find_task(c, a, R1, out);
     a.mov(R7, R0);
-    // A thread that is about to leave its CPU may be woken before it has left: only the waker is kept.
+    // A thread may be woken just before it leaves its CPU; in this case, only the waker is kept.
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, named);
     wake(a, out);
     a.bind(named);
     a.call(Helper::CurrentPidTgid);
     a.store(Width::Word, R7, task::WAKER, R0);
-    // A thread of the tree that is not in a call wakes no thread: an interrupt arrived while it ran.
+    // If the current thread belongs to the tree but is not in a call, it isn't the waker: an interrupt
+    // arrived while it ran.
     find_task(c, a, R0, out);
     a.load(Width::Double, R1, R0, task::ENTER);
     a.jump_if_imm(Cond::NotEqual, R1, 0, out);
@@ -98,8 +100,8 @@ pub(super) fn waking(c: &Context<'_>, a: &mut Asm) {
 }
 
 /// `sched_wakeup(task)`: the thread is in the queue of a CPU, so from here on it only waits for that CPU.
-/// This stamp replaces that of its waking: an idle CPU of a virtual machine takes 15 to 40 us to wake up,
-/// which belongs to the sleep, as in the kernel's own count of the time in the queue.
+/// This time replaces that of its waking: an idle CPU of a virtual machine takes 15 to 40 us to wake up, and
+/// this counts as sleep, as in the kernel's own count of the time in the queue.
 pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     let out = a.label();
     a.load(Width::Double, R6, R1, 0);
@@ -113,7 +115,7 @@ pub(super) fn wakeup(c: &Context<'_>, a: &mut Asm) {
     a.exit();
 }
 
-/// Stamps the sleeping thread in `R7`; jumps to `awake` if it was not asleep.
+/// Notes when the sleeping thread in `R7` was woken; jumps to `awake` if it was not asleep.
 fn wake(a: &mut Asm, awake: Label) {
     a.load(Width::Word, R1, R7, task::OFF_CAUSE);
     a.jump_if_imm(Cond::GreaterEqual, R1, cause::PREEMPTED, awake);
@@ -133,7 +135,7 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Double, R10, NOW, R0);
     a.store(Width::Double, R7, task::OFF_SINCE, R0);
     a.store_imm(Width::Double, R7, task::WOKEN, 0);
-    // Absent if its arrival was not seen: a thread that was created while on a CPU.
+    // 0 if its arrival was not seen because the thread was created while on a CPU.
     a.load(Width::Double, R1, R7, task::ON_SINCE);
     a.jump_if_imm(Cond::Equal, R1, 0, unseen);
     a.alu(Alu::Sub, R0, R1);
@@ -167,7 +169,7 @@ fn leave_cpu(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Word, R7, task::OFF_CAUSE, R2);
 }
 
-/// Notes the activity of the thread in `R7`: its call, or none (a page fault, or computation).
+/// Notes what the thread in `R7` is doing: its call, or no call (a page fault, or computation).
 fn note_call(a: &mut Asm) {
     let (outside, noted) = (a.label(), a.label());
     a.load(Width::Double, R1, R7, task::ENTER);
@@ -180,9 +182,9 @@ fn note_call(a: &mut Asm) {
     a.bind(noted);
 }
 
-/// Opens the off-CPU interval of the thread in `R7`, which arrives although its departure was not seen; its
-/// task is in `R8`. The kernel doesn't show every departure either: the scheduler's count shows when it
-/// happened and whether it was voluntary, and the thread is still in the same call.
+/// Opens the off-CPU interval of the thread in `R7` if it arrives on a CPU and its departure was not seen;
+/// its task is in `R8`. The kernel doesn't show every departure. The scheduler's count shows when it happened
+/// and whether it was voluntary, and the thread is still in the same call.
 fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     let (seen, uncounted, departed, within) = (a.label(), a.label(), a.label(), a.label());
     a.load(Width::Double, R1, R7, task::OFF_SINCE);
@@ -199,7 +201,7 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.jump_if(Cond::NotEqual, R1, R4, departed);
     a.mov_imm(R3, cause::PREEMPTED);
     a.jump(departed);
-    // The command itself before any visible departure: it went to sleep in its current call.
+    // This is the command itself before any departure was seen: it went to sleep in its current call.
     a.bind(uncounted);
     a.load(Width::Double, R2, R7, task::ENTER);
     a.jump_if(Cond::Greater, R9, R2, seen);
@@ -208,7 +210,8 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
     a.store(Width::Word, R7, task::OFF_CAUSE, R3);
     add_to(a, R7, task::ON_TOTAL, R2, R1);
     a.alu(Alu::Add, R9, R2);
-    // Not before that call: the scheduler's count lacks the time of interrupts and the hypervisor.
+    // The departure can't be before that call: the scheduler's count lacks the time of interrupts and of the
+    // hypervisor.
     a.load(Width::Double, R1, R7, task::ENTER);
     a.jump_if(Cond::GreaterEqual, R9, R1, within);
     a.mov(R9, R1);
@@ -224,8 +227,9 @@ fn mend_departure(c: &Context<'_>, a: &mut Asm) {
 /// Preserves `R6` and `R7`.
 ///
 /// The kernel doesn't show every arrival: of about 300 switches on a busy machine, one was not shown to any
-/// listener, including its own event log. The scheduler's count since the thread left shows when it happened;
-/// within a call, at the latest when that returns or the thread ends.
+/// listener, including the kernel's own event log. The increase of the scheduler's count since the thread
+/// left shows when it arrived. If the thread is in a call, this is noticed when the call returns or the
+/// thread ends, at the latest.
 pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&mut Asm)) {
     let (seen, after) = (a.label(), a.label());
     a.load(Width::Double, R9, R7, task::OFF_SINCE);
@@ -246,7 +250,8 @@ pub(super) fn mend_arrival(c: &Context<'_>, a: &mut Asm, runtime: impl FnOnce(&m
     a.bind(seen);
 }
 
-/// [`mend_arrival`] for the current thread, whose task is not among the tracepoint's arguments.
+/// Does the same as [`mend_arrival`] for the current thread, whose task is not among the tracepoint's
+/// arguments.
 pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
     mend_arrival(c, a, |a| {
         a.call(Helper::CurrentTask);
@@ -258,7 +263,7 @@ pub(super) fn mend_own_arrival(c: &Context<'_>, a: &mut Asm) {
     });
 }
 
-/// [`get_cpu`] at the time in `at`. Preserves `R7`.
+/// Does the same as [`get_cpu`] for an arrival at the time in `at`. Preserves `R7`.
 pub(super) fn get_cpu_at(c: &Context<'_>, a: &mut Asm, at: Reg, out: Label) {
     a.store(Width::Double, R10, NOW, at);
     get_cpu(c, a, out);
@@ -284,7 +289,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.jump_if_imm(Cond::Equal, R8, 0, out);
     a.store_imm(Width::Double, R7, task::OFF_SINCE, 0);
 
-    // R1 asleep, R2 ready.
+    // `R1` is the time asleep, `R2` the time ready.
     a.load(Width::Word, R3, R7, task::OFF_CAUSE);
     a.jump_if_imm(Cond::GreaterEqual, R3, cause::PREEMPTED, ready_only);
     a.mov(R2, R9);
@@ -302,7 +307,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     a.bind(split);
     a.store(Width::Double, R10, ASLEEP, R1);
     a.store(Width::Double, R10, READY, R2);
-    // Don't add to a call that was entered later: its arrival was not seen.
+    // Don't add to a call that was entered after the departure: the thread's arrival was not seen.
     let not_of_call = a.label();
     a.load(Width::Double, R3, R7, task::ENTER);
     a.jump_if(Cond::Greater, R3, R8, not_of_call);
@@ -315,7 +320,7 @@ fn get_cpu(c: &Context<'_>, a: &mut Asm, out: Label) {
     }
     a.load(Width::Word, R8, R7, task::WAKER);
     a.store_imm(Width::Word, R7, task::WAKER, 0);
-    // The record is sent and its time is no longer needed, so R8 and R9 are free.
+    // The record has been sent, so the times in `R8` and `R9` are no longer needed.
     a.load(Width::Double, R9, R10, ASLEEP);
     a.jump_if_imm(Cond::Equal, R9, 0, no_sleep);
     a.store(Width::Word, R7, task::WOKEN_BY, R8);
@@ -395,7 +400,7 @@ fn add_interval(c: &Context<'_>, a: &mut Asm) {
     a.bind(done);
 }
 
-/// `R2 = ` 4 x the bucket of `R9` ns: the bits that ns / 1024 needs, at most the last bucket.
+/// `R2 = ` 4 x the bucket for `R9` ns: the number of bits of ns / 1024, limited to the last bucket.
 fn bucket(a: &mut Asm) {
     let (zero, fits) = (a.label(), a.label());
     a.mov(R1, R9).alu_imm(Alu::ShiftRight, R1, 10);

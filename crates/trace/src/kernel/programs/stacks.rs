@@ -1,12 +1,12 @@
-//! Chooses the calls, waits and page faults whose place in the code and whose path are recorded.
+//! Chooses the calls, waits and page faults whose position in the code and whose path are recorded.
 //!
-//! They are chosen by time: each thread has running totals, and when one passes a multiple of the distance
-//! between two stacks, the call or fault that caused it is recorded, representing as much time as the number
-//! of passed multiples. A wait longer than the distance is therefore always recorded, at its end, and many
-//! short calls according to their share of the time. The distance is a power of two and doubles after every
-//! [`TAKEN_AT_ONE_DISTANCE`] stacks of its kind: the multiples of the longer one are among those of the
-//! shorter, and a long run has no more than a few thousand stacks. The first calls of each kind are also
-//! recorded, representing no time, so that rare ones have a name.
+//! They are chosen by time. Each thread has running totals. When one of these passes a multiple of the
+//! distance between two stacks, the call or fault that caused this is recorded; it represents as much time as
+//! the multiples that were passed. A wait longer than the distance is therefore always recorded, at its end,
+//! while many short calls are recorded according to their share of the time. The distance is a power of two
+//! and doubles after every [`TAKEN_AT_ONE_DISTANCE`] stacks of its kind: the multiples of the longer distance
+//! are among those of the shorter one, and a long run has no more than a few thousand stacks. The first calls
+//! of each kind are also recorded, representing no time, so that rare calls have a name.
 //!
 //! Recording one takes 1 to 3 us, during which its thread counts as held back.
 
@@ -19,17 +19,18 @@ use crate::python::send_frames;
 
 use Reg::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 
-/// Number of stacks, a power of two, after which their distance doubles.
+/// Number of stacks after which their distance doubles; a power of two.
 pub(crate) const TAKEN_AT_ONE_DISTANCE: i32 = 512;
-/// Number of paths after which their distance doubles; their records are a hundredth as long.
+/// Number of paths after which their distance doubles; the record of a path is a hundredth as long as that of
+/// a stack.
 const PATHS_AT_ONE_DISTANCE: i32 = 2048;
-/// How much more often paths are taken, as a power of two.
+/// How many times more often paths are recorded than stacks, as a power of two.
 const PATHS_FOR_A_STACK: u32 = 2;
-/// A distance that no total reaches.
+/// The exponent of a distance that no total reaches.
 pub(crate) const NEVER: u32 = 63;
-/// The longest distance is 2 to this power, ns: 18 minutes.
+/// The longest distance is 2 to this power, in ns: 18 minutes.
 const LONGEST: i32 = 40;
-/// Number of first calls of each kind that are recorded.
+/// For each kind of call, the number of first calls that are recorded.
 const FIRST_CALLS: i32 = 2;
 
 /// Frame slots not used for anything else by programs that record stacks: the tracepoint's arguments, the
@@ -44,7 +45,7 @@ const WAIT_WEIGHT: i16 = -304;
 const PATH_WEIGHT: i16 = -312;
 /// Whether the stack is recorded.
 const KEPT: i16 = -320;
-/// The number of bytes to copy; before that, a kernel pointer.
+/// The number of bytes to copy; until that is known, a kernel pointer.
 const SIZE: i16 = -328;
 /// The thread's state, while its Python frames are sent.
 const STATE: i16 = -336;
@@ -52,13 +53,13 @@ const STATE: i16 = -336;
 /// `BPF_F_USER_STACK`.
 const OF_USER: i32 = 1 << 8;
 
-/// No first thread's stack is longer than this, unless the limit of 8 MiB was raised.
+/// Maximum length in bytes of a first thread's stack, unless the limit of 8 MiB was raised.
 const LONGEST_STACK: i32 = 64 << 20;
-/// Number of additional bytes copied from a first thread's stack beyond its beginning.
+/// Number of bytes copied beyond the beginning of a first thread's stack.
 const BEYOND: i32 = 64;
 
-/// Returns the initial distances of a trace, in the format of the table of [`chosen`]: for stacks, two to the
-/// power `shift`, in ns.
+/// Returns the initial distances of a trace, in the format of the table of [`chosen`]. The distance of stacks
+/// is 2 to the power `shift`, in ns.
 pub(crate) fn distances(shift: u32) -> [(i32, [u8; chosen::SIZE]); chosen::COUNT as usize] {
     let of = |which, shift: u32| {
         let mut entry = [0; chosen::SIZE];
@@ -73,14 +74,14 @@ pub(crate) fn distances(shift: u32) -> [(i32, [u8; chosen::SIZE]); chosen::COUNT
     ]
 }
 
-/// Records the call from which the thread in `R7` has just returned, if its turn has come. Its flags are in
+/// Records the call from which the thread in `R7` has just returned, if it is chosen. The call's flags are in
 /// the thread's state; [`ARGUMENTS`] and [`TOOK`] are filled. Preserves only `R7`.
 pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     let Some(shift) = c.stacks else {
         return;
     };
     let (out, pathless, turn) = (a.label(), a.label(), a.label());
-    // If it succeeded, the caller's program no longer exists.
+    // If this call succeeded, the caller's program no longer exists.
     a.load(Width::Word, R4, R7, task::FLAGS);
     a.jump_if_imm(Cond::AnySet, R4, REPLACES as i32, out);
     a.load(Width::Double, R9, R10, TOOK);
@@ -153,8 +154,8 @@ pub(super) fn after_call(c: &Context<'_>, a: &mut Asm) {
     a.bind(out);
 }
 
-/// Records the page fault that was just served for the thread in `R7`, if its turn has come. Its CPU time is
-/// in `R9`, its time off the CPU in [`OFF_CPU`]; perf's context is in `R6`. Preserves only `R7`.
+/// Records the page fault that was just served for the thread in `R7`, if it is chosen. Its CPU time is in
+/// `R9`, its time off the CPU in [`OFF_CPU`]; perf's context is in `R6`. Preserves only `R7`.
 pub(super) fn after_fault(c: &Context<'_>, a: &mut Asm) {
     let Some(shift) = c.stacks else {
         return;
@@ -186,8 +187,8 @@ pub(super) fn note_off_cpu(a: &mut Asm) {
     a.store(Width::Double, R10, OFF_CPU, R1);
 }
 
-/// Splits the duration of the call, in `R9`, into [`ON_CPU`] and [`OFF_CPU`], without the time in which it
-/// only waited for a CPU.
+/// Splits the duration of the call, in `R9`, into [`ON_CPU`] and [`OFF_CPU`]. Time for which the call only
+/// waited for a CPU is excluded.
 fn split(a: &mut Asm) {
     let sound = a.label();
     a.load(Width::Double, R1, R7, task::CALL_BLOCKED);
@@ -213,8 +214,8 @@ fn advance(a: &mut Asm, total: i16, added: i16) {
     a.alu(Alu::Xor, R1, R2).alu(Alu::Or, R8, R1);
 }
 
-/// Stores in the second slot the time represented by the current event, whose time, in the first slot, was
-/// just added to a total: that of the passed multiples of the current distance.
+/// Stores in the second slot the time that the current event represents: the multiples of the current
+/// distance that were passed when its own time, in the first slot, was just added to a total.
 fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (i16, i16)) {
     let done = a.label();
     let at_one_distance = match kind {
@@ -235,7 +236,7 @@ fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (
     a.jump_if_imm(Cond::Equal, R3, 0, done);
     a.alu(Alu::ShiftLeft, R3, R2);
     a.store(Width::Double, R10, weight, R3);
-    // Two concurrent ones may count as one: that only moves the time when the distance doubles.
+    // Two concurrent events may count as one: this only changes when the distance doubles.
     a.load(Width::Double, R1, R0, chosen::TAKEN);
     a.alu_imm(Alu::Add, R1, 1);
     a.store(Width::Double, R0, chosen::TAKEN, R1);
@@ -247,7 +248,7 @@ fn weigh(c: &Context<'_>, a: &mut Asm, kind: i32, total: i16, (added, weight): (
     a.bind(done);
 }
 
-/// Notes that the stack is recorded if it represents any time.
+/// Notes that the stack is to be recorded if it represents any time.
 fn note_kept(a: &mut Asm) {
     a.load(Width::Double, R1, R10, WEIGHT);
     a.load(Width::Double, R2, R10, WAIT_WEIGHT);
@@ -255,7 +256,7 @@ fn note_kept(a: &mut Asm) {
     a.store(Width::Double, R10, KEPT, R1);
 }
 
-/// Does the same if the call is one of the first of its kind.
+/// Notes that the stack is to be recorded if the call is one of the first of its kind.
 fn keep_first(c: &Context<'_>, a: &mut Asm) {
     let (not_first, fresh) = (a.label(), a.label());
     a.load(Width::Word, R1, R7, task::FLAGS);
@@ -275,9 +276,9 @@ fn keep_first(c: &Context<'_>, a: &mut Asm) {
     a.bind(not_first);
 }
 
-/// Sends the object of the call whose flags are in `R6` and registers in `R9`, or continues at `none`: its
-/// path, or that it is on a descriptor, so that the record has its place between those that change that
-/// descriptor. Preserves `R9`.
+/// Sends the object of the call whose flags are in `R6` and registers in `R9`, or continues at `none`. The
+/// object is the call's path. If the call has none, the record is sent without a path, so that its position
+/// among the records that change the call's descriptor is known. Preserves `R9`.
 fn send_object(c: &Context<'_>, a: &mut Asm, none: Label) {
     let (second, read, unreadable) = (a.label(), a.label(), a.label());
     scratch(c, a, none);
@@ -367,7 +368,7 @@ fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: K
         stack::REGISTERS[stack::POINTER],
     );
     a.mov(R8, R0);
-    // The user's stack, by frame pointers: they continue beyond the end of the copy.
+    // The user's stack by frame pointers, which lead beyond the end of the copy.
     a.load(Width::Double, R1, R10, ARGUMENTS);
     a.mov(R2, R8)
         .alu_imm(Alu::Add, R2, stack::CALLERS as i32)
@@ -409,8 +410,8 @@ fn send_stack(c: &Context<'_>, a: &mut Asm, registers: Reg, none: Label, kept: K
     a.load(Width::Double, R7, R10, STATE);
 }
 
-/// `R9 = ` the number of bytes to copy of the stack whose pointer is in `R6`: for a first thread, everything
-/// that belongs to its functions, without the environment after it.
+/// `R9 = ` the number of bytes to copy of the stack whose pointer is in `R6`: for a first thread, all that
+/// belongs to its functions, without the environment after it.
 fn load_size(c: &Context<'_>, a: &mut Asm) {
     let (unknown, fits) = (a.label(), a.label());
     let o = c.offsets;

@@ -5,14 +5,16 @@ use std::collections::{HashMap, HashSet};
 use super::{Begun, ThreadTimeline, ThreadTimelines};
 use crate::result::{Cause, Exec, Interval, Limited, OffCpuRow, Process, Thread, Trace};
 
-/// Maximum delay with which samples notice the end of a thread on a machine that is not overloaded; on an
-/// overloaded one, 27 ms were seen.
+/// Maximum delay with which samples notice the end of a thread on a machine that is not overloaded, ns. On an
+/// overloaded machine, a delay of 27 ms was seen.
 const NOTICED_NS: u64 = 20_000_000;
-/// The kernel ends the records of a thread that gains other privileges within this time after its `execve`.
+/// After a thread that gains other privileges calls `execve`, the kernel ends its records within this time,
+/// ns.
 const TAKING_RIGHTS_NS: u64 = 5_000_000;
 
 impl ThreadTimelines {
-    /// Adds the recorded data to a trace of samples: beginnings and ends, switches, waits, the timeline.
+    /// Adds the recorded data to a trace made from samples: beginnings and ends, switches, waits, and the
+    /// timeline.
     ///
     /// Data that only samples have is kept: CPU time and time in the run queue by the kernel's own counts,
     /// page faults, arguments, files.
@@ -48,7 +50,7 @@ impl ThreadTimelines {
             let (pid, tid) = (timeline.pid, timeline.tid);
             off_cpu.extend(timeline.waits.rows(pid, tid));
         }
-        // Threads without a record, if records were lost.
+        // If records were lost, some threads have none.
         let reported: HashSet<u32> = threads.iter().map(|t: &Thread| t.tid).collect();
         threads.extend(sampled.into_values());
         threads.sort_by_key(|t| (t.started_ns, t.tid));
@@ -85,7 +87,7 @@ impl ThreadTimelines {
             pid: *pid,
             ..Process::default()
         }));
-        // No end for a process if one of its threads was not seen to end.
+        // A process has no end if one of its threads was not seen to end.
         let mut ends: HashMap<u32, Option<u64>> = HashMap::new();
         for thread in &trace.threads {
             let end = ends.entry(thread.pid).or_insert(Some(0));
@@ -111,7 +113,7 @@ impl ThreadTimelines {
     }
 }
 
-/// Returns the interval of a thread's time that no record covers.
+/// Returns the part of a thread's time that no record covers, as an interval.
 fn unseen(thread: &Thread, from_ns: u64, to_ns: u64) -> Interval {
     Interval {
         pid: thread.pid,
@@ -165,15 +167,16 @@ fn thread(
             timeline.ended.map(|at| at.saturating_sub(start)),
             sampled.ended_ns,
         ) {
-            // Records end when a thread gains other privileges; samples, or the thread that waited for it,
-            // saw it continue.
+            // Records end when a thread gains other privileges, but samples, or the thread that waited for
+            // it, saw it continue.
             (Some(reported), Some(seen)) if took_rights && seen > reported + NOTICED_NS => {
                 Some(seen)
             }
             (reported, _) => reported,
         },
         on_cpu_ns: Some(timeline.on_cpu),
-        // The kernel's count was read some time before the end; preemption after that is only in ours.
+        // The kernel's count was read some time before the thread's end; only our count includes preemption
+        // after that.
         ready_ns: Some(sampled.ready_ns.unwrap_or(0).max(timeline.able)),
         voluntary_switches: Some(timeline.switches.0),
         involuntary_switches: Some(timeline.switches.1),
@@ -183,11 +186,12 @@ fn thread(
     }
 }
 
-/// Builds a program from the records, with its arguments if a sample saw them. Before that, a child
-/// (`is_child`) was a copy of its parent, with the same path if the parent runs itself again.
+/// Builds a program from the records, with its arguments if a sample saw them. Until it executes the program,
+/// a child (`is_child`) is a copy of its parent, and its samples have the same path if the parent runs itself
+/// again.
 fn exec(begun: &Begun, sampled: &[Exec], start: u64, is_child: bool) -> Exec {
     let at_ns = begun.at.saturating_sub(start);
-    // No record holds the path of a program with other privileges.
+    // The records don't have the path of a program with other privileges.
     let alike = |exec: &&Exec| begun.path.is_empty() || exec.path == begun.path;
     let mut same = sampled.iter().filter(alike);
     let seen = same.find(|exec| !is_child || exec.at_ns >= at_ns);

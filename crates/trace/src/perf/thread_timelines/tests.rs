@@ -1,4 +1,4 @@
-//! The results of records and samples.
+//! Tests the merged results of records and samples.
 
 use super::*;
 use crate::result::{Process, Thread, Trace};
@@ -227,7 +227,7 @@ fn who_may_not_be_sampled_and_keeps_its_records_ends_with_them() {
     assert_eq!(trace.off_cpu, []);
 }
 
-/// Returns the samples' view of it: an end after 900 ms.
+/// Returns the same run as seen by samples: the process ends after 900 ms.
 fn seen_to_end_late() -> Trace {
     let sampled = Thread {
         pid: 10,

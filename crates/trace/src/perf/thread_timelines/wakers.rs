@@ -1,17 +1,17 @@
-//! The thread that may have ended a wait.
+//! Finds the thread that may have ended a wait.
 
 use super::{Place, ThreadTimeline, ThreadTimelines};
 use crate::calls;
 use crate::result::{Cause, Interval};
 
-/// A waker may have left its CPU before the other thread is on one, by up to this much: 20 to 40 us between
-/// the CPUs of a virtual machine, more if they are busy.
+/// Maximum time, in ns, from when the waker leaves its CPU until the other thread is on a CPU: 20 to 40 us
+/// between the CPUs of a virtual machine, more if they are busy.
 const WAKING_NS: u64 = 500_000;
-/// Maximum number of living threads for which wakers are searched.
+/// Maximum number of living threads up to which wakers are searched for.
 const MOST_WAKERS: usize = 256;
 
 impl ThreadTimelines {
-    /// Notes that a descriptor of a process leads to this pipe or socket.
+    /// Notes that a descriptor of a process refers to this pipe or socket.
     pub(in crate::perf) fn linked(&mut self, pid: u32, fd: i32, inode: u64) {
         if let Some(before) = self.links.insert((pid, fd), inode)
             && let Some(ends) = self.ends.get_mut(&before)
@@ -21,11 +21,12 @@ impl ThreadTimelines {
         self.ends.entry(inode).or_default().insert((pid, fd));
     }
 
-    /// Returns the thread that may have ended a wait: for a lock, another thread of the process; for a pipe,
-    /// one that has the other end; in both cases the one that was last on a CPU, if that was a moment ago.
-    /// What a poll waits for isn't visible, so it is a thread of the process that went to sleep itself at
-    /// that moment, as a worker does after reporting its result. A thread that ended right before the end of
-    /// a wait without a descriptor was joined, whatever other threads ran.
+    /// Returns the thread that may have ended a wait. For a lock, the candidates are the other threads of the
+    /// process; for a pipe, the threads that have the other end. In both cases it is the one that was last on
+    /// a CPU, if that was a moment ago. It isn't visible what a poll waits for, so its candidates are the
+    /// threads of the process that went to sleep by themselves at that moment, as a worker does after
+    /// reporting its result. If a thread ended right before the end of a wait without a descriptor, the wait
+    /// was a join of that thread, whatever other threads ran.
     pub(super) fn waker(&self, wait: &Interval) -> Option<u32> {
         let call = wait.call.as_deref()?;
         if self.alive.len() > MOST_WAKERS || wait.cause != Cause::Asleep {
