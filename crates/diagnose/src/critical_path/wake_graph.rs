@@ -1,5 +1,6 @@
 //! Determines who ended each wait, who created each thread, and which thread ended the command.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use fathom_model::TimeCategory;
@@ -51,6 +52,9 @@ pub(super) struct WakeGraph<'a> {
     pub all: &'a [ThreadTimes],
     pub threads: HashMap<u32, &'a ThreadTimes>,
     intervals: HashMap<u32, Vec<&'a Interval>>,
+    /// Answers of [`Self::serves`], by the thread that serves and the thread that asks: threads may wait for
+    /// each other a hundred thousand times.
+    serving: RefCell<HashMap<(u32, u32), bool>>,
 }
 
 /// A wait at a pipe, and the thread that ended it.
@@ -89,6 +93,7 @@ impl<'a> WakeGraph<'a> {
             all: threads,
             threads: threads.iter().map(|times| (times.tid, times)).collect(),
             intervals: by_thread(trace),
+            serving: RefCell::default(),
         })
     }
 
@@ -147,6 +152,13 @@ impl<'a> WakeGraph<'a> {
         works.or_else(of_program).copied()
     }
 
+    /// Returns a thread's waits that end after `at`, in order.
+    fn intervals_after(&self, tid: u32, at: u64) -> impl Iterator<Item = &'a Interval> {
+        let list = self.intervals.get(&tid).map_or(&[][..], Vec::as_slice);
+        let first = list.partition_point(|interval| interval.to_ns <= at);
+        list[first..].iter().copied()
+    }
+
     pub(super) fn last_interval(&self, tid: u32, at: u64) -> Option<&'a Interval> {
         let list = self.intervals.get(&tid)?;
         let next = list.partition_point(|interval| interval.from_ns < at);
@@ -190,7 +202,7 @@ impl<'a> WakeGraph<'a> {
             // A runtime's own thread does what the program's thread is waiting for, so the latter isn't
             // queuing for a lock.
             TimeCategory::Locks => by.filter(|waker| {
-                waker.pid == times.pid && (waker.of_runtime || self.serves(waker, times))
+                waker.pid == times.pid && (waker.of_runtime || self.is_served(waker, times))
                     || self.is_joined(times, waker, interval, at)
                     || brings_from_outside(times, waker)
             }),
@@ -201,6 +213,17 @@ impl<'a> WakeGraph<'a> {
             }),
             _ => None,
         }
+    }
+
+    /// See [`Self::serves`].
+    fn is_served(&self, waker: &ThreadTimes, times: &ThreadTimes) -> bool {
+        let key = (waker.tid, times.tid);
+        let known = self.serving.borrow().get(&key).copied();
+        known.unwrap_or_else(|| {
+            let serves = self.serves(waker, times);
+            self.serving.borrow_mut().insert(key, serves);
+            serves
+        })
     }
 
     /// Reports whether `waker` works on requests of this thread. It does if it waits for requests until its
@@ -258,7 +281,8 @@ impl<'a> WakeGraph<'a> {
         if times.from_ns >= to || times.to_ns <= from {
             return false;
         }
-        let list = self.intervals(times.tid);
+        let list = self.intervals_after(times.tid, from);
+        let list = list.take_while(|interval| interval.from_ns < to);
         let asleep = list.map(|interval| {
             let until = woken_ns(interval).min(to);
             until.saturating_sub(interval.from_ns.max(from))
@@ -348,7 +372,7 @@ impl<'a> WakeGraph<'a> {
     /// Reports whether a thread ended another wait of this thread after `at`; if so, the earlier wait was not
     /// a join.
     fn wakes_again(&self, waker: &ThreadTimes, times: &ThreadTimes, at: u64) -> bool {
-        self.intervals(times.tid)
+        self.intervals_after(times.tid, at)
             .skip_while(|later| later.from_ns < at)
             .take_while(|later| later.from_ns <= at + JOIN_NS)
             .any(|later| later.woken_by == Some(waker.tid))

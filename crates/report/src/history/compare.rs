@@ -228,10 +228,10 @@ fn drift(one: &StoredComparison) -> String {
     let earlier = one.drift.measurements;
     match one.drift.source {
         DriftSource::SameRevision => format!(
-            "separate measurements of the same revision differ by up to {by} here (from from {earlier} earlier ones)"
+            "separate measurements of the same revision differ by up to {by} here (from {earlier} earlier ones)"
         ),
         DriftSource::Successive => {
-            format!("successive measurements differ by up to {by} here (from from {earlier} earlier ones)")
+            format!("successive measurements differ by up to {by} here (from {earlier} earlier ones)")
         }
         DriftSource::Assumed => format!(
             "{by} between separate measurements is assumed, since this environment has fewer than four earlier ones"

@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
     past.cache.make_room();
     let of = revisions.len();
     if count == 0 {
-        say!("none of the the {of} revisions could be measured");
+        say!("none of the {of} revisions could be measured");
         return Ok(COMMAND_FAILED);
     }
     let next = match last {
