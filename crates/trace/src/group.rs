@@ -4,6 +4,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::cpus;
 use crate::command::{Io, Member, TraceCommand};
 use crate::error::TraceError;
 use crate::name_maps::NameMaps;
@@ -24,6 +25,9 @@ struct One {
 pub(crate) struct Group {
     members: Vec<One>,
     begin: u64,
+    /// The busy time of the CPUs at the beginning, and for the whole run once all have ended.
+    busy_from_ns: Option<u64>,
+    busy_ns: Option<u64>,
     /// Receives the ids of processes that may write maps of names.
     pub(crate) name_maps: Option<Arc<NameMaps>>,
 }
@@ -61,6 +65,8 @@ impl Group {
         Ok(Self {
             members,
             begin: 0,
+            busy_from_ns: None,
+            busy_ns: None,
             name_maps,
         })
     }
@@ -73,6 +79,7 @@ impl Group {
     /// Starts the clock for the delays.
     pub(crate) fn begin(&mut self, at: u64) {
         self.begin = at;
+        self.busy_from_ns = cpus::busy_ns();
     }
 
     /// Releases the members that are due; returns their process ids.
@@ -130,7 +137,12 @@ impl Group {
                 }
             }
         }
-        self.members.iter().all(|m| m.ended.is_some())
+        let all = self.members.iter().all(|m| m.ended.is_some());
+        if all && self.busy_ns.is_none() {
+            let from = self.busy_from_ns;
+            self.busy_ns = from.and_then(|from| cpus::busy_ns()?.checked_sub(from));
+        }
+        all
     }
 
     /// Kills all members with their process groups, including those that are still held.
@@ -170,6 +182,7 @@ impl Group {
         Ok(GroupTrace {
             trace: Trace {
                 started_clock_ns: start,
+                busy_cpus_ns: self.busy_ns,
                 exec_called_clock_ns,
                 ..trace
             },

@@ -143,7 +143,8 @@ fn held_back(trace: &Trace) -> f64 {
 
 /// Returns the part of the traced run in which no other program had the CPU, 0 to 1.
 ///
-/// On a busy machine, waits for a CPU stretch everything that takes CPU time. They are counted separately;
+/// Threads of the command wait for each other's CPUs as well, so at most the time that others had the CPUs
+/// counts. On a busy machine, waits for a CPU stretch everything that takes CPU time. They are counted separately;
 /// otherwise, shares would shrink with the load of other programs.
 fn quiet_part(
     observation: &Observation,
@@ -165,8 +166,16 @@ fn quiet_part(
         // This tier sees no waits, but the timed runs know how long they waited for a CPU.
         1.0 - queued_share(timed).min(0.95)
     } else {
-        1.0 - ready.min(0.95)
+        1.0 - ready.min(of_others(trace)).min(0.95)
     }
+}
+
+/// Returns the time for which other programs, or a hypervisor, had the CPUs of the traced run, as a share of
+/// its duration; infinite if unknown.
+pub(super) fn of_others(trace: &Trace) -> f64 {
+    let own = trace.accounts.user_ns + trace.accounts.system_ns;
+    let others = trace.busy_cpus_ns.map(|busy| busy.saturating_sub(own) as f64);
+    others.map_or(f64::INFINITY, |ns| ns / trace.duration_ns.max(1) as f64)
 }
 
 impl<'a> Analysis<'a> {

@@ -140,6 +140,10 @@ pub struct Trace {
     /// [`Trace::accounts`].
     #[serde(default)]
     pub held_back_ns: u64,
+    /// The time for which the CPUs that the command could use were busy during the run, with work of any
+    /// program or for a hypervisor. `None` if unknown, as when attached to a running process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy_cpus_ns: Option<u64>,
     /// How the command ended.
     pub end: End,
     /// Totals of the command and all descendants it waited for, from `wait4`.
