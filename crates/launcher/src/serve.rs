@@ -60,7 +60,7 @@ pub extern "C" fn serve() -> ! {
 }
 
 fn set_up() {
-    // SAFETY: plain calls with numbers, paths that end with zero, and a fixed mapping at an address that a
+    // SAFETY: plain calls with numbers, NUL-terminated paths, and a fixed mapping at an address that a
     // static program doesn't use.
     unsafe {
         call3(number::SETPGID, 0, 0, 0);

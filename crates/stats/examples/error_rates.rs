@@ -27,7 +27,7 @@ fn percent(share: f64) -> String {
 }
 
 fn median_coverage() {
-    println!("## Coverage of the median's interval at 95 % (10,000 samples each)\n");
+    println!("## Coverage of the 95 % interval for the median (10,000 samples each)\n");
     println!("| n | normal | exponential | lognormal |\n|---|---|---|---|");
     for n in [6, 10, 20, 50, 200] {
         let mut random = Random::new(n as u64);

@@ -28,10 +28,17 @@ fn busy_ticks(stat: &str, cpus: &[usize]) -> Option<u64> {
     let mut sum = 0u64;
     for cpu in cpus {
         let name = format!("cpu{cpu} ");
-        let line = stat.lines().find_map(|line| line.strip_prefix(name.as_str()))?;
-        let fields = line.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0));
+        let line = stat
+            .lines()
+            .find_map(|line| line.strip_prefix(name.as_str()))?;
+        let fields = line
+            .split_ascii_whitespace()
+            .map(|word| word.parse().unwrap_or(0));
         // user, nice, system, idle, iowait, irq, softirq, steal; guest time is included in user.
-        let busy = fields.take(8).enumerate().filter(|(at, _)| !matches!(at, 3 | 4));
+        let busy = fields
+            .take(8)
+            .enumerate()
+            .filter(|(at, _)| !matches!(at, 3 | 4));
         sum = busy.fold(sum, |sum, (_, ticks): (_, u64)| sum.saturating_add(ticks));
     }
     Some(sum).filter(|_| !cpus.is_empty())
@@ -55,7 +62,8 @@ mod tests {
 
     #[test]
     fn idle_time_and_other_cpus_are_not_busy() {
-        let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 40 50 6 7 8 9 10\ncpu1 100 0 0 5 0 0 0 0 0 0\n";
+        let stat =
+            "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 40 50 6 7 8 9 10\ncpu1 100 0 0 5 0 0 0 0 0 0\n";
         assert_eq!(busy_ticks(stat, &[0]), Some(27));
         assert_eq!(busy_ticks(stat, &[0, 1]), Some(127));
         assert_eq!(busy_ticks(stat, &[2]), None);

@@ -4,8 +4,8 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cpus;
 use crate::command::{Io, Member, TraceCommand};
+use crate::cpus;
 use crate::error::TraceError;
 use crate::name_maps::NameMaps;
 use crate::result::{GroupTrace, MemberEnd, Trace};

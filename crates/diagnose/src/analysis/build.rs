@@ -174,7 +174,9 @@ fn quiet_part(
 /// its duration; infinite if unknown.
 pub(super) fn of_others(trace: &Trace) -> f64 {
     let own = trace.accounts.user_ns + trace.accounts.system_ns;
-    let others = trace.busy_cpus_ns.map(|busy| busy.saturating_sub(own) as f64);
+    let others = trace
+        .busy_cpus_ns
+        .map(|busy| busy.saturating_sub(own) as f64);
     others.map_or(f64::INFINITY, |ns| ns / trace.duration_ns.max(1) as f64)
 }
 

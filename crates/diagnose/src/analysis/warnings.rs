@@ -21,7 +21,10 @@ impl Analysis<'_> {
         };
         let waits = self.timed.iter();
         let wait = median(waits.filter_map(of_others).collect())?;
-        let ready = self.account.share(TimeCategory::Ready).min(of_others(self.trace));
+        let ready = self
+            .account
+            .share(TimeCategory::Ready)
+            .min(of_others(self.trace));
         let own = runnable_threads(&self.threads, self.trace)
             > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {

@@ -78,7 +78,7 @@ pub(crate) fn per_iteration(
     let unequal = times.len().abs_diff(iterations.len());
     out.left_out_times(
         "samples",
-        "the numbers of times and iterations differ",
+        "the number of times doesn't match the number of iterations",
         unequal as u64,
     );
 }

@@ -148,7 +148,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         ("a claim", "text") => "write text = \"The claim in words\"",
         ("an answer", "question") => "write question = \"Why …?\"",
         ("a picture", "metric") => "write metric = \"wall\"",
-        ("a picture", "over") => "write over = [\"a\", \"b\"]: two subjects or more",
+        ("a picture", "over") => "over needs two subjects or more, such as over = [\"a\", \"b\"]",
         (_, "benchmark") => "write benchmark = \"NAME\"",
         (_, "reason") => "write reason = \"why it is accepted\"",
         (_, "until") => UNTIL,

@@ -64,7 +64,7 @@ pub(super) fn rules(root: &DeTable<'_>, problems: &Problems) {
                 span,
                 "a picture",
                 "over",
-                "write over = [\"a\", \"b\"]: two subjects or more",
+                "over needs two subjects or more, such as over = [\"a\", \"b\"]",
             );
         }
     }

@@ -82,7 +82,7 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 struct Lock;
 
 impl Lock {
-    /// Takes the lock; `None` in a signal handler that interrupted this thread while it holds the lock.
+    /// Takes the lock; `None` in a signal handler that interrupted this thread while it held the lock.
     fn take() -> Option<Lock> {
         let me = forward::thread();
         let mut turns = 0;

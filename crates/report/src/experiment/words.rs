@@ -157,7 +157,7 @@ pub(super) fn with_interval(estimate: &Estimate, unit: &str) -> String {
                 v if v >= 1e4 => (1e3, "k"),
                 _ => (1.0, ""),
             };
-            // A rate in plain seconds has no unit that could get a prefix.
+            // A rate in plain seconds has no unit that could take a prefix.
             let unit = match unit.strip_prefix("1/") {
                 Some(rest) => format!(" {prefix}/{rest}"),
                 None => format!(" {prefix}{unit}"),

@@ -51,7 +51,7 @@ pub fn machine_check_sentence(report: &CheckReport) -> String {
     match report.fitness {
         Fitness::Quiet => format!("Fit to measure on: {lost}."),
         Fitness::Usable => format!(
-            "Fit with care: {lost}, so medians have wide intervals; minima and comparisons are reliable."
+            "Usable with care: {lost}, so medians have wide intervals; minima and comparisons are reliable."
         ),
         Fitness::Unfit => format!("Not fit to measure on: {why}. Wall times would be worthless."),
     }
@@ -130,7 +130,7 @@ fn rest(page: &mut Page, report: &CheckReport) {
         );
     }
     let ok = counted(of(CheckState::Ok).count() as u64, "check is", "checks are");
-    page.prose(0, Tone::Plain, &format!("{ok} ok; all of them: -v"));
+    page.prose(0, Tone::Plain, &format!("{ok} ok; -v lists them all"));
 }
 
 fn noise(page: &mut Page, report: &CheckReport) {
@@ -220,7 +220,7 @@ mod tests {
         assert!(text.starts_with(first), "{text}");
         let text = machine_check_terminal(&report(Fitness::Usable, Vec::new()), &Screen::default());
         assert!(
-            text.starts_with("Fit with care: other programs take 3.4 % of a core, so"),
+            text.starts_with("Usable with care: other programs take 3.4 % of a core, so"),
             "{text}"
         );
         assert!(
@@ -249,7 +249,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.ends_with("Not known here: governor.\n1 check is ok; all of them: -v\n"),
+            text.ends_with("Not known here: governor.\n1 check is ok; -v lists them all\n"),
             "{text}"
         );
         let verbose = Screen {

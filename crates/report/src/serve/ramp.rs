@@ -53,7 +53,7 @@ pub(super) fn add(out: &mut Document, record: &ServeRecord, form: Form) {
 fn title(ramp: &RampResult) -> String {
     let rounds = counted(u64::from(ramp.rounds), "round", "rounds");
     format!(
-        "Growing rate ({} to {} requests/s in {} s, {rounds}; open loop)",
+        "Increasing rate ({} to {} requests/s in {} s, {rounds}; open loop)",
         per_second(ramp.from_per_second),
         per_second(ramp.to_per_second),
         fixed(ramp.seconds, usize::from(ramp.seconds.fract() != 0.0)),

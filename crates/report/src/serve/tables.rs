@@ -387,7 +387,7 @@ pub(super) fn ramp(record: &ServeRecord, form: Form) -> Table {
         ("service p99", Place::Page, 0),
         ("lag", Place::Page, 0),
     ];
-    let mut table = begin(record, "Growing rate", "rate", &columns);
+    let mut table = begin(record, "Increasing rate", "rate", &columns);
     for (server, ramp) in ramp::all(record) {
         for window in ramp::shown(ramp, form) {
             let (response, service) = (&window.response_ms, &window.service_ms);

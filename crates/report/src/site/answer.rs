@@ -28,7 +28,7 @@ pub(super) fn answer(report: &Report) -> (Tone, String) {
         (0, 0) if !compared => (Tone::Plain, format!("{all}, each measured once")),
         (0, 0) => (
             Tone::Plain,
-            format!("No certain change since the previous measurements: {all}"),
+            format!("No definite change since the previous measurements: {all}"),
         ),
         (0, faster) => (
             Tone::Good,

@@ -2,7 +2,7 @@
 
 use super::keep::{REACH, median, p_value};
 
-/// The numbers of newest points that are tested. A single point may be a spike, and `keep` handles more.
+/// How many of the newest points to test: each number in this range is tried. A single point may be a spike, and `keep` handles more.
 const NEWEST: std::ops::RangeInclusive<usize> = 2..=12;
 /// The minimum number of points that the segment has before the newest ones.
 const FEWEST_BEFORE: usize = 10;

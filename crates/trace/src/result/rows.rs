@@ -176,7 +176,7 @@ pub struct DescriptorRow {
     pub pid: u32,
     /// Descriptor.
     pub fd: i32,
-    /// The first different targets in order, at most eight.
+    /// The first distinct targets, in order; at most eight.
     pub names: Vec<DescriptorKind>,
     /// Number of further targets.
     pub more_names: u64,

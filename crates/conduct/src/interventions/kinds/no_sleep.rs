@@ -34,7 +34,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         && asleep < ENOUGH * finding.could_win_ns as f64
     {
         return Err(
-            "it pauses in calls with a timeout that other threads can end, such as futex"
+            "it pauses in calls with a timeout that another thread can end early, such as futex"
                 .to_owned(),
         );
     }

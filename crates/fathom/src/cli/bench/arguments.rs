@@ -142,8 +142,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub failures: Failures,
 
-    /// Keep processes that a command leaves running until the end, such as the daemon of a build tool that
-    /// its next run uses; otherwise they are ended before the next run
+    /// Let processes that a command leaves behind, such as a build tool's daemon that its next run uses, live
+    /// until the end; otherwise they are killed before the next run
     #[arg(long, help_heading = RUN)]
     pub keep_daemons: bool,
 
