@@ -166,13 +166,13 @@ fn quiet_part(
         // This tier sees no waits, but the timed runs know how long they waited for a CPU.
         1.0 - queued_share(timed).min(0.95)
     } else {
-        1.0 - ready.min(of_others(trace)).min(0.95)
+        1.0 - ready.min(others_share(trace)).min(0.95)
     }
 }
 
 /// Returns the time for which other programs, or a hypervisor, had the CPUs of the traced run, as a share of
 /// its duration; infinite if unknown.
-pub(super) fn of_others(trace: &Trace) -> f64 {
+pub(super) fn others_share(trace: &Trace) -> f64 {
     let own = trace.accounts.user_ns + trace.accounts.system_ns;
     let others = trace
         .busy_cpus_ns

@@ -4,7 +4,7 @@ use fathom_model::{Finding, FindingId, Run, TimeCategory};
 use fathom_trace::Cause;
 
 use super::Analysis;
-use super::build::of_others;
+use super::build::others_share;
 use super::median::median;
 use super::oversubscription::runnable_threads;
 use crate::calls;
@@ -24,7 +24,7 @@ impl Analysis<'_> {
         let ready = self
             .account
             .share(TimeCategory::Ready)
-            .min(of_others(self.trace));
+            .min(others_share(self.trace));
         let own = runnable_threads(&self.threads, self.trace)
             > self.observation.cpus.max(1) as f64 * t::ONE_FOR_EACH;
         if !own && wait < t::NEIGHBOURS_SHARE * self.timed_ns && ready >= t::READY_SHARE {
@@ -38,7 +38,7 @@ impl Analysis<'_> {
         if self.is_oversubscribed()
             || own && self.had_all_cpus()
             || wait < t::NEIGHBOURS_SHARE * self.timed_ns
-            || self.trace.threads.len() > 1 && of_others(self.trace) < t::NEIGHBOURS_SHARE
+            || self.trace.threads.len() > 1 && others_share(self.trace) < t::NEIGHBOURS_SHARE
         {
             return None;
         }

@@ -95,7 +95,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     Some(
         Claim::new(FindingId::ProcessSpawning, analysis, saving, statement)
             .evidence("short processes", short.len(), "processes")
-            .evidence("wall time each", saving / short.len(), "ns")
+            .evidence("wall time each", saving / short.len() as f64, "ns")
             .advice(advice)
             .takes_here(
                 "starting an empty program and waiting for it",

@@ -148,7 +148,7 @@ pub(crate) fn syncs(analysis: &Analysis<'_>) -> Option<Claim> {
             .on(fd, path)
             .pieces(pieces)
             .evidence("sync calls", calls, "calls")
-            .evidence("mean", syncing / calls, "ns")
+            .evidence("mean", syncing / calls as f64, "ns")
             .advice("Sync once for many records: put them in one transaction or batch, or sync at the end. Omit the \
                  sync if the data can be recreated."),
     )
