@@ -1,27 +1,26 @@
 // Parses 20,000 strings of the numbers 0 to 255: with std::from_chars, a plain loop, four bytes at once, and forms in
-// between that show what the first one pays for.
+// between that show the causes of the cost of std::from_chars.
 //
 // Usage: parse random|sequential           times all methods
 //        parse random|sequential METHOD    passes the strings once, for a simulator that counts instructions
 // Methods: from_chars bounded wide plain unbounded checked swar
 //
-// The methods take turns, so that all of them meet what else the machine does meanwhile, and the best pass of all turns
-// is printed.
+// The methods take turns, so disturbances affect all of them, and the best pass of all turns is printed.
 #include <charconv>
 #include <string>
 #include <vector>
 
 #include "measure.h"
 
-// Each returns true and sets `number` when all of the `length` characters are digits and the number is at most 255.
-// At least four bytes can be read at `text`.
+// Each function returns true and sets `number` if all `length` characters are digits and the number is at most 255.
+// At least four bytes are readable at `text`.
 
 static inline bool parse_from_chars(const char *text, size_t length, uint8_t *number) {
     std::from_chars_result result = std::from_chars(text, text + length, *number);
     return result.ec == std::errc() && result.ptr == text + length;
 }
 
-// The same, which checks first that three characters are the most there can be.
+// The same, but checks first that there are at most three characters.
 static inline bool parse_bounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0 || length > 3) return false;
     std::from_chars_result result = std::from_chars(text, text + length, *number);
@@ -49,7 +48,7 @@ static inline bool parse_plain(const char *text, size_t length, uint8_t *number)
     return value <= 255;
 }
 
-// The same loop, which checks only at its end that three characters are the most there can be.
+// The same loop, but checks only at its end that there are at most three characters.
 static inline bool parse_unbounded(const char *text, size_t length, uint8_t *number) {
     if (length == 0) return false;
     uint32_t value = 0;
@@ -86,7 +85,7 @@ static inline bool parse_swar(const char *text, size_t length, uint8_t *number) 
     digits = (digits ^ 0x30303030u) << (32 - 8 * length);
     uint32_t not_digits = (digits | (digits + 0x06060606u)) & 0xF0F0F0F0u;
     *number = (uint8_t)((digits * (100u << 16 | 10u << 8 | 1u)) >> 24);
-    // As a big-endian word the digits compare like the number that they write.
+    // As a big-endian word, the digits compare like the number.
     return not_digits == 0 && __builtin_bswap32(digits) <= 0x00020505u;
 }
 
@@ -113,7 +112,7 @@ static std::vector<Text> make_texts(bool random_order) {
 
 typedef bool (*Parse)(const char *text, size_t length, uint8_t *number);
 
-// Tries all texts of one to three characters out of the digits and what is close to them in value or in bits.
+// Tries all texts of one to three characters from the digits and from characters close to them in value or in bits.
 template <Parse parse> static void check_parse() {
     static const char characters[] = "0123456789/: -a\xb0\xff";
     const size_t count = sizeof characters - 1;

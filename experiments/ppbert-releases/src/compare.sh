@@ -1,10 +1,10 @@
 #!/bin/sh
-# Prints what two releases print differently.
+# Prints the differences between the outputs of two releases.
 #
 # Usage: compare.sh lines|content OLD NEW [-m4] FILE...
 #
-# `lines` compares line by line; `content` first takes out blanks and ends of lines, so that only the terms count.
-# Each differing line of OLD begins with `<`, of NEW with `>`. `-m4` is given to NEW: four terms a line.
+# `lines` compares line by line; `content` first removes blanks and line ends, so only the terms count.
+# Each differing line of OLD begins with `<`, of NEW with `>`. `-m4` is passed to NEW: four terms per line.
 set -eu
 mode=$1 old=$2 new=$3
 shift 3

@@ -57,7 +57,7 @@ def sentence(rng, length):
 
 
 def string_record(rng):
-    """An id, a name and a text of 100 to 400 bytes: nine tenths of the bytes are text."""
+    """An id, a name and a text of 100 to 400 bytes, so nine tenths of the bytes are text."""
     return tuple_of(
         atom(rng.choice(ATOMS)),
         integer(rng.randrange(1_000_000)),
@@ -95,7 +95,7 @@ def text(rng, alphabet):
 
 
 def kinds_record(rng):
-    """One of each kind: sizes, signs, quotes, backslashes, control characters, bytes that are no UTF-8."""
+    """One of each kind: sizes, signs, quotes, backslashes, control characters, bytes that are not UTF-8."""
     plain, awkward = "abcxyz_", "aZ0 _'\"\\\n\t\x01\x7f@"
     latin, unicode = awkward + "\xe9\xff", awkward + "\xe9\u4e16\U0001f600"
     name = text(rng, latin).encode("latin-1")

@@ -13,8 +13,8 @@ __attribute__((noinline)) static void differences(Target target, Source source) 
     for (size_t i = 1; i < LENGTH; i++) target[i] = source[i] - source[i - 1];
 }
 
-// Each step reads what the step before has just stored. The barrier keeps the compiler from carrying the sum in a
-// register, which is what g++ and clang++ otherwise do.
+// Each step reads the value that the previous step has just stored. The barrier keeps the compiler from holding the sum
+// in a register, as g++ and clang++ otherwise do.
 __attribute__((noinline)) static void prefix_in_memory(Target target, Source source) {
     for (size_t i = 1; i < LENGTH; i++) {
         target[i] = target[i - 1] + source[i];
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void prefix_in_register(Target target, Source s
     for (size_t i = 1; i < LENGTH; i++) target[i] = sum += source[i];
 }
 
-// The sums inside a block of three need no earlier block: one addition for three elements is left in the chain.
+// The sums inside a block of three need no earlier block, so the chain has only one addition per three elements.
 __attribute__((noinline)) static void prefix_in_blocks(Target target, Source source) {
     static_assert((LENGTH - 1) % 3 == 0, "whole blocks");
     uint64_t sum = target[0];
@@ -68,8 +68,8 @@ int main(int count, char **arguments) {
     check_prefix(prefix_in_memory);
     check_prefix(prefix_in_register);
     check_prefix(prefix_in_blocks);
-    // Where the arrays lie in their cache lines changes the time by half, and is another place in each process. So all
-    // distances between them within a line are tried, and the best is printed.
+    // The places of the arrays in their cache lines change the time by half, and differ between processes. So this tries
+    // all distances between them within a line, and prints the best.
     alignas(64) uint64_t source[LENGTH] = {1, 2, 3};
     alignas(64) uint64_t room[LENGTH + 8] = {0};
     const int passes = 1000;

@@ -1,9 +1,9 @@
-// Counts the windows of 8 bytes in 1 MiB whose polynomial hash has one value: with a hash of each window from scratch,
-// with a rolling hash, and with faster forms of it.
+// Counts the windows of 8 bytes in 1 MiB whose polynomial hash has a given value: with a hash of each window from
+// scratch, with a rolling hash, and with faster forms of it.
 //
 // Usage: rolling naive|fixed|rolling|twoahead|fourahead|lanes|doubling|pairs [once]
 //
-// `pairs` is there where the program is compiled for AVX2.
+// `pairs` exists if the program is compiled for AVX2.
 //
 // The hash of bytes c0..c7 is c0*B^7 + c1*B^6 + ... + c7 modulo 2^32, with B = 31.
 #ifdef __AVX2__
@@ -27,8 +27,8 @@ static volatile size_t window_at_run_time = WINDOW;
 
 extern "C" {
 
-// Every window from scratch: 8 multiplications a byte. The length of the window is known only at run time, as where
-// it is an argument of a function.
+// Every window from scratch: 8 multiplications per byte. The length of the window is known only at run time, like the
+// argument of a function.
 __attribute__((noinline)) size_t count_naive(const uint8_t *bytes, size_t size, uint32_t target) {
     size_t count = 0, window = window_at_run_time;
     for (size_t i = 0; i + window <= size; i++) {
@@ -39,14 +39,14 @@ __attribute__((noinline)) size_t count_naive(const uint8_t *bytes, size_t size, 
     return count;
 }
 
-// The same with a length that the compiler knows: it can unroll it, and work on several windows at once.
+// The same with a length that the compiler knows: it can unroll the loop and process several windows at once.
 __attribute__((noinline)) size_t count_fixed(const uint8_t *bytes, size_t size, uint32_t target) {
     size_t count = 0;
     for (size_t i = 0; i + WINDOW <= size; i++) count += hash_window(bytes + i) == target;
     return count;
 }
 
-// Each hash from the one before. The chain is a multiplication and an addition for each byte.
+// Each hash from the previous one. The chain is a multiplication and an addition per byte.
 __attribute__((noinline)) size_t count_rolling(const uint8_t *bytes, size_t size, uint32_t target) {
     uint32_t hash = hash_window(bytes);
     size_t count = hash == target;
@@ -57,12 +57,13 @@ __attribute__((noinline)) size_t count_rolling(const uint8_t *bytes, size_t size
     return count;
 }
 
-// What enters at `i`, less what leaves: it doesn't depend on the hash, so it is off the chain.
+// The contribution of the byte that enters at `i` minus that of the byte that leaves. It doesn't depend on the hash, so
+// it is off the chain.
 static inline uint32_t change(const uint8_t *bytes, size_t i) {
     return bytes[i] - power(WINDOW) * bytes[i - WINDOW];
 }
 
-// Computes the next two hashes from the present one: the chain advances two bytes for each multiplication.
+// Computes the next two hashes from the current one: the chain advances two bytes per multiplication.
 __attribute__((noinline)) size_t count_twoahead(const uint8_t *bytes, size_t size, uint32_t target) {
     uint32_t hash = hash_window(bytes);
     size_t count = hash == target, i = WINDOW;
@@ -79,7 +80,7 @@ __attribute__((noinline)) size_t count_twoahead(const uint8_t *bytes, size_t siz
     return count;
 }
 
-// Four bytes for each multiplication of the chain.
+// Four bytes per multiplication of the chain.
 __attribute__((noinline)) size_t count_fourahead(const uint8_t *bytes, size_t size, uint32_t target) {
     uint32_t hash = hash_window(bytes);
     size_t count = hash == target, i = WINDOW;
@@ -99,7 +100,7 @@ __attribute__((noinline)) size_t count_fourahead(const uint8_t *bytes, size_t si
     return count;
 }
 
-// Four rolling hashes at once, each over a quarter of the text: four chains that don't wait for one another.
+// Four rolling hashes at once, each over a quarter of the text: four independent chains.
 __attribute__((noinline)) size_t count_lanes(const uint8_t *bytes, size_t size, uint32_t target) {
     size_t windows = size - WINDOW + 1, quarter = windows / 4;
     const uint8_t *a = bytes, *b = a + quarter, *c = b + quarter, *d = c + quarter;
@@ -117,7 +118,7 @@ __attribute__((noinline)) size_t count_lanes(const uint8_t *bytes, size_t size, 
     return count;
 }
 
-// No chain at all: hashes of 2 bytes from bytes, of 4 from those of 2, of 8 from those of 4. Three multiplications a
+// No chain: hashes of 2 bytes from bytes, of 4 bytes from hashes of 2, of 8 from hashes of 4. Three multiplications per
 // byte, in loops that a compiler turns into vector instructions.
 __attribute__((noinline)) size_t count_doubling(const uint8_t *bytes, size_t size, uint32_t target) {
     enum { BLOCK = 1024 };
@@ -137,7 +138,7 @@ __attribute__((noinline)) size_t count_doubling(const uint8_t *bytes, size_t siz
 }
 
 #ifdef __AVX2__
-// Hashes of the 4 bytes at `bytes`, `bytes` + 4, ... + 28: two instructions that multiply neighbours and add them up.
+// Hashes of the 4 bytes at `bytes`, `bytes` + 4, ... + 28: two instructions that multiply neighbors and add them up.
 static inline __m256i hash_fours(const uint8_t *bytes) {
     __m256i text = _mm256_loadu_si256((const __m256i *)bytes);
     __m256i twos = _mm256_maddubs_epi16(text, _mm256_set1_epi16(1 << 8 | B));
@@ -179,8 +180,8 @@ static const struct {
 #endif
                 {"doubling", count_doubling}};
 
-// Compares a form with the naive one on random text of every length up to 100, and on a long one. The text has two
-// letters only, so that windows are found.
+// Compares a form with the naive one on random texts of every length up to 100, and on a long one. The texts have only
+// two letters, so that windows are found.
 static void check_counter(Counter counter) {
     uint8_t text[5000];
     uint64_t random = 3;
@@ -205,7 +206,7 @@ int main(int count, char **arguments) {
     uint8_t *bytes = (uint8_t *)malloc(SIZE);
     if (bytes == nullptr) return 1;
     for (size_t i = 0; i < SIZE; i++) bytes[i] = (uint8_t)(i % 256);
-    // Counting instructions wants one pass and nothing else.
+    // Counting instructions needs one pass and nothing else.
     if (count > 2 && !strcmp(arguments[2], "once")) {
         keep_value(counter(bytes, SIZE, 0));
         return 0;

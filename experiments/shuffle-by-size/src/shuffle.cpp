@@ -1,10 +1,10 @@
-// Shuffles arrays of 16 KiB to 64 MiB (Fisher-Yates, 8-byte elements) and prints the time of one element.
+// Shuffles arrays of 16 KiB to 64 MiB (Fisher-Yates, 8-byte elements) and prints the time per element.
 //
 // Usage: shuffle small|huge [largest size in MiB]
 //
-// `huge` asks the kernel for 2 MiB pages, which takes most page table look-ups out of the picture.
-// The sizes take turns, so that all of them meet what else the machine does meanwhile; a turn of a small array is many
-// shuffles. The best shuffle of all turns is printed: at least five of each size.
+// `huge` requests 2 MiB pages from the kernel, which avoids most page table lookups.
+// The sizes take turns, so disturbances affect all of them; a turn of a small array is many shuffles. The program prints
+// the best shuffle of all turns: at least five of each size.
 #include <sys/mman.h>
 
 #include <vector>
@@ -21,7 +21,7 @@ static void shuffle(uint64_t *values, size_t count, uint64_t *random) {
     keep_memory(values);
 }
 
-// True when `values` holds every number below `count` once.
+// Returns whether `values` contains every number below `count` once.
 static bool is_permutation(const uint64_t *values, size_t count) {
     unsigned char *seen = (unsigned char *)calloc(count, 1);
     if (seen == nullptr) abort();
@@ -34,7 +34,7 @@ static bool is_permutation(const uint64_t *values, size_t count) {
     return right;
 }
 
-// The arrays of one size: they lie at the same place for all sizes.
+// The arrays of one size; they are at the same address for all sizes.
 struct Size {
     size_t bytes;
     double best_seconds;
@@ -46,7 +46,7 @@ static const double TURN_SECONDS = 0.02;
 static void take_turn(Size &size, uint64_t *values, uint64_t *random, bool last) {
     size_t count = size.bytes / sizeof *values;
     for (size_t i = 0; i < count; i++) values[i] = i;
-    // The first one brings the array into the caches and isn't measured.
+    // The first shuffle loads the array into the caches and isn't measured.
     shuffle(values, count, random);
     double end = clock_seconds() + TURN_SECONDS;
     for (double before = clock_seconds(), after = 0; after < end; before = after) {

@@ -1,7 +1,7 @@
-// What takes the place of the instruction psignb in AVX-512, which has none: each byte of `values` is kept, negated or
-// zeroed as the byte of `signs` is positive, negative or zero. Instructions are counted in the compiled functions.
+// Replacements for the instruction psignb, which AVX-512 lacks: each byte of `values` is kept, negated or zeroed if the
+// byte of `signs` is positive, negative or zero. The instructions are counted in the compiled functions.
 //
-// Usage: sign   (checks both forms where the processor has AVX-512, and says so where it hasn't)
+// Usage: sign   (checks both forms if the processor has AVX-512, and prints a message if it hasn't)
 #include <immintrin.h>
 
 #include "measure.h"
@@ -10,14 +10,14 @@ extern "C" {
 // The instruction itself, on 32 bytes.
 __m256i sign_avx2(__m256i values, __m256i signs) { return _mm256_sign_epi8(values, signs); }
 
-// All of what psignb does, on 64 bytes: a mask of the negative and one of the non-zero signs.
+// Everything that psignb does, on 64 bytes: one mask of the negative and one of the non-zero signs.
 __m512i sign_full(__m512i values, __m512i signs, __m512i zero) {
     __mmask64 negative = _mm512_movepi8_mask(signs), present = _mm512_test_epi8_mask(signs, signs);
     __m512i kept = _mm512_maskz_mov_epi8(present, values);
     return _mm512_mask_sub_epi8(kept, negative, zero, kept);
 }
 
-// Enough where no sign is zero.
+// Sufficient if no sign is zero.
 __m512i sign_nonzero(__m512i values, __m512i signs, __m512i zero) {
     return _mm512_mask_sub_epi8(values, _mm512_movepi8_mask(signs), zero, values);
 }

@@ -1,10 +1,10 @@
-// Adds up floats one at a time, or in vectors, over and over for a given time; prints the time of one value and, where
-// the processor counts its energy (RAPL), the energy of one value and the power.
+// Repeatedly adds up floats, one at a time or in vectors, for a given time. Prints the time per value and, if the
+// processor counts its energy (RAPL), the energy per value and the power.
 //
 // Usage: sum scalar|vector MIB SECONDS
 //
-// `scalar` is one addition for each value in one chain, as the published scalar form was compiled. `vector` is the
-// widest that the build's -m options allow: 4, 8 or 16 floats, in four independent chains.
+// `scalar` is one addition per value in one chain, as the published scalar form was compiled. `vector` uses the widest
+// vectors that the build's -m options allow: 4, 8 or 16 floats, in four independent chains.
 #include <math.h>
 
 #include "measure.h"
@@ -44,7 +44,7 @@ __attribute__((noinline)) float sum_vector(const float *values, size_t count) {
 
 static const char *const COUNTER = "/sys/class/powercap/intel-rapl:0/energy_uj";
 
-// Microjoules that the package has used since some fixed point, or NAN where the machine doesn't say.
+// Returns the microjoules used by the package since some fixed point, or NAN if the machine doesn't report them.
 static double package_energy() {
     double energy = NAN;
     FILE *file = fopen(COUNTER, "r");
@@ -69,7 +69,7 @@ int main(int count, char **arguments) {
         perror("malloc");
         return 1;
     }
-    // Few ones among zeros: every partial sum is below 2^24, so that all orders of addition give the same float.
+    // A few ones among zeros: every partial sum is below 2^24, so all orders of addition give the same float.
     uint64_t ones = 0;
     for (size_t i = 0; i < length; i++) ones += (values[i] = i % 64 == 0) != 0;
     check(ones < 1 << 24, "the sum is exact");
@@ -85,7 +85,7 @@ int main(int count, char **arguments) {
     double energy = package_energy() - energy_before, time = clock_seconds() - time_before;
     print_time("value", timing, (double)length);
     printf("width %d floats\n", vector ? WIDTH : 1);
-    // The counter wraps after some hundred kilojoules; a run that meets the wrap has no energy to tell.
+    // The counter wraps after some hundred kilojoules; a run with a wrap reports no energy.
     if (energy > 0) {
         printf("energy_value %.5g nJ\n", energy * 1e3 / ((double)passes * (double)length));
         printf("power %.5g W\n", energy * 1e-6 / time);

@@ -1,4 +1,4 @@
-/* Writes a byte to /dev/null 10,000 times and prints what one call took, in nanoseconds. */
+/* Writes a byte to /dev/null 10,000 times and prints the time per call in nanoseconds. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* No C library at all: what exec itself costs. Build with -static -nostdlib. */
+/* No C library: the cost of exec itself. Build with -static -nostdlib. */
 #if defined(__x86_64__)
 __asm__(
     ".globl _start\n"

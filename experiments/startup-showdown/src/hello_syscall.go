@@ -1,4 +1,4 @@
-// The same bytes without fmt and os: what is left is the runtime.
+// The same bytes without fmt and os: only the runtime remains.
 package main
 
 import "syscall"

@@ -1,4 +1,4 @@
-/* Runs a program on CPU 0 alone, or on CPUs 0 and 1. Static, so that it adds little to a start.
+/* Runs a program on CPU 0 only, or on CPUs 0 and 1. Static, so that it adds little to a start.
  *
  * Usage: pin 1|2 PROGRAM */
 #define _GNU_SOURCE

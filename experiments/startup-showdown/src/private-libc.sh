@@ -1,6 +1,6 @@
 #!/bin/sh
-# A C hello with a loader and a C library of its own: copies that no other program maps, so that they
-# can be out of memory when it starts. With `link`, the same paths lead to those that all others map.
+# A C hello with a private loader and C library: copies that no other program maps, so that they can be
+# out of memory when it starts. With `link`, the same paths are links to those that all other programs map.
 # Usage: private-libc.sh SOURCE FOLDER [link]
 set -eu
 source=$1

@@ -20,7 +20,7 @@ def run(command, **more):
 
 
 def by_perf(command, folder):
-    """perf only notes that a tracepoint was passed; its file is read afterwards."""
+    """perf only records that a tracepoint was passed; its file is read afterwards."""
     record = os.path.join(folder, "perf.data")
     run(["perf", "record", "-q", "-o", record, "-e", "syscalls:sys_exit_execve,syscalls:sys_enter_write", *command])
     begin = None
@@ -36,7 +36,7 @@ def by_perf(command, folder):
 
 
 def by_strace(command, folder):
-    """strace stops the program at the entry and the end of each call."""
+    """strace stops the program at the entry and at the exit of each call."""
     record = os.path.join(folder, "strace.txt")
     run(["strace", "-f", "-ttt", "-T", "-o", record, *command])
     begin = None

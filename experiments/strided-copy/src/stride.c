@@ -2,11 +2,11 @@
  *
  * Usage: stride written|unwritten [SIZE_IN_MIB]
  *
- * `unwritten` leaves the source as the kernel handed it out. Linux maps every such page to one page of zeros, so all
+ * `unwritten` leaves the source as the kernel provides it. Linux maps every such page to one page of zeros, so all
  * reads then hit 4 KiB of cache and only the writes are timed.
  *
- * The strides take turns, so that all of them meet what else the machine does meanwhile. The best of all turns
- * within a second, and of at least five, is printed.
+ * The strides take turns, so disturbances affect all of them. Prints the best of all turns within a second,
+ * at least five.
  */
 #include "measure.h"
 

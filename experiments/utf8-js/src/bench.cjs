@@ -1,5 +1,5 @@
-// usage: bench.cjs SCRIPT [BYTES]   gigabytes that each way checks in a second, at best
-//        bench.cjs check            whether all ways agree
+// usage: bench.cjs SCRIPT [BYTES]   prints the best speed of each way, in gigabytes per second
+//        bench.cjs check            checks that all ways agree
 "use strict";
 
 const checkers = require("./checkers.cjs");
@@ -8,7 +8,7 @@ const { makeText } = require("./text.cjs");
 const SLICE_NS = 10e6;
 const SLICES = 8;
 
-// Calls `check` many times; a function of its own for each way, so that an engine can specialise each.
+// Calls `check` many times; each way has its own function, so an engine can specialize each.
 function callerOf(name) {
   return new Function("check", "bytes", "calls", `/* ${name} */
     for (let i = 0; i < calls; i++) if (!check(bytes)) throw new Error("the text is valid");`);
@@ -26,7 +26,7 @@ function slicesOf(name, check, bytes) {
   return { name, fastest: 0, rate: () => (calls * bytes.length) / slice() };
 }
 
-// All rows of one and two bytes; of three and four those whose later bytes are at an edge.
+// All sequences of one and two bytes, and those of three and four whose later bytes are at an edge.
 function* rows() {
   const all = Array.from({ length: 256 }, (_, byte) => byte);
   const edges = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
@@ -50,7 +50,7 @@ function checkAll() {
   console.log(`all ${Object.keys(checkers).length} agree on ${count} rows of bytes`);
 }
 
-// The ways take turns, so that what else the machine does meets all of them.
+// The ways take turns, so disturbances affect all of them.
 function measure(script, size) {
   const bytes = makeText(script, size);
   const ways = Object.entries(checkers).map(([name, check]) => slicesOf(name, check, bytes));

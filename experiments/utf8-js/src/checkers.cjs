@@ -1,10 +1,10 @@
-// Four ways to ask whether bytes are valid UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing
+// Four ways to check whether bytes are valid UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing
 // beyond U+10FFFF.
 "use strict";
 
 const { isUtf8 } = require("node:buffer");
 
-// The smallest and the largest second byte for each first byte of two and more; 0 where none is allowed.
+// The smallest and the largest second byte for each first byte of two or more bytes; 0 if none is allowed.
 const least = new Uint8Array(256);
 const most = new Uint8Array(256);
 const length = new Uint8Array(256);
@@ -16,7 +16,7 @@ for (let first = 0xc2; first <= 0xf4; first++) {
 
 const continues = (byte) => (byte & 0xc0) === 0x80;
 
-// A loop in JavaScript. Bytes beyond the end read as undefined, which continues nothing.
+// A loop in JavaScript. Bytes beyond the end read as undefined, which is not a continuation byte.
 function loop(bytes) {
   const end = bytes.length;
   for (let at = 0; at < end; ) {
@@ -37,7 +37,7 @@ function loop(bytes) {
 
 const strict = new TextDecoder("utf-8", { fatal: true });
 
-// The decoder that throws: it makes a string that nobody wants.
+// The decoder that throws: it makes a string that is not used.
 function decoder(bytes) {
   try {
     strict.decode(bytes);
@@ -47,7 +47,7 @@ function decoder(bytes) {
   }
 }
 
-// The published loop: the package valid-8, where NODE_PATH leads to it.
+// The published loop: the package valid-8, if NODE_PATH contains it.
 function published() {
   try {
     const valid8 = require("valid-8");

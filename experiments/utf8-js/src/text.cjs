@@ -1,4 +1,4 @@
-// Words of random letters in one script, from a seed, with a space after each: `size` bytes or a few less.
+// Returns words of random letters in one script, from a seed, each followed by a space: `size` bytes or a few less.
 "use strict";
 
 const scripts = {

@@ -1,4 +1,4 @@
-"""Which calls does a server make at its sockets while two clients play ping-pong through it?
+"""Prints the socket calls of a server while two clients play ping-pong through it.
 
     python3 calls.py ROUND_TRIPS SERVER -- CLIENT...
 
@@ -29,7 +29,7 @@ def main():
             url = f"ws://127.0.0.1:{port}/"
             subprocess.run([*client_command, url, words[0], "deflate"], check=True, timeout=120, stdout=subprocess.DEVNULL)
         finally:
-            # strace alone would leave the server behind.
+            # Ending only strace would leave the server running.
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
         print(seen.read())

@@ -1,5 +1,5 @@
-// Two WebSocket clients that play ping-pong through a relay: each message that one
-// sends reaches the other, which answers. Counts round trips as the first client sees them,
+// Two WebSocket clients that play ping-pong through a relay: each message of one
+// reaches the other, which answers. Counts the round trips of the first client
 // and the processor time of both clients.
 //
 //     node client.js URL ROUND_TRIPS [deflate|plain]

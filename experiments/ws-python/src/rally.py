@@ -22,7 +22,7 @@ def free_port():
 
 
 def wait_for(port, server):
-    """Until the server accepts; it may take seconds to load."""
+    """Waits until the server accepts connections; it may take seconds to load."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
         try:
@@ -36,7 +36,7 @@ def wait_for(port, server):
 
 
 def cpu_seconds(pid):
-    """User and system time of a process so far."""
+    """Returns the user and system time of a process so far."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,5 +1,5 @@
 // Relay each message to the other clients, with the package ws. Its server declines compression
-// unless it is asked for.
+// unless `deflate` is given.
 //
 //     node server_node.js PORT [deflate|plain]
 "use strict";

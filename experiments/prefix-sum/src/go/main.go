@@ -11,21 +11,21 @@ import (
 
 const length = 100
 
-// differences writes the distance of each element from the one before. No step needs the result of another.
+// differences writes the difference of each element from the previous one. No step needs the result of another.
 func differences(target, source []int) {
 	for i := 1; i < len(source) && i < len(target); i++ {
 		target[i] = source[i] - source[i-1]
 	}
 }
 
-// prefix writes the sum up to each element. Each step reads what the step before has just stored.
+// prefix writes the sum up to each element. Each step reads the value that the previous step has just stored.
 func prefix(target, source []int) {
 	for i := 1; i < len(source) && i < len(target); i++ {
 		target[i] = target[i-1] + source[i]
 	}
 }
 
-// prefixInRegister keeps the running sum out of memory: the chain is then one addition for each element.
+// prefixInRegister keeps the running sum out of memory, so the chain is one addition per element.
 func prefixInRegister(target, source []int) {
 	sum := target[0]
 	for i := 1; i < len(source) && i < len(target); i++ {

@@ -1,6 +1,6 @@
-// Copies every stride-th byte of an array in Go. The speed counts all bytes that are passed, not only those copied.
+// Copies every stride-th byte of an array in Go. The speed counts all bytes of the array, not only the copied ones.
 //
-// The strides take turns. The best of all turns within a second, and of at least five, is printed.
+// The strides take turns. Prints the best of all turns within a second, at least five.
 //
 // Usage: strided-copy written|unwritten SIZE_IN_MIB
 package main
