@@ -2,6 +2,7 @@
 
 use crate::claim::{Atoms, Row};
 use crate::mechanisms::prelude::*;
+use crate::overhead_correction::takes_cpu;
 
 /// The possible saving if calls weren't made.
 #[derive(Debug, Clone, Default)]
@@ -124,9 +125,14 @@ impl CallCost {
         }
     }
 
-    /// Returns the sum of both, limited to the available time.
+    /// Returns the sum of both. What isn't a wait is limited to the CPU time.
     pub(crate) fn ns(&self, analysis: &Analysis<'_>) -> f64 {
-        analysis.within_cpu(self.in_kernel_ns + self.library_ns)
+        let waits = self.calls.iter().filter(|piece| match piece.of {
+            Atoms::Of(part) => !takes_cpu(part),
+            Atoms::Rows { .. } => false,
+        });
+        let waited = waits.map(|piece| piece.ns).sum::<f64>();
+        analysis.within_cpu(self.in_kernel_ns - waited + self.library_ns) + waited
     }
 
     /// Returns the time that decides whether the calls are reported. This is the kernel's part, or half of
