@@ -157,7 +157,9 @@ impl Claim {
             modelled: analysis
                 .is_modelled()
                 .then(|| match analysis.estimates_calls() {
-                    true => "times modelled, and the number of calls to within a factor of 2,",
+                    true => {
+                        "times modelled, and the number of calls estimated to within a factor of 2,"
+                    }
                     false => "modelled",
                 }),
         }

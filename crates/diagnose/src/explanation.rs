@@ -120,7 +120,7 @@ fn end_of(runs: &[Run], trace: &Trace) -> String {
     let Some(first) = bad.first() else {
         return match end_in_words(&trace.end) {
             how if how.is_empty() || trace.attached.is_some() => how,
-            how => format!("{how} in the explaining run"),
+            how => format!("{how} in the observed run"),
         };
     };
     let how = match first.exit {

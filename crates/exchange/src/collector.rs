@@ -115,7 +115,7 @@ impl Collector {
         if self.units.len() >= MOST_LEFT_OUT && !self.units.contains_key(unit) {
             return self.left_out(
                 "units",
-                format!("more than {MOST_LEFT_OUT} units are described"),
+                format!("the file describes more than {MOST_LEFT_OUT} units"),
             );
         }
         let known = self.units.entry(unit.to_owned()).or_default();

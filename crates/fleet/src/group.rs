@@ -267,7 +267,10 @@ impl Group {
             if !state.exclude.contains(&end.node) {
                 state.exclude.push(end.node.clone());
             }
-            return self.again(job, format!("{} is not fit to measure on: {why}", end.node));
+            return self.again(
+                job,
+                format!("{} is not suitable for measuring: {why}", end.node),
+            );
         }
         let jobs = match answer {
             Ok(jobs) => jobs,

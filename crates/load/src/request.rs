@@ -91,7 +91,7 @@ impl RequestPlan {
             let clean = path.bytes().all(|byte| byte > b' ' && byte != 0x7f);
             if !path.starts_with('/') || !clean {
                 return Err(format!(
-                    "{:?} is not a path: a path begins with / and has no blanks (write %20)",
+                    "{:?} is not a path: a path begins with / and contains no spaces (write %20)",
                     hidden(path)
                 ));
             }

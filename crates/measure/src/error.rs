@@ -137,8 +137,9 @@ pub enum MeasureError {
     },
     /// The command stopped its parent, which measures it.
     #[error(
-        "'{command}' stopped its parent process, as `kill -STOP $PPID` does: that process is the part of Fathom \
-         that starts and times it. The run was ended and has no time; a measured command must leave its parent alone"
+        "'{command}' stopped its parent process, as `kill -STOP $PPID` does. That parent is the part of Fathom that \
+         starts and times the command, so the run was ended and has no time; a measured command must leave its \
+         parent alone"
     )]
     StoppedParent {
         /// The name of the command or pipeline.
@@ -146,9 +147,9 @@ pub enum MeasureError {
     },
     /// The command's parent, which measures it, was killed while the command ran.
     #[error(
-        "'{command}' killed its parent process, as `kill -9 $PPID` does, or another process did while it ran: that \
-         process is the part of Fathom that starts and times it. All processes that it had started were ended; a \
-         measured command must leave its parent alone"
+        "'{command}' killed its parent process (as `kill -9 $PPID` does), or another process did so while it ran. \
+         That parent is the part of Fathom that starts and times the command, so all processes that it had started \
+         were ended; a measured command must leave its parent alone"
     )]
     KilledParent {
         /// The name of the command or pipeline.
@@ -236,7 +237,7 @@ fn describe_stage(
     };
     let gone = reader_gone.map_or(String::new(), |reader| {
         format!(
-            "; {reader}, which reads its output, had already exited, so its writes may have failed"
+            "; {reader}, which reads this stage's output, had already exited, so the stage's writes may have failed"
         )
     });
     format!("stage {number} ({stage}) {how} in {which}{gone}")

@@ -50,7 +50,7 @@ pub fn changes_terminal(record: &ChangesRecord, options: ChangesOptions) -> Stri
     if speaking.len() > shown {
         let more = (speaking.len() - shown) as u64;
         out.push_str(&format!(
-            "\n{} changed; all of them: --all\n",
+            "\n{} changed; --all shows them\n",
             counted(more, "more series", "more series")
         ));
     }

@@ -182,7 +182,8 @@ fn false_failures(record: &GateRecord) -> Option<String> {
         return None;
     };
     let rule = format!(
-        "the fastest of {best_of} runs; at most {:.0} % slower each, and {:.0} % in the geometric mean",
+        "the fastest of {best_of} runs counts; each benchmark may be at most {:.0} % slower, and the geometric mean \
+         at most {:.0} %",
         100.0 * max_regression,
         100.0 * max_geomean
     );

@@ -145,7 +145,7 @@ fn many_series_with_long_labels_fit_a_screen() {
     let text = changes_terminal(&all, ChangesOptions { all: false });
     assert!(text.lines().count() <= 24, "{text}");
     assert!(
-        text.contains("more series changed; all of them: --all"),
+        text.contains("more series changed; --all shows them"),
         "{text}"
     );
     assert!(text.ends_with('\n'));

@@ -311,7 +311,7 @@ fn a_record_without_a_result_says_so() {
     record.complete = false;
     let text = print(&record);
     assert!(
-        text.starts_with("PARTIAL: measuring was cut short. No version has a result."),
+        text.starts_with("PARTIAL: the measurement was cut short. No version has a result."),
         "{text}"
     );
 }

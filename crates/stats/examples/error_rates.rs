@@ -206,7 +206,7 @@ fn two_modes() {
 }
 
 fn autocorrelation() {
-    println!("\n## Runs called alike (10,000 samples each)\n");
+    println!("\n## Runs found to be autocorrelated (10,000 samples each)\n");
     println!("| n | independent | slow waves (0.9) |\n|---|---|---|");
     for n in [20, 50, 100, 200] {
         let mut random = Random::new(9);

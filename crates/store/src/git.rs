@@ -77,7 +77,7 @@ impl State {
             );
         } else if self.branch.is_none() {
             notes.push(
-                "HEAD is detached: records have a revision but no branch; to be on a branch: git switch BRANCH"
+                "HEAD is detached: records have a revision but no branch; to switch to a branch: git switch BRANCH"
                     .to_owned(),
             );
         }

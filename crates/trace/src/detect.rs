@@ -131,7 +131,7 @@ fn examined() -> Result<Held, TraceError> {
     child.wait_ready()?;
     let read = |name: &str| fs::read(format!("/proc/{}/task/{0}/{name}", child.pid));
     let both = read("syscall").and_then(|_| read("stat"));
-    let what = "reading what a child is doing from /proc";
+    let what = "reading from /proc what a child is doing";
     let text = both.map_err(|error| TraceError::System { what, error })?;
     match text.is_empty() {
         true => Err(TraceError::System {

@@ -298,7 +298,7 @@ fn waive(plan: &GatePlan, record: &mut GateRecord) {
         let expired = waiver.until < plan.today;
         match record.benchmarks.iter_mut().find(fits) {
             Some(_) if expired => record.notes.push(format!(
-                "the waiver for {} {} expired on {} ({}), so it fails again",
+                "the waiver for {} {} expired on {} ({}), so this benchmark fails again",
                 waiver.benchmark, waiver.metric, waiver.until, waiver.reason
             )),
             Some(row) => match exceeds(row, waiver) {

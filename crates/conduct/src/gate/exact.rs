@@ -146,7 +146,7 @@ fn judged(target: &GateTarget, runs: &[Vec<Run>; 2], budget: &Budget) -> GateBen
             None if estimate.high <= limit => (GateVerdict::NotWorse, String::new()),
             None => (
                 GateVerdict::CannotTell,
-                "the interval of head's median contains the limit; a longer --time gives more rounds"
+                "the interval for head's median contains the limit; a longer --time gives more rounds"
                     .to_owned(),
             ),
         },

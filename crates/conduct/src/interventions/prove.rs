@@ -81,7 +81,7 @@ impl Tries {
         let runs = self.most_runs();
         (!names.is_empty()).then(|| {
             format!(
-                "proving {findings} ({}): the command is run at most {runs} more times, {} s in all",
+                "proving {findings} ({}): the command is run at most {runs} more times, in at most {} s",
                 names.join(", "),
                 self.time.as_secs()
             )

@@ -84,7 +84,7 @@ pub fn why(plan: &WhyPlan, observer: &mut dyn Observer) -> Result<Explained, Con
     }
     if let Some(before) = cut_after {
         explanation.end = format!(
-            "by a signal to Fathom: the explanation covers the time until then; before that: {}",
+            "by a signal to Fathom, and the explanation covers the time until then; timed before that: {}",
             timed_in_words(&before)
         );
     }

@@ -51,8 +51,8 @@ impl From<GitError> for WorktreesError {
     fn from(error: GitError) -> Self {
         match error {
             GitError::NoGit => WorktreesError::Repository(
-                "git is not installed, but revisions need it: apt install git; to compare installed versions: --of \
-                 1.0,1.1 -- PROGRAM-{version}"
+                "git is not installed, but revisions can't be checked out without it: apt install git; to compare \
+                 installed versions instead, use --of 1.0,1.1 -- PROGRAM-{version}"
                     .to_owned(),
             ),
             GitError::NoRepository(folder) => WorktreesError::Repository(format!(

@@ -163,8 +163,8 @@ impl Analysis<'_> {
         reported.extend(other_rights);
         if self.only_samples() && unsampled >= t::UNSAMPLED_SHARE {
             reported.push(format!(
-                "The samples missed {:.0} % of the time: the run is too short for them, or the machine too busy. \
-                 The account is unreliable.",
+                "{:.0} % of the time is missing from the samples: the run was too short to sample, or the machine \
+                 was too busy. The account is unreliable.",
                 100.0 * unsampled
             ));
         }

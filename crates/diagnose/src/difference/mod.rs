@@ -183,8 +183,8 @@ fn in_words(a: Side<'_>, b: Side<'_>, asked: usize) -> String {
         (a, b) => format!("the spread of each part over {a} and {b} observed runs (Welch)"),
     };
     format!(
-        "95 % for all {asked} parts together, computed from the interval of the difference of the medians, by \
-         rounds and divided by kind (CPU time, waits for a CPU, other waits), and from {observed}"
+        "95 % for all {asked} parts together, computed from the interval for the difference between the medians \
+         (paired by round, and divided by kind: CPU time, waits for a CPU, other waits), and from {observed}"
     )
 }
 

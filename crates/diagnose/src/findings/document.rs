@@ -52,7 +52,7 @@ fn facts(declared: &Declaration) -> String {
     let mut text = format!("- **Mechanism.** {}", in_words(declared.mechanism));
     text.push_str(match declared.least {
         least if least.share == Least::OF_WAITING.share => {
-            ", reported from the same share of the wall time as waits."
+            "; the smallest share of the wall time that is reported is the same as for waits."
         }
         _ => ".",
     });

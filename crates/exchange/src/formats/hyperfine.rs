@@ -70,7 +70,7 @@ fn first(document: &Value, out: &mut Collector) -> Result<(), Error> {
         );
         out.left_out_times(
             "exit_codes",
-            "not 0: the run is kept as a sample",
+            "of a failed run, which is kept as a sample",
             failed as u64,
         );
     }

@@ -136,7 +136,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         ("a picture", "title") => "write title = \"Wall time over the releases\"",
         (_, "title") => "write title = \"…\"",
         (_, "check") => {
-            "write check = \"program --version\": a command that succeeds if the tool is installed"
+            "write check = \"program --version\", or another command that succeeds if the tool is installed"
         }
         ("a build", "command") => "write command = \"cc -O2 -o {work}/x src/x.c\"",
         ("a count", "command") => "write command = \"objdump -d {work}/x\"",
@@ -144,7 +144,7 @@ fn example(title: &str, key: &str) -> Option<&'static str> {
         (_, "how") => "write how = \"bench\"",
         (_, "pattern") => "write pattern = \"took ([0-9.]+) us\"",
         ("a claim", "id") => "write id = \"a short name\"",
-        (_, "layer") => "write layer = \"size\": arithmetic, mechanism or size",
+        (_, "layer") => "write layer = \"arithmetic\", \"mechanism\" or \"size\"",
         ("a claim", "text") => "write text = \"The claim in words\"",
         ("an answer", "question") => "write question = \"Why …?\"",
         ("a picture", "metric") => "write metric = \"wall\"",

@@ -12,7 +12,7 @@ pub(super) fn missing(tool: &Tool, tried: bool, why: Option<String>) -> String {
     let how = match (&tool.packages, &tool.hint) {
         (Some((Registry::Apt, packages)), _) if !tried => {
             let packages = packages.join(" ");
-            format!("apt-get install {packages}, or --install")
+            format!("run apt-get install {packages}, or add --install")
         }
         (Some((registry, packages)), _) if !tried => {
             format!(

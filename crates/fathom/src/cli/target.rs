@@ -179,7 +179,7 @@ fn words_of(text: &str) -> Result<Vec<OsString>, Failure> {
         if is_name && !name.is_empty() && words.len() > 1 {
             let assignment = redaction::line([redaction::typed_word(&words[0])]);
             return usage(format!(
-                "{assignment} before the program needs a shell: use --env {assignment}, or -S"
+                "the assignment {assignment} needs a shell: use --env {assignment}, or -S"
             ));
         }
     }

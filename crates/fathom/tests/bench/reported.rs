@@ -35,7 +35,7 @@ fn a_comparison_without_a_limit_says_first_how_long_it_may_take() {
     let output = run(&commands);
     assert_eq!(
         stderr(&output),
-        "2 commands: measuring until decided, for at most 10 s and at least 10 rounds (for longer: --time 5m)\n"
+        "2 commands: measuring until the comparison is decided, for at most 10 s but at least 10 rounds (--time 5m allows longer)\n"
     );
     for limited in [&["-r", "8"][..], &["--time", "1s"], &["-M", "8"]] {
         let output = run(&[limited, &commands].concat());

@@ -52,7 +52,7 @@ pub fn check_answer(head: &[u8], offered: Extensions) -> Result<Option<String>, 
     }
     if response.code != Some(101) {
         return Err(format!(
-            "it answers {} and doesn't speak WebSocket there; choose the path with --path",
+            "it answers {} instead of accepting a WebSocket; choose the path with --path",
             response.code.unwrap_or(0)
         ));
     }

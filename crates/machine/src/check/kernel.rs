@@ -72,7 +72,7 @@ fn swap(system: &System) -> CheckItem {
                     CheckState::Warning,
                     format!("{} MiB in use", kb / 1024),
                 )
-                .because("pages of the program or of its input may be on the device")
+                .because("pages of the program or of its input may be on the swap device")
                 .mend("sudo swapoff -a (with enough free memory)"),
             }
         }

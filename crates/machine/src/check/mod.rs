@@ -136,7 +136,7 @@ pub fn disturbance(report: &CheckReport) -> Option<String> {
     }
     (report.noise.gaps.lost >= Gaps::BUSY_FROM).then(|| {
         format!(
-            "other programs took {:.1} % of a spinning core's time's time",
+            "other programs took {:.1} % of a spinning core's time",
             report.noise.gaps.lost.percent()
         )
     })

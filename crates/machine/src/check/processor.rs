@@ -160,7 +160,7 @@ fn clock_source(system: &System) -> CheckItem {
             CheckItem::new("clock_source", CheckState::Ok, source)
         }
         Some(source) => CheckItem::new("clock_source", CheckState::Warning, source)
-            .because("reading the time may be a system call of about 1 us")
+            .because("reading the time may take a system call, about 1 us")
             .mend(format!("if tsc is listed in /{PATH}/available_clocksource: echo tsc | sudo tee /{PATH}/current_clocksource")),
     }
 }

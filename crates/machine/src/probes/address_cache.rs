@@ -16,15 +16,15 @@ const REACH: Heading = Heading {
     title: "address cache, first level",
     unit: "pages",
     method: "one cache line in each of n 4 KiB pages is visited in random order, with the lines spread over the sets; \
-         the figure is the largest n before a load costs 3 cycles more than with few pages.",
+         the figure is the largest n for which a load costs less than 3 cycles more than with few pages.",
 };
 
 const GAIN: Heading = Heading {
     id: "huge_page_gain",
     title: "huge pages, gain per load",
     unit: "ns",
-    method: "the memory latency chase in 4 KiB pages minus the same in 2 MiB huge pages, alternating; the median of the \
-         differences.",
+    method: "the time per load of the memory latency chase in 4 KiB pages, minus that in 2 MiB huge pages, measured \
+         alternately; the median of the differences.",
 };
 
 /// The figures measured here.

@@ -15,7 +15,7 @@ const COST: Heading = Heading {
     title: "mispredicted branch",
     unit: "cycles",
     method: "a loop that branches on a bit of a random stream that never repeats, minus the same loop with the bit \
-         masked out, divided by the mispredicted half of the branches.",
+         masked out, divided by the number of mispredicted branches, which is half of all.",
 };
 
 const LEARNT: Heading = Heading {
@@ -23,7 +23,7 @@ const LEARNT: Heading = Heading {
     title: "branch outcomes learnt",
     unit: "branches",
     method: "the cost per branch by length of a repeated random pattern; the figure is the longest pattern that costs \
-         less than a tenth of the full penalty; two patterns.",
+         less than a tenth of the full penalty. Two patterns of each length are tried, and the cheaper one counts.",
 };
 
 /// The figures measured here.

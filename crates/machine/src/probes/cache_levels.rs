@@ -23,8 +23,8 @@ const SECOND: Heading = Heading {
     id: "l2_size_effective",
     title: "second-level cache, effective",
     unit: "B",
-    method: "the largest working set within 1.5 times the lowest latency beyond the first level; the reach of the \
-         address cache (see tlb_reach) can end it earlier.",
+    method: "the largest working set whose latency is within 1.5 times the lowest latency beyond the first level; if \
+         the address cache (see tlb_reach) covers less, the figure is smaller.",
 };
 
 const LAST: Heading = Heading {

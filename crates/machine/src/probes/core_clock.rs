@@ -12,8 +12,8 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_clock",
     title: "core clock",
     unit: "GHz",
-    method: "256 dependent additions take 256 cycles; the fastest of chunks of 50 us. Neither the time-stamp counter \
-         nor cpuinfo's MHz is the core's clock.",
+    method: "256 dependent additions take 256 cycles; the fastest chunk of 50 us. Neither the time-stamp counter nor \
+         cpuinfo's MHz is the core's clock.",
 };
 
 const BESIDE_VECTORS: Heading = Heading {

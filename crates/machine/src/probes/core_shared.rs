@@ -11,8 +11,9 @@ pub(crate) const HEADING: Heading = Heading {
     id: "core_shared",
     title: "core shared with its other thread",
     unit: "%",
-    method: "independent additions are timed in cycles; the figure is the share of the time in which they took 4 % \
-         longer than the fastest hundredth. Sharing a core is not stolen time, and no thread waits for a CPU.",
+    method: "independent additions are timed in cycles; the figure is the share of the time in which they took at least \
+         4 % longer than in the fastest hundredth of the samples. Sharing a core is not stolen time, and no thread \
+         waits for a CPU.",
 };
 
 /// Fraction of a duration in which the core was shared, 0 to 1.

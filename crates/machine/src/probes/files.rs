@@ -24,8 +24,8 @@ const COLD: Heading = Heading {
     id: "file_read_cold",
     title: "file read, from the device",
     unit: "GB/s",
-    method: "the same file after its pages were dropped (posix_fadvise, checked by mincore), 4 MiB in a row; the \
-         median. In a virtual machine, the data can come from the host's memory.",
+    method: "the same file after its pages were dropped (posix_fadvise, checked by mincore), read in parts of 4 MiB; \
+         the median part. In a virtual machine, the data can come from the host's memory.",
 };
 
 const SYNC: Heading = Heading {

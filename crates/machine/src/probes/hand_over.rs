@@ -76,7 +76,7 @@ const SOCKET: Heading = Heading {
     id: "tcp_round_trip",
     title: "local TCP round trip, same CPU",
     unit: "us",
-    method: "one byte to another thread and back over 127.0.0.1 without delay, both threads on one CPU; the 10th \
+    method: "one byte to another thread and back over 127.0.0.1 with TCP_NODELAY, both threads on one CPU; the 10th \
          percentile.",
 };
 
@@ -294,7 +294,7 @@ fn switch(heading: Heading, trip: Heading, results: &[ProbeResult]) -> ProbeResu
             result
         }
         Some(_) => heading.no_answer("the round trip took no longer than its calls alone"),
-        None => heading.no_answer("the figures that it depends on are missing"),
+        None => heading.no_answer("the figures that this one depends on are missing"),
     }
 }
 

@@ -30,16 +30,16 @@ pub(crate) const LAST: Heading = Heading {
     title: "load, third-level cache",
     unit: "ns",
     method: "the same over twice the second level, with huge pages where granted; the median of the chunks of the best \
-         pass; passes that take ten times the second level's latency come from memory and don't count.",
+         pass; passes with ten times the second level's latency were served from memory and don't count.",
 };
 
 pub(crate) const MEMORY: Heading = Heading {
     id: "memory_latency",
     title: "load, memory",
     unit: "ns",
-    method: "the same over four times the last-level cache (64 to 256 MiB; three times where that is too little) with \
-         huge pages where granted; the median of the chunks of the best pass, because faster chunks are not \
-         representative.",
+    method: "the same over four times the last-level cache (64 to 256 MiB; three times the cache if 256 MiB is less \
+         than twice its size) with huge pages where granted; the median of the chunks of the best pass, because \
+         faster chunks are not representative.",
 };
 
 /// Distance between slots in bytes: the line of most processors. With lines of 128 bytes, two slots share a

@@ -21,7 +21,7 @@ const HUGE_PAGE: Heading = Heading {
     id: "page_fault_huge",
     title: "first touch of a huge page",
     unit: "us",
-    method: "one write to new, aligned memory of 2 MiB for which a huge page is requested; the 10th percentile; \
+    method: "one write to 2 MiB of new, aligned memory for which a huge page is requested; the 10th percentile; \
          clearing the page is included.",
 };
 

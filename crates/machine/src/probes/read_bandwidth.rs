@@ -14,7 +14,8 @@ pub(crate) const HEADING: Heading = Heading {
     title: "reading memory, one core",
     unit: "GB/s",
     method: "one core sums a buffer that was written before, four times the size of the last-level cache (64 to 256 \
-         MiB; three times where that is too little), in pieces of 1 MiB; the mean of the pieces. 1 GB = 1e9 bytes.",
+         MiB; three times the cache if 256 MiB is less than twice its size), in pieces of 1 MiB; the mean of the \
+         pieces. 1 GB = 1e9 bytes.",
 };
 
 const WORDS: Heading = Heading {

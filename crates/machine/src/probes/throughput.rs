@@ -9,8 +9,8 @@ use crate::ruler::Ruler;
 use crate::samples::quantile;
 use crate::track::sample;
 
-const METHOD: &str = "1 to 8 independent chains of the instruction; the operations per cycle once more chains no longer help; the \
-     fastest chunks of two passes.";
+const METHOD: &str = "1 to 8 independent chains of the instruction; the operations per cycle, with enough chains that adding more no \
+     longer helps; the fastest chunks of two passes.";
 
 const PROBES: [(Operation, Heading); 5] = [
     (

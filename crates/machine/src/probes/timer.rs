@@ -27,8 +27,8 @@ const TICK: Heading = Heading {
     id: "counter_step",
     title: "counter step",
     unit: "ticks",
-    method: "the most frequent non-zero difference of consecutive reads of the processor's counter; a common divisor of \
-         all differences would be misled by rare odd ones.",
+    method: "the most frequent non-zero difference of consecutive reads of the processor's counter; the greatest common \
+         divisor of the differences is not used, because a few odd ones would distort it.",
 };
 
 /// The figures of the steps in which time advances.

@@ -94,7 +94,8 @@ pub(crate) fn bench(bytes: &[u8]) -> Result<Answer, String> {
         .map(|one| sentence(one))
         .collect();
     if outcome.stop == StopReason::Interrupted {
-        lines.push("It was cut short: these are the runs up to that point.".to_owned());
+        lines
+            .push("The measurement was cut short: these are the runs up to that point.".to_owned());
     }
     let listed = commands.iter().enumerate().map(|(at, one)| {
         let failed = match one.failed {
@@ -147,7 +148,7 @@ fn next(record: &BenchRecord) -> Option<String> {
             format!(" (about {} more rounds)", more.0)
         });
         return Some(format!(
-            "run bench again with time_s 60 or more, which may decide it{more}"
+            "run bench again with time_s 60 or more, which may give a verdict{more}"
         ));
     }
     let differs = is(Verdict::Slower).or(is(Verdict::Faster));

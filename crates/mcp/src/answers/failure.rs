@@ -17,7 +17,7 @@ pub(crate) fn failure(code: Option<i32>, stderr: &str) -> String {
              time",
         ),
         Some(4) => ("The measurement can't be made, or can't be trusted", ""),
-        Some(130) => ("It was cut short", ""),
+        Some(130) => ("The measurement was cut short", ""),
         _ => ("Fathom failed", ""),
     };
     let mut lines = vec![format!("{what}: {said}")];

@@ -61,7 +61,7 @@ pub fn catalogue_terminal(rows: &[CatalogueRow], screen: &Screen) -> String {
     });
     let more = match screen.verbose {
         true => "",
-        false => "; what each one covers and lacks: -v",
+        false => "; -v shows what each experiment covers and lacks",
     };
     page.prose(
         0,

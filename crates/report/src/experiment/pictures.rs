@@ -258,8 +258,8 @@ fn bars(page: &mut Page, picture: &Picture, all: &[Series]) {
     }
     if all.len() > 1 {
         let more = match all.len() - 1 {
-            1 => "one more line: --html".to_owned(),
-            several => format!("{several} more lines: --html"),
+            1 => "--html shows one more line".to_owned(),
+            several => format!("--html shows {several} more lines"),
         };
         page.prose(2, Tone::Quiet, &more);
     }

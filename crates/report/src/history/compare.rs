@@ -73,7 +73,7 @@ pub fn failed_requests(record: &CompareRecord) -> Vec<String> {
             let text = match share {
                 all if all >= 1.0 => {
                     format!(
-                        "All requests in {asked} failed: its figures show only how fast it returns errors."
+                        "All requests in {asked} failed: its figures show only how fast the server returns errors."
                     )
                 }
                 share => format!(

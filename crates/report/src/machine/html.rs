@@ -30,7 +30,8 @@ pub fn machine_html(results: &[ProbeResult], complete: bool, origin: Origin) -> 
             true => Tone::Strong,
             false => Tone::Bad,
         },
-        basis: "The limits of this machine; a figure without a value was disturbed, or can't be measured here.".to_owned(),
+        basis: "The limits of this machine. Where a figure has no value, the measurement was disturbed or is not \
+             possible here.".to_owned(),
         commands: Vec::new(),
         origin,
     };

@@ -74,7 +74,7 @@ pub(super) fn how_modelled(model: &PipeModel, wall: f64) -> String {
     };
     match model.off_by(wall) {
         off if off > MODEL_FAR => format!(
-            "{how}; for the pipeline as it is, the model gives {}, which is which is {} off",
+            "{how}; for the pipeline as it is, the model gives {}, which is {} off",
             time(model.as_is_seconds),
             share_text(off)
         ),

@@ -221,7 +221,7 @@ fn end_of_screen(page: &mut Page, record: &PipeRecord) {
         ),
     };
     let text = format!(
-        "medians of {rounds}{observed}; byte counts, times of the first and last bytes{more}: -v"
+        "medians of {rounds}{observed}; -v shows more: byte counts, times of the first and last bytes{more}"
     );
     page.prose(0, Tone::Quiet, &text);
 }

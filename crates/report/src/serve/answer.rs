@@ -124,7 +124,7 @@ fn of(server: &ServedServer) -> String {
                         format_count(rate.round())
                     )
                 }
-                Some(_) => "keeps its response times to the end of the ramp".to_owned(),
+                Some(_) => "does not slow down much at any rate of the ramp".to_owned(),
                 None => "has too few answers to find a knee".to_owned(),
             },
             text => match limit.kept_up_to_per_second {
@@ -197,5 +197,5 @@ fn of_other(record: &ServeRecord, index: usize) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let name = shorten(&record.servers.get(index)?.name, NAME);
-    (!parts.is_empty()).then(|| format!("{name} is {} compared with it.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("Compared with server 1, {name} is {}.", parts.join(", ")))
 }

@@ -189,7 +189,7 @@ fn under_load(out: &mut Document, record: &ServeRecord, form: Form) {
             part.section("How the requests were sent", |part| {
                 part.table(tables::sent(record));
             });
-            part.section("Costs of both sides", |part| {
+            part.section("Costs of server and generator", |part| {
                 part.table(tables::spent(record));
             });
         }

@@ -274,7 +274,7 @@ pub(super) fn spent(record: &ServeRecord) -> Table {
         ("generator", Everywhere, 0),
         ("CPU each", Everywhere, 1),
     ];
-    let table = begin(record, "Costs of both sides", "load", &columns);
+    let table = begin(record, "Costs of server and generator", "load", &columns);
     of_loads(record, table, |load| {
         let memory = load.server_peak_memory_bytes.map(|bytes| bytes as f64);
         let threads = load.server_threads.map(|threads| threads as f64);

@@ -114,7 +114,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     );
     text.push_str(&match (known.len(), pages) {
         (0, _) if unknown > 0 => {
-            "it is not known which pages stayed in memory: the kernel tells only a file's owner"
+            "it is not known which pages stayed in memory: the kernel reveals this only to a file's owner"
                 .to_string()
         }
         (_, 0) => "nothing stayed in memory".to_string(),
@@ -125,7 +125,7 @@ fn program(out: &mut Document, record: &StartupRecord, evidence: &ColdEvidence) 
     });
     if unknown > 0 && !known.is_empty() {
         text.push_str(&format!(
-            "; unknown for {}: the kernel tells only the owner",
+            "; unknown for {}: the kernel reveals this only to a file's owner",
             counted(unknown as u64, "file", "files")
         ));
     }

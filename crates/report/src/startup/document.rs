@@ -87,12 +87,12 @@ fn document(record: &StartupRecord, form: Form) -> Document<'_> {
     notes(&mut out, record);
     if form == Form::Brief {
         let more = match record.conditions.cold_by {
-            None => "the time to exit, files",
-            Some(_) => "the time to exit, files, the pages that stayed cached, and why",
+            None => "the time to exit and the files opened",
+            Some(_) => "the time to exit, the files opened, the pages that stayed cached, and why",
         };
         let rounds = counted(u64::from(record.conditions.rounds), "round", "rounds");
         out.gap();
-        let text = format!("{rounds} in random order; {more}: -v");
+        let text = format!("{rounds} in random order; -v also shows {more}");
         out.prose(0, Tone::Quiet, text);
     }
     out

@@ -98,7 +98,7 @@ fn observed(out: &mut Document, trace: &StartupTrace) {
     }
     if let Some(agreement) = &trace.agreement {
         text.push_str(&format!(
-            "; the parent saw it {} {} than the kernel, at most {}",
+            "; the parent's timestamps are {} {} than the kernel's, at most {}",
             words::time_ns(agreement.median_difference_ns.unsigned_abs()),
             match agreement.median_difference_ns < 0 {
                 true => "earlier",

@@ -33,8 +33,8 @@ pub(super) fn of(record: &StartupRecord, program: usize) -> Option<(&'static str
     Some((
         "stood still",
         format!(
-            "{}{} of {} runs, for {how_long} (usually {}), neither running nor waiting for a CPU: it waited for a \
-             device, a timer or another program, or the whole machine stalled",
+            "{}{} of {} runs, for {how_long} (usually {}), neither running nor waiting for a CPU: the program \
+             waited for a device, a timer or another program, or the whole machine stalled",
             number(record, program),
             long.len(),
             stood.len(),

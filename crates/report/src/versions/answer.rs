@@ -15,7 +15,7 @@ pub(super) fn answer(record: &VersionsRecord) -> (Tone, String) {
     let mut sentences = Vec::new();
     if !record.complete {
         tone = Tone::Bad;
-        sentences.push("PARTIAL: measuring was cut short.".to_owned());
+        sentences.push("PARTIAL: the measurement was cut short.".to_owned());
     }
     let measured: Vec<&Version> = record
         .versions

@@ -57,7 +57,7 @@ pub(super) fn write(page: &mut Page, record: &VersionsRecord, verbose: bool) {
     page.field(
         "undecided",
         Tone::Quiet,
-        &format!("{which}; more time (--time) may decide"),
+        &format!("{which}; more time (--time) may give a verdict"),
     );
 }
 

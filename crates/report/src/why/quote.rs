@@ -110,7 +110,9 @@ pub(crate) fn could_save(finding: &Finding, whole_seconds: f64) -> Option<String
     Some(match (of_cpu, of_latency) {
         (true, _) => format!("save {about} of CPU time (predicted)"),
         (_, true) => {
-            format!("each piece {about} sooner, though the total time may not change (predicted)")
+            format!(
+                "get each piece {about} sooner, though the total time may not change (predicted)"
+            )
         }
         // Rounded to two digits, a saving of nearly everything may exceed the whole.
         _ if rounded >= value && saved >= 0.97 * whole_seconds => {

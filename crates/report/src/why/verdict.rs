@@ -64,8 +64,8 @@ pub(super) fn not_seen(explanation: &Explanation) -> Option<&'static str> {
         .filter(|row| row.role.is_none() && row.group.is_none())?;
     let is_own = row.kind == TimeCategory::UserCode && row.place.source_file.is_some();
     (is_own && row.share >= MOST * (1.0 - others)).then_some(
-        "It is not known whether it computes there or waits for memory: Fathom doesn't read the processor's \
-         counters.",
+        "It is not known whether the program computes there or waits for memory: Fathom doesn't read the \
+         processor's counters.",
     )
 }
 

@@ -167,7 +167,7 @@ impl Guard {
         match u64::try_from(length) {
             Ok(length) if (4..=most).contains(&length) => Ok(length - 4),
             _ => Err(wrong(&format!(
-                "it announces a message of invalid length (invalid length ({length} bytes))"
+                "it announces a message of invalid length ({length} bytes)"
             ))),
         }
     }

@@ -25,8 +25,8 @@ use crate::spawn::Held;
 use crate::watch::now;
 
 /// The limitation that is reported for a run that is stopped at its calls.
-pub const TIMES_HOLD_STOPS: &str = "how much of a call's time was spent waiting: that time also includes the work and the stops themselves, so it \
-     is shown as unaccounted";
+pub const TIMES_HOLD_STOPS: &str = "how much of a call's time was spent waiting: a call's time also includes its work and the stops themselves, so \
+     it is shown as unaccounted";
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 

@@ -11,7 +11,7 @@ pub(super) const STAGES: [&str; 6] = [
     "creating its own process group",
     "redirecting its input or output",
     "entering its working directory",
-    "being followed by the kernel programs",
+    "registering with the tracing programs in the kernel",
     "executing it",
     "giving up the privileges that set-uid bits would add",
 ];

@@ -12,7 +12,7 @@ pub(super) const INTERVENTION: Intervention = Intervention {
     takes_away: "pauses: nanosleep, and waits without a descriptor, return at once",
     needs: "no privileges; works for static programs too, but not for the timeouts of futex and epoll_wait, with which \
          Go, Java and Node sleep",
-    can_break: "a program that sleeps while it waits for another one polls without a pause",
+    can_break: "a program that waits for another one by sleeping and checking again will check without pausing",
     findings: &[FindingId::Sleeping],
     takes: Takes::All,
     arrange,
@@ -34,7 +34,7 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
         && asleep < ENOUGH * finding.could_win_ns as f64
     {
         return Err(
-            "it pauses in calls with a timeout that another thread can end early, such as futex"
+            "it pauses in calls that have a timeout but that another thread can end early, such as futex"
                 .to_owned(),
         );
     }

@@ -145,8 +145,8 @@ pub(crate) fn refilled(analysis: &Analysis<'_>) -> Option<Claim> {
     let reads = CallCost::with(&found.reads, analysis, reads_of(pid, fd));
     let cost = reads.plus(CallCost::of(analysis, seeks_of(pid, fd)));
     let statement = format!(
-        "{} reads, each after a seek, filled a buffer with {} bytes each time to get one record of {}: in all, {} \
-         times its size of {}; the calls",
+        "{} reads, each after a seek, filled a buffer with {} bytes each time to get one record of {}: in all, they \
+         read {} times the file's size of {}; the calls",
         count(found.reads.calls),
         count(found.reads.bytes / found.reads.calls.max(1)),
         file_name(&found.file.name.text()),

@@ -92,8 +92,8 @@ pub(crate) fn turns(analysis: &Analysis<'_>) -> Option<Turns> {
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let turns = turns(analysis)?;
     let statement = format!(
-        "{} threads queued {} times for a lock, {} in all, while its holder was asleep (for {} in all, one thread \
-         at a time)",
+        "{} threads queued {} times for a lock, {} in all, while its holder was asleep (the holders slept for {} in \
+         all, one at a time)",
         turns.threads,
         count(turns.waits),
         time(turns.waited_ns),
@@ -110,7 +110,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .evidence("threads that queue", turns.threads, "threads")
             .evidence("waits", turns.waits, "calls")
             .evidence("time queued, all threads", turns.waited_ns, "ns")
-            .evidence("time asleep, one at a time", turns.asleep_ns, "ns")
+            .evidence("time asleep, all holders", turns.asleep_ns, "ns")
             .advice("Release the lock before sleeping or waiting for something: hold it only to read or store shared \
                  data.")
             .pid(turns.pid)

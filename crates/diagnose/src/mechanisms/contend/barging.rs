@@ -121,11 +121,11 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
         None => "a lock".to_owned(),
     };
     let statement = format!(
-        "A {kind} waited {} times for {lock}, {} in all, which another {kind} {}",
+        "A {kind} waited {} times for {lock} ({} in all), which another {kind} {}",
         count(pair.waits),
         time(pair.waited_ns),
         match pair.in_vain {
-            true => "took back each time before it ran",
+            true => "took back each time before the waiter ran",
             false => "held",
         },
     );

@@ -55,14 +55,14 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
     let what = match (&interpreter, are_copies) {
         (Some(name), _) => format!("`{name}` was started {number} times"),
         (None, true) if copies == short.len() => {
-            format!("{number} short processes were forked{by} that ran no other program")
+            format!("{number} short-lived processes that ran no other program were forked{by}")
         }
         (None, true) => format!(
-            "{number} short processes were forked{by}, {} of which ran no other program",
+            "{number} short-lived processes were forked{by}, {} of which ran no other program",
             count(copies)
         ),
         (None, false) => format!(
-            "{number} short processes were created{by}{}",
+            "{number} short-lived processes were created{by}{}",
             programs_in_words(analysis, &short)
         ),
     };

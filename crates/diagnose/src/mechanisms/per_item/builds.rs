@@ -25,7 +25,7 @@ pub(crate) fn unoptimised(analysis: &Analysis<'_>) -> Option<Claim> {
     let saving = spent_ns * (1.0 - runtime.left_by_optimising);
     let most = found
         .function
-        .map(|function| format!(", most of them in `{function}`"));
+        .map(|function| format!(", most of it in `{function}`"));
     let most = most.unwrap_or_default();
     let statement = format!(
         "The program spent {} in code compiled without optimisation{most}: optimised, it would take about {} less.",

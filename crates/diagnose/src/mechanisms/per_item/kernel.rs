@@ -102,7 +102,7 @@ pub(crate) fn one_call(analysis: &Analysis<'_>) -> Option<Claim> {
         ),
         _ => format!("Call `{name}` less often: do more with each call, or keep its result."),
     };
-    let statement = format!("{calls} calls of `{name}`{alike}");
+    let statement = format!("{calls} calls to `{name}`{alike}");
     Some(
         cost.finding(FindingId::KernelBound, analysis, &statement)
             .weighing(cost.in_kernel_ns)

@@ -60,7 +60,11 @@ pub(crate) fn objects(analysis: &Analysis<'_>) -> Option<Claim> {
             .weighing(measured)
             .guessing(beside)
             .evidence("time in the allocator", bare + collector, "ns")
-            .evidence("time with filling the memory", measured, "ns")
+            .evidence(
+                "time in the allocator and filling the memory",
+                measured,
+                "ns",
+            )
             .advice(analysis.runtime(Some(first.pid)).advice(topics))
             .pid(first.pid),
     )

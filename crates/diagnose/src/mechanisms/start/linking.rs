@@ -127,7 +127,7 @@ pub(crate) fn before_it_began(analysis: &Analysis<'_>) -> Option<Claim> {
     let tried = tried.filter(|it| pids.contains(&it.pid) && is_library_file(&it.path));
     let tried: u64 = tried.map(|it| it.calls).sum();
     let statement = format!(
-        "{} shared libraries were {}{} ({} more places searched), which took which took {}.",
+        "{} shared libraries were {}{} ({} more places searched), which took {}.",
         count(many / found.len()),
         match by_program {
             true => "opened by the program itself (`dlopen`)",

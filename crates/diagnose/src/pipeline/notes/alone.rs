@@ -44,7 +44,7 @@ pub(super) fn advice(record: &PipeRecord, stage: usize) -> Option<String> {
                 .to_owned()
         }
         _ => format!(
-            "Save {} and measure it with `fathom bench --input FILE`.",
+            "Save {} and measure the stage with `fathom bench --input FILE`.",
             match typed(record, stage) {
                 Some(line) => format!("its input (`{line} > FILE`)"),
                 None => format!("the output of {} in a FILE", name(record, stage - 1)),
@@ -183,11 +183,11 @@ impl Difference {
                 time(seconds)
             ),
             Cause::Waits if slower_here => {
-                "in the pipeline it waits in ways that it does not alone, such as in poll, select or epoll for a \
+                "in the pipeline it has waits that it does not have alone, such as in poll, select or epoll for a \
                  neighbour"
                     .to_owned()
             }
-            Cause::Waits => "alone it waits in ways that it does not in the pipeline".to_owned(),
+            Cause::Waits => "alone it has waits that it does not have in the pipeline".to_owned(),
             Cause::Work if stage == 0 && slower_here => {
                 "probably because it shares CPUs and caches with the other stages".to_owned()
             }

@@ -75,8 +75,8 @@ fn writer(record: &PipeRecord, delayed: &DelayedRounds, stage: usize) -> String 
     let who = name(record, writer);
     match written {
         Some(bytes) if bytes <= holds => format!(
-            "The pipe holds {holds_text}: all {} that {who} wrote fit into it, so it did not have to wait (it ended \
-             after {} instead of {}).",
+            "The pipe holds {holds_text}: all {} that {who} wrote fit into it, so the stage did not have to wait \
+             (it ended after {} instead of {}).",
             format_bytes(bytes as f64),
             time(after),
             time(before),
@@ -116,7 +116,7 @@ fn pipeline(record: &PipeRecord, delayed: &DelayedRounds) -> String {
     }
     if change < latest * (1.0 - SAME) {
         return format!(
-            "{start}: of the delay of delay of {}, only {} is lost; the stage would have waited for the rest anyway.",
+            "{start}: of the delay of {}, only {} is lost; the stage would have waited for the rest anyway.",
             time(latest),
             time(change)
         );

@@ -129,8 +129,8 @@ fn head_start(record: &PipeRecord) -> Option<PipeNote> {
     let (stage, before, _) = waits.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let text = format!(
         "All stages of a pipeline start at once, so {}'s clock runs before any data arrives: in the observed round \
-         its first byte came after {}. If {} started later, that wait would be hidden, and it would look like a \
-         faster program: see --delay {}={}ms.",
+         its first byte came after {}. If {} started later, that wait would be hidden and the stage would look \
+         faster than it is: see --delay {}={}ms.",
         name(record, stage),
         time(before as f64 / 1e9),
         name(record, stage),

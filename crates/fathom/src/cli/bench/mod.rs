@@ -172,7 +172,8 @@ fn announced(arguments: &Arguments, plan: &Plan) -> Option<String> {
     let chosen = arguments.time.is_some() || limits.maximum.is_some();
     (plan.benchmarks > 1 && !chosen && arguments.style != Style::None).then(|| {
         format!(
-            "{} commands: measuring until decided, for at most {} s and at least {} rounds (for longer: --time 5m)",
+            "{} commands: measuring until the comparison is decided, for at most {} s but at least {} rounds \
+             (--time 5m allows longer)",
             plan.benchmarks,
             limits.soft.as_secs(),
             limits.minimum

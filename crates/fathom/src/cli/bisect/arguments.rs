@@ -17,8 +17,8 @@ const CHOSEN: &str = "How to build revisions";
 
 /// See the help texts.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise, a revision whose first run fails \
-     is skipped")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue after failed runs, or only after those with these exit codes. Otherwise, a revision whose first run \
+     fails is skipped")))]
 #[command(after_help = "Examples:
   fathom bisect v1.0 HEAD --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom bisect HEAD~50 HEAD --metric peak_memory --build make -- ./tool '{repo}/big.txt'

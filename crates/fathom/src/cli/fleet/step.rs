@@ -70,7 +70,7 @@ fn unfit() -> Result<Option<String>, Failure> {
         .collect();
     Ok(Some(match bad.is_empty() {
         true => format!(
-            "other programs took {:.1} % of a spinning core's time's time",
+            "other programs took {:.1} % of a spinning core's time",
             report.noise.gaps.lost.percent()
         ),
         false => bad.join("; "),

@@ -85,7 +85,7 @@ fn suite_file() -> Result<PathBuf, Failure> {
     gate::project_file(&here, &root).map_or_else(
         || {
             usage(format!(
-                "no fathom.toml in {} or above; fathom init writes one",
+                "no fathom.toml in {} or any folder above it; fathom init writes one",
                 here.display()
             ))
         },

@@ -150,7 +150,7 @@ fn row(one: &StoredComparison, margin: f64) -> GateBenchmark {
         let share = format!("{:.0} %", 100.0 * one.drift.share);
         why.push(match one.drift.source {
             _ if one.base.is_of_failures() || one.head.is_of_failures() => {
-                "requests failed, and how quickly errors are returned decides nothing".to_owned()
+                "most requests failed, so the figures can't be compared".to_owned()
             }
             _ if one.higher_is_better.is_none() => {
                 "it is unclear whether higher or lower values are better".to_owned()

@@ -28,7 +28,10 @@ pub(super) fn names(only: &[String]) -> Result<Vec<String>, Failure> {
     let here = here()?;
     let root = fathom_store::git::state(&here).map_or_else(|_| here.clone(), |state| state.root);
     let Some(file) = project_file(&here, &root) else {
-        return usage(format!("no fathom.toml in {} or above", here.display()));
+        return usage(format!(
+            "no fathom.toml in {} or any folder above it",
+            here.display()
+        ));
     };
     let mut names = benchmarks(&file).map_err(|error| Failure::Usage(error.to_string()))?;
     names.retain(|name| only.is_empty() || only.contains(name));
@@ -130,8 +133,8 @@ fn both(arguments: &Arguments, here: &Path) -> Result<Built, NoPlan> {
     let repository = Repository::of(here).map_err(NoPlan::no_base)?;
     let Some(file) = project_file(here, &repository.root) else {
         return Err(usage_error(format!(
-            "no fathom.toml in {} or above; fathom init writes one with an example suite, and --base-cmd A \
-             --head-cmd B compares two commands without one",
+            "no fathom.toml in {} or any folder above it; fathom init writes one with an example suite, and \
+             --base-cmd A --head-cmd B compares two commands without one",
             here.display()
         )));
     };
@@ -203,8 +206,8 @@ impl Ends {
         let head_id = repository.resolve(head_name)?;
         if arguments.head.is_some() && base_id == head_id {
             return Err(usage_error(format!(
-                "{head_name} is the revision where it branched off from {base_name}, so there is nothing to judge; \
-                 choose another --head or --base"
+                "{head_name} has no commits that {base_name} lacks, so there is nothing to judge; choose another \
+                 --head or --base"
             )));
         }
         Ok(Ends {

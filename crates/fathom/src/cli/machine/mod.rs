@@ -81,10 +81,10 @@ fn known(ids: &[String]) -> Result<(), Failure> {
         None => Ok(()),
         Some(unknown) => {
             let meant = did_you_mean(unknown, names()).map_or_else(
-                || "fathom machine --only list names them".to_owned(),
+                || "'fathom machine --only list' lists them".to_owned(),
                 |meant| format!("did you mean {meant}?"),
             );
-            usage(format!("--only: no figure {unknown}; {meant}"))
+            usage(format!("--only: no figure is named {unknown}; {meant}"))
         }
     }
 }

@@ -101,7 +101,7 @@ fn once(options: &RunOptions) -> Result<(), Failure> {
     ] {
         if values.len() > 1 {
             return usage(format!(
-                "{name} was given {} times; it belongs to the pipeline: give it once",
+                "{name} was given {} times; it applies to the whole pipeline: give it once",
                 values.len()
             ));
         }

@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments, range: &str) -> Result<i32, Failure> {
         .or_else(|error| usage(format!("{}: {error}", experiment.path.display())))?;
     let Ok(within) = file.strip_prefix(&repository.root) else {
         return usage(format!(
-            "{} is not in the repository {}, so its revisions don't have it",
+            "{} is not in the repository {}, so that repository's revisions don't contain it",
             file.display(),
             repository.root.display()
         ));

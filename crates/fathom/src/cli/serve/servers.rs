@@ -27,7 +27,7 @@ pub(super) fn prepare(arguments: &Arguments) -> Result<Vec<Served>, Failure> {
     let options = &arguments.run_options;
     if !options.prepare.is_empty() {
         return usage(
-            "serve has no --prepare: start everything that the server needs before you run it",
+            "serve has no --prepare: before you run it, start everything that the server needs",
         );
     }
     let sources = arguments

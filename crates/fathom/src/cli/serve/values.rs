@@ -127,7 +127,7 @@ pub(super) fn ramp(text: &str) -> Result<Ramp, String> {
     };
     if rate.from >= rate.to {
         return Err(format!(
-            "the rate of {text:?} does not grow; write the lower rate first"
+            "the rate in {text:?} does not increase; write the lower rate first"
         ));
     }
     let length = quantities::duration(time)?;

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<i32, Failure> {
         Verb::Rename { old, new } => {
             let renamed = open()?.rename(old, new)?;
             format!(
-                "{} of {} now belong to {}; later measurements under the old name are added to it",
+                "{} of {} now belong to {}; later measurements under the old name are also added to the new one",
                 counted(renamed as u64, "series", "series"),
                 report::escape(old),
                 report::escape(new)

@@ -17,8 +17,8 @@ const CHOSEN: &str = "Which versions, and how to build them";
 
 /// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Continue when a run fails: all failures, or only these exit codes. Otherwise, a version whose first run fails \
-     is skipped")))]
+#[command(mut_arg("ignore_failure", |one| one.help("Continue after failed runs, or only after those with these exit codes. Otherwise, a version whose first run \
+     fails is skipped")))]
 #[command(after_help = "Examples:
   fathom versions v1.0..v2.0 --build 'cargo build --release' -- ./target/release/tool input.txt
   fathom versions v1.0.. --every 10 --build make -- ./tool '{repo}/big.txt'

@@ -34,7 +34,7 @@ const NOT_WITH_PID: [&str; 17] = [
 
 /// The parsed options. The comment on each field is its help text.
 #[derive(Debug, Args)]
-#[command(mut_arg("ignore_failure", |one| one.help("Continue when a timed run fails, and count it: all failures, or only these exit codes. A run that is ended by \
+#[command(mut_arg("ignore_failure", |one| one.help("Continue after failed timed runs and count them, or only those with these exit codes. A run that is ended by \
      --timeout is always explained, up to that moment")))]
 #[command(after_help = "Examples:
   fathom why -- python3 report.py

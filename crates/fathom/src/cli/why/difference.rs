@@ -66,8 +66,8 @@ fn only_for_one(arguments: &Arguments) -> Result<(), Failure> {
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => usage(format!(
-            "{option} applies to one command, but with two, why shows the difference: remove it and use -v, --html \
-             FILE or --json FILE, or explain each command alone"
+            "{option} applies only to one command; with two commands, why shows the difference between them: remove \
+             it and use -v, --html FILE or --json FILE, or explain each command alone"
         )),
         None => Ok(()),
     }

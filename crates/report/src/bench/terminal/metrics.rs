@@ -98,7 +98,7 @@ fn notes(metric: Metric, summary: &Summary, first: &Summary) -> Vec<String> {
         ));
         if metric == Metric::Undisturbed {
             let why =
-                "only if a single thread did the work and its waits could be measured exactly";
+                "in which a single thread did the work and its waits could be measured exactly";
             notes.push(why.to_owned());
         }
     }
