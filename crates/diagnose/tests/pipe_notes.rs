@@ -72,7 +72,7 @@ fn an_input_that_is_not_kept_is_to_be_saved_by_hand() {
     none.conditions.shell = Some("sh".into());
     let text = said(&none, 1);
     assert!(
-        text.contains("Save what produce writes in a FILE"),
+        text.contains("Save the output of produce in a FILE"),
         "{text}"
     );
 }
@@ -101,7 +101,7 @@ fn a_stage_that_works_differently_on_a_file_is_said_with_both_times() {
     let text = said_of_alone(&alone_for(0.05)).expect("a note");
     assert!(
         text.starts_with(
-            "Without waiting for its neighbours, gzip took 101 ms in the pipeline, alone on the same input \
+            "Not counting waits for its neighbours, gzip took 101 ms in the pipeline, and alone on the same input \
              50.0 ms: it probably works differently on a file than on a pipe, or"
         ),
         "{text}"
@@ -128,11 +128,11 @@ fn a_stage_that_had_no_cpu_or_other_waits_is_not_said_to_work_differently() {
     let run = &mut record.explained[0].stages[1];
     (run.other_wait_ns, run.no_cpu_ns) = (Some(40 * MS), Some(40 * MS));
     let text = said_of_alone(&record).expect("a note");
-    assert!(text.contains("waiting for a CPU for 40.0 ms"), "{text}");
+    assert!(text.contains("waited 40.0 ms for a CPU"), "{text}");
     record.explained[0].stages[1].no_cpu_ns = Some(0);
     let text = said_of_alone(&record).expect("a note");
     assert!(
-        text.contains("other waits") && !text.contains("a file"),
+        text.contains("waits that it does not have alone") && !text.contains("a file"),
         "{text}"
     );
 }
@@ -181,7 +181,7 @@ fn a_late_start_is_explained_by_what_the_pipe_holds() {
     };
     assert!(said(&record, "delay").contains("45.0 ms instead of 101 ms"));
     assert!(said(&record, "delay_writer").contains("all 1000 B that produce wrote fit into it"));
-    assert!(said(&record, "delay_pipeline").contains("only 148 ms are lost"));
+    assert!(said(&record, "delay_pipeline").contains("only 148 ms is lost"));
     record.summary.stages[0].bytes_out = Some(1 << 30);
     assert!(said(&record, "delay_writer").contains("filled it and had to wait for gzip to read"));
 }
@@ -231,7 +231,7 @@ fn a_stage_that_holds_its_bytes_until_its_input_ends_is_said_with_what_to_change
     let text = said_to_hold(&held()).expect("a note");
     assert!(
         text.starts_with(
-            "grep holds back its output until its input ends: in the observed round its first byte came in after 3.00 ms, its first went out after 1.00 s, all 60 B at the end. wc had no input until then, and took 400 ms more. `grep --line-buffered` writes each line at once."
+            "grep holds back its output until its input ends: in the observed round, its first byte of input came after 3.00 ms, its first byte of output after 1.00 s, and all 60 B were written at the end. wc had no input until then, and then took another 400 ms. `grep --line-buffered` writes each line at once."
         ),
         "{text}"
     );

@@ -114,7 +114,7 @@ fn other_verbs_say_the_first_parts_in_a_line_each() {
     assert_eq!(parts, expected);
     assert_eq!(
         difference_whole(&record().difference),
-        "wall time +128 ms (126 to 130 ms, 2.28x), the same 30 rounds"
+        "wall time +128 ms (126 to 130 ms, 2.28x), in the same 30 rounds"
     );
 }
 
