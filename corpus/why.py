@@ -13,6 +13,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -206,6 +207,22 @@ def say_what_was_proved(proofs):
     line("the cause refuted", len(refuted), total, "none", not refuted)
 
 
+def say_by_kind(proofs):
+    """One line for each finding; `proofs`: pairs of a finding and what came of trying it."""
+    def median(values):
+        known = [value for value in values if value is not None]
+        return f"{statistics.median(known):.0%}" if known else "-"
+
+    for kind in sorted({kind for kind, _ in proofs}):
+        programs = [proof for name, proof in proofs if name == kind]
+        tried = [proof for proof in programs if proof]
+        counts = [sum(proof[:2] == sort for proof in tried) for sort in (("proved", False), ("proved", True))]
+        refuted = sum(proof[0] == "refuted" for proof in tried)
+        compared = [(proof[2], *proof[3]) for proof in tried if proof[0] == "proved" and proof[3]]
+        saved = "; ".join(median([row[at] for row in compared]) for at in (1, 0, 2))
+        print(f"kind: {kind}; {len(programs)}; {counts[0]}; {counts[1]}; {refuted}; {saved}")
+
+
 def listed(found):
     return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
 
@@ -260,14 +277,14 @@ def main():
         else:
             all_gains += saved
         proof = proved(entry, documents["slow"], documents["fast"]) if options.prove else None
-        proofs.append(proof)
+        proofs.append((entry.get("finding", "both"), proof))
         words = f"; {proof[0]}{' by a slope' * proof[1]}" if proof else ""
         words += "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
         marks = ([] if slow_right else ["MISSED"]) + ([] if fast_right else ["ALARM"]) + wrong
         name = entry["finding"] if "finding" in entry else "both"
         found = "; ".join(listed(found) for _, _, found, _ in tried.values())
         print(f"{entry['id']:40} {name:22} {rank or '-':>4}  {found}{words}{''.join(f'  {mark}' for mark in marks)}", flush=True)
-        results[entry["id"]] = {"finding": name, "rank": rank, "slow": slow, "fast": tried["fast"][2], "gains": saved}
+        results[entry["id"]] = {"finding": name, "rank": rank, "slow": slow, "fast": tried["fast"][2], "gains": saved, "proof": proof}
         if options.keep:
             for side, document in documents.items():
                 pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
@@ -277,7 +294,8 @@ def main():
     near = sum(is_near(*saved) for saved in all_gains)
     print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(all_gains)}")
     if options.prove:
-        say_what_was_proved(proofs)
+        say_what_was_proved([proof for _, proof in proofs])
+        say_by_kind(proofs)
     if two:
         print(f"of two causes both found, in order, each gain within {NEAR:.0%}: {sum(two)} of {len(two)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)
