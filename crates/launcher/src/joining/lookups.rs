@@ -21,8 +21,8 @@ const AT_FDCWD: i32 = -100;
 const O_CREAT: usize = 0o100;
 /// Read without a system call; as precise as the kernel's tick.
 const CLOCK_MONOTONIC_COARSE: i32 = 6;
-/// How long a missing file is remembered, as a power of two in nanoseconds: 67 ms.
-const LASTS: u32 = 26;
+/// How long a missing file is remembered, as a power of two in nanoseconds: 0.27 s.
+const LASTS: u32 = 28;
 /// The number of remembered lookups. Another one takes the place of an earlier one.
 const ROOM: usize = 65_536;
 

@@ -7,9 +7,9 @@ use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
     name: "known-missing",
-    takes_away: "repeated lookups of missing files: a library answers for up to 67 ms what failed before (LD_PRELOAD)",
+    takes_away: "repeated lookups of missing files: a library answers for up to 0.3 s what failed before (LD_PRELOAD)",
     needs: "a dynamically linked program that makes its calls through the C library",
-    can_break: "a file that another process creates is seen up to 67 ms later",
+    can_break: "a file that another process creates is seen up to 0.3 s later",
     findings: &[FindingId::MissingFileLookups],
     arrange,
     ..USUAL
