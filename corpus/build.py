@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Build the corpus into a directory and write DIR/plan.json.
 
-plan.json is what every other program reads: absolute argument vectors, the
-input of each run, where its output goes. Programs whose tools are missing are
-listed there with `missing` filled and are reported as 'not run'.
+All other scripts read plan.json: absolute argument vectors, the input of each
+run, the destination of its output. Programs with missing tools are listed with
+these tools in `missing`, and are reported as 'not run'.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import inputs
 HERE = pathlib.Path(__file__).resolve().parent
 VARIANTS = ("slow", "fast")
 
-# A program with two causes also comes with each of them alone. It is told which ones to have.
+# A program with two causes also has variants with one of them. The causes are set in its environment.
 CAUSES = {"slow": ("FIRST", "SECOND"), "fast": (), "first": ("FIRST",), "second": ("SECOND",)}
 EXTENSION = {
     "c": "c", "rust": "rs", "go": "go", "python": "py",
@@ -36,7 +36,7 @@ def load_manifest(path=HERE / "corpus.toml"):
 
 
 def setting(manifest, program, variant, key, default=None):
-    """A variant's own setting, else the program's, else the language's."""
+    """Returns the variant's setting, else the program's, else the language's."""
     for place in (program.get(variant, {}), program, manifest["language"][program["language"]]):
         if key in place:
             return place[key]
@@ -44,12 +44,12 @@ def setting(manifest, program, variant, key, default=None):
 
 
 def sides(program):
-    """The variants of a program."""
+    """Returns the variants of a program."""
     return tuple(CAUSES) if "causes" in program else VARIANTS
 
 
 def expand(value, words):
-    """Fill the {placeholders} of one string, or of every string in lists."""
+    """Fills in the {placeholders} of a string, or of every string in nested lists."""
     if isinstance(value, list):
         return [expand(item, words) for item in value]
     for name, text in words.items():
@@ -58,11 +58,11 @@ def expand(value, words):
 
 
 def find_tools(needs):
-    """Split the needed tools into those found (name -> path) and the missing."""
+    """Splits the needed tools into found ones (name -> path) and missing ones."""
     found, missing = {}, []
     for name in needs:
-        # The running interpreter, not the first `python3` of PATH: that may be
-        # a shim written in shell, whose start would be counted as the program's.
+        # The running interpreter, not the first `python3` in PATH: that may be a shell
+        # script that starts Python, and its start would count as the program's.
         path = sys.executable if name == "python3" else shutil.which(name)
         if path:
             found[name] = path
@@ -97,7 +97,7 @@ def stdout_of(manifest, program, variant, words):
     if kind == "file":
         sink["path"] = str(pathlib.Path(words["scratch"]) / "stdout")
     if kind == "pipe":
-        # A reader that only counts keeps the pipe from ever being the limit.
+        # With a reader that only drains it, the pipe is never the limit.
         drain = setting(manifest, program, variant, "drain", ["{python}", "{corpus}/tools/drain.py"])
         sink["argv"] = expand(drain, words)
     return sink
@@ -105,7 +105,7 @@ def stdout_of(manifest, program, variant, words):
 
 def fingerprint(commands, folder):
     digest = hashlib.sha256(json.dumps(commands).encode())
-    # A tool of the corpus that a build command runs is part of what is built.
+    # Tools of the corpus that a build command runs affect the result of the build.
     tools = [path for path in sorted((HERE / "tools").iterdir()) if any(str(path) in argv for argv in commands)]
     for path in [*sorted(folder.rglob("*")), *tools]:
         if path.is_file():
@@ -114,7 +114,7 @@ def fingerprint(commands, folder):
 
 
 def run_build(commands, folder, out, variant):
-    """Run the build commands unless an earlier build of the same text is there."""
+    """Runs the build commands unless the same sources and commands were built before."""
     stamp = out / f".{variant}.stamp"
     want = fingerprint(commands, folder)
     if stamp.exists() and stamp.read_text() == want:
@@ -127,7 +127,7 @@ def run_build(commands, folder, out, variant):
 
 
 def source_of(folder, variant, extension):
-    """`slow.EXT` or `fast.EXT`; `main.EXT` when only the surroundings differ."""
+    """Returns `slow.EXT` or `fast.EXT`, or `main.EXT` if both variants have the same source."""
     own = folder / f"{variant}.{extension}"
     return own if own.exists() else folder / f"main.{extension}"
 
@@ -172,12 +172,12 @@ def build_program(manifest, program, root):
 
 
 def build_all(root, only=""):
-    """Build everything whose id contains `only`; returns (plan, failures)."""
+    """Builds all programs whose id contains `only`; returns (plan, failures)."""
     manifest = load_manifest()
     root = pathlib.Path(root).resolve()
     (root / "inputs").mkdir(parents=True, exist_ok=True)
     programs = [entry for entry in manifest["program"] if only in entry["id"]]
-    # Inputs first and one by one, so that two builds never write the same file.
+    # Make the inputs first, one by one, so two builds never write the same file.
     for program in programs:
         for variant in sides(program):
             make_input(program, variant, manifest, root)
@@ -196,7 +196,7 @@ def build_all(root, only=""):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", help="where to build; made if it is not there")
+    parser.add_argument("directory", help="where to build; created if missing")
     parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
     options = parser.parse_args()
     plan, failures = build_all(options.directory, options.only)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Run each slow/fast pair once, warm, and show that the cause is really there.
+"""Run each slow/fast pair once, warm, and check that the slow program has the cause.
 
-Time, switches, faults and bytes come from a run that nothing watches. Counts
-per system call come from a second run under `perf stat` (or `strace -c -f`
-where perf may not), seconds per system call from one under `strace -c -w -f`.
+Time, switches, faults and bytes come from an unobserved run. Counts per system
+call come from a second run under `perf stat` (or `strace -c -f` if perf isn't
+allowed), seconds per system call from a run under `strace -c -w -f`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ EXPRESSION = re.compile(r"^([a-z_0-9.]+) (>=|<=|>|<) ([0-9.e]+)$")
 
 
 def open_stdin(spec):
-    """(what to hand to Popen, the feeder to reap)"""
+    """Returns (the argument for Popen, the feeder to reap)."""
     if spec["kind"] == "file":
         return open(spec["path"], "rb"), None
     if spec["kind"] == "feed":
@@ -38,7 +38,7 @@ def open_stdin(spec):
 
 
 def open_stdout(spec, keep):
-    """(what to hand to Popen, the reader to reap). `keep`: a path that gets the output."""
+    """Returns (the argument for Popen, the reader to reap). `keep`: a file for the output."""
     if keep:
         return open(keep, "wb"), None
     if spec["kind"] == "file":
@@ -58,9 +58,9 @@ def read_io(pid):
 
 
 def run(side, prefix=(), keep=None, watch=None):
-    """One run; returns its metrics. Raises RuntimeError when it fails.
+    """Makes one run and returns its metrics. Raises RuntimeError if the run fails.
 
-    `watch(pid)` is called in a thread of its own when the program has started.
+    `watch(pid)` is called in a separate thread once the program has started.
     """
     for argv in side["prepare"]:
         subprocess.run(argv, check=True, cwd=side["cwd"], stdin=subprocess.DEVNULL)
@@ -125,7 +125,7 @@ def perf_counts(side, calls):
 
 
 def strace_counts(side, calls):
-    """Calls and wall seconds inside each of `calls`, over all processes."""
+    """Returns the count and the wall seconds of each of `calls`, over all processes."""
     with tempfile.NamedTemporaryFile("r") as report:
         run(side, ["strace", "-f", "-c", "-w", "-U", "name,calls,total-time", "--seccomp-bpf",
                    "-e", "trace=" + ",".join(calls), "-o", report.name, "--"])
@@ -139,9 +139,9 @@ def strace_counts(side, calls):
 
 
 def busy_threads(side):
-    """The mean number of threads of the process that run or are ready to, sampled every 5 ms.
+    """Returns the mean number of running or runnable threads of the process, sampled every 5 ms.
 
-    Unlike CPU time over wall time it is the same on a machine that is busy with other work.
+    Unlike CPU time over wall time, this doesn't change on a machine that is busy with other work.
     """
     running = []
 
@@ -151,7 +151,7 @@ def busy_threads(side):
                 states = [stat.read_text().rpartition(")")[2].split()[0]
                           for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
             except OSError:
-                continue  # a thread ended between the listing and the reading
+                continue  # a thread ended after it was listed
             if not states or "Z" in states:
                 return
             running.append(states.count("R"))
@@ -189,7 +189,7 @@ def output_digest(side):
 
 
 def judge(entry, slow, fast):
-    """What is wrong with the pair, as a list of short sentences."""
+    """Returns the problems of the pair as a list of short sentences."""
     wrong = [f"slow: not {text}" for text in entry["mechanism"] if not holds(text, slow)]
     if all(holds(text, fast) for text in entry["mechanism"]):
         wrong.append("the twin has the mechanism too")
@@ -200,7 +200,7 @@ def measure(entry):
     slow, fast = (observe(entry[side], entry["mechanism"]) for side in build.VARIANTS)
     wrong = judge(entry, slow, fast)
     if output_digest(entry["slow"]) != output_digest(entry["fast"]):
-        wrong.append("the twin prints something else")
+        wrong.append("the twin's output differs")
     return slow, fast, wrong
 
 
@@ -216,7 +216,7 @@ def evidence(entry, slow, fast):
 
 
 def record(lines):
-    """Write the evidence sentences into the manifest."""
+    """Writes the evidence sentences into the manifest."""
     path = build.HERE / "corpus.toml"
     out, current = [], None
     for line in path.read_text().splitlines():
@@ -241,11 +241,11 @@ def main():
     parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
     parser.add_argument("--tries", type=int, default=3, metavar="N",
                         help="measure a pair that is not as described up to N times (default 3): a busy machine "
-                             "hides what free CPUs would show")
+                             "can hide the cause")
     parser.add_argument("--json", metavar="FILE", help="write all the metrics to FILE")
-    parser.add_argument("--record", action="store_true", help="write what was measured into the manifest")
+    parser.add_argument("--record", action="store_true", help="write the measurements into the manifest")
     options = parser.parse_args()
-    # A terminated check takes the program under it along.
+    # If the check is terminated, it also ends the running program.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
     plan, failures = build.build_all(options.directory, options.only)
     for name, error in failures:
@@ -273,7 +273,7 @@ def main():
         measured[entry["id"]] = {"slow": slow, "fast": fast}
         if not wrong:
             sentences[entry["id"]] = evidence(entry, slow, fast)
-            if options.record:  # at once: what was measured is not lost when the rest is cut off
+            if options.record:  # at once, so an interruption doesn't lose these measurements
                 record(sentences)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(measured, indent=1))

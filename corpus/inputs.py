@@ -1,4 +1,4 @@
-"""Deterministic inputs: the same spec gives the same bytes on every machine."""
+"""Makes deterministic inputs: the same spec gives the same bytes on every machine."""
 
 import json
 import random
@@ -23,12 +23,12 @@ def text(spec, rng):
 
 
 def numbers(spec, rng):
-    """`lines` integers between 0 and 999999, one a line."""
+    """`lines` integers between 0 and 999999, one per line."""
     return "".join(f"{rng.randrange(1000000)}\n" for _ in range(spec["lines"])).encode()
 
 
 def pairs(spec, rng):
-    """`lines` lines `wordNNNN=value`, keys in order."""
+    """`lines` lines `keyNNNNNN=value`, keys in order."""
     return "".join(f"key{i:06d}={rng.randrange(10**9)}\n" for i in range(spec["lines"])).encode()
 
 
@@ -65,7 +65,7 @@ FOLDERS = {"tree": tree, "folders": folders}
 
 
 def generate(path, spec):
-    """Make the input at `path`; it appears under its name only when whole."""
+    """Makes the input at `path`. The file gets its final name once it is complete."""
     rng = random.Random(spec["seed"])
     partial = path.with_name(path.name + ".partial")
     name = spec["generator"]

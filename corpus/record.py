@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Record the traces that the tests of the findings diagnose.
 
-Runs `fathom why` on each slow program and its twin, keeps what was timed and traced
-(`--save-observation`), trims it, and writes one file a trace into crates/diagnose/tests/recorded/.
-A run whose findings are not the expected ones is made again, up to --tries times; the last one is kept.
+Runs `fathom why` on each slow program and its twin, keeps the timings and the trace
+(`--save-observation`), trims them, and writes one file per trace into crates/diagnose/tests/recorded/.
+A run with unexpected findings is repeated, up to --tries times; the last one is kept.
 
-Kernel tier for every pair. For every third id in sorted order also `unprivileged` (what a user
-without capabilities gets), `ptrace` and `sample`. Needs root, setpriv, and the release build.
+Records the kernel tier for every pair, and for every third id in sorted order also `unprivileged` (the tier
+of a user without capabilities), `ptrace` and `sample`. Needs root, setpriv, and the release build.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import why
 ROOT = build.HERE.parent
 RECORDED = ROOT / "crates/diagnose/tests/recorded"
 UNPRIVILEGED = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
-# How each kind of trace is made: (what goes before the command, options of `fathom why`).
+# The kinds of traces: (words before the command, options of `fathom why`).
 KINDS = {
     "kernel": ([], ["--tier", "kernel"]),
     "unprivileged": (UNPRIVILEGED, []),
@@ -40,14 +40,14 @@ def name_of(entry, side, kind):
 
 
 def without_places(text, directory):
-    """No path of the machine that recorded."""
+    """Replaces the paths of this machine."""
     for path, stand_in in ((str(directory), "/corpus"), (str(ROOT), "/fathom"), (str(pathlib.Path.home()), "/home/user")):
         text = text.replace(path, stand_in)
     return text
 
 
 def record(entry, side, kind, options, raw):
-    """Keeps one observation; says whether its findings were the expected ones."""
+    """Keeps one observation; returns whether its findings were the expected ones."""
     before, extra = KINDS[kind]
     options.command = [*before, options.fathom]
     for _ in range(options.tries):
@@ -71,8 +71,8 @@ def main():
     parser.add_argument("--kinds", default=",".join(KINDS), metavar="KIND,...", help=f"default: {','.join(KINDS)}")
     parser.add_argument("--tries", type=int, default=3, metavar="N", help="default 3")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
-    parser.add_argument("--missing", action="store_true", help="only traces that DIR/observed doesn't have")
-    parser.add_argument("--trim", action="store_true", help="record nothing: trim what DIR/observed has")
+    parser.add_argument("--missing", action="store_true", help="record only the traces that are missing in DIR/observed")
+    parser.add_argument("--trim", action="store_true", help="record nothing; trim the traces in DIR/observed")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
     os.environ.pop("PYTHONUNBUFFERED", None)
@@ -112,8 +112,8 @@ def record_all(options, raw):
 
 
 def trim(raw, only, release):
-    """The rows that no mechanism needs are left out by the crate that knows them. Of some programs the traces of
-    those alone are replaced."""
+    """Removes the rows that no mechanism needs; the crate of the mechanisms knows which. With --only, replaces only
+    the traces of these programs."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             ["cargo", "run", *(["--release"] if release else []), "-q", "-p", "fathom-diagnose", "--example", "trim", "--", str(raw), folder],

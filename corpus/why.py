@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Run `fathom why` on each slow program and its twin, and judge its findings.
 
-The cause must be named first on `slow`; `fast` must have no finding. Of a program with two causes both
-must be named and nothing else, the larger one first, and each alone where the other one is gone. A program that is judged wrong
-is run again, up to --tries times, since a busy machine hides what free CPUs would show.
+The first finding on `slow` must be the cause; `fast` must have no finding. For a program with two causes, the
+findings must be exactly these two, the larger one first, and the variants with one cause must have exactly that
+finding. A program that fails is run again, up to --tries times, because a busy machine can hide the cause.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,15 +23,15 @@ import build
 
 LIMIT_SECONDS = 120
 
-# A predicted saving counts as right within this part of what the twin takes less.
+# A predicted saving is right if it differs from the twin's saving by at most this share of it.
 NEAR = 0.25
 
-# A twin whose own code takes so much longer does other work.
+# If the twin's own code takes longer by more than this factor, the twin does other work.
 MORE_WORK = 1.25
 
 
 class Partner:
-    """Keeps a FIFO at whose other end a new process of `argv` begins whenever somebody opens it."""
+    """Keeps a FIFO; each time a process opens it, starts a new process of `argv` at the other end."""
 
     def __init__(self, argv, fifo, writes):
         self.argv, self.fifo, self.writes, self.ended = argv, fifo, writes, False
@@ -41,7 +42,7 @@ class Partner:
     def serve(self):
         while not self.ended:
             end = os.open(self.fifo, os.O_WRONLY if self.writes else os.O_RDONLY)
-            # Whoever opens next gets a pipe of his own, or this one would not see its end.
+            # The next process to open it gets a new pipe; otherwise this one would never see its end.
             fresh = self.fifo.with_name("fresh")
             os.mkfifo(fresh)
             os.rename(fresh, self.fifo)
@@ -57,7 +58,7 @@ class Partner:
 
 
 def stdin_of(side, folder):
-    """(options, the partner at the other end)"""
+    """Returns (options, the partner at the other end)."""
     spec = side["stdin"]
     if spec["kind"] == "file":
         return ["--input", spec["path"]], None
@@ -70,13 +71,13 @@ def stdout_of(side, folder):
     spec = side["stdout"]
     if spec["kind"] == "file":
         return ["--output", spec["path"]], None
-    if spec["kind"] == "pipe" and len(spec["argv"]) > 2:  # a slow reader, not one that only counts
+    if spec["kind"] == "pipe" and len(spec["argv"]) > 2:  # a slow reader, not one that only drains
         return ["--output", str(folder / "stdout")], Partner(spec["argv"], folder / "stdout", writes=False)
     return (["--output", "pipe"], None) if spec["kind"] == "pipe" else ([], None)
 
 
 def why(side, options, folder, extra=()):
-    """(findings as (id, share) in their order, the whole explanation). Raises RuntimeError when it fails.
+    """Returns (the findings as (id, share) in order, the whole explanation). Raises RuntimeError on failure.
 
     `extra`: more options of `fathom why`.
     """
@@ -103,14 +104,14 @@ def why(side, options, folder, extra=()):
 
 
 def expected(entry, side):
-    """The ids that are right for each cause that this side of a program has."""
+    """Returns the accepted ids for each cause of this variant."""
     if "causes" not in entry:
         return [[entry["finding"], *entry.get("accept", [])]] if side == "slow" else []
     return [[cause] for name, cause in zip(("FIRST", "SECOND"), entry["causes"]) if name in build.CAUSES[side]]
 
 
 def judge(entry, side, found):
-    """(right, rank of the expected finding or 0)"""
+    """Returns (right, rank of the expected finding or 0)."""
     causes = expected(entry, side)
     ids = [name for name, _ in found]
     if not causes:
@@ -122,7 +123,7 @@ def judge(entry, side, found):
 
 
 def try_out(entry, side, options):
-    """Judged right at once or after some tries: (right, rank, findings, document)."""
+    """Runs until the findings are right, at most `tries` times. Returns (right, rank, findings, document)."""
     extra = ["--prove=all", "--time", options.prove] if options.prove and side == "slow" else []
     for _ in range(options.tries):
         with tempfile.TemporaryDirectory() as folder:
@@ -134,13 +135,13 @@ def try_out(entry, side, options):
 
 
 def own_code(document):
-    """Seconds of the wall time in the program's own code."""
+    """Returns the wall time spent in the program's own code, in seconds."""
     return sum(part["ns"] for part in document["account"]["parts"] if part["category"] == "user_code") / 1e9
 
 
 def gain(finding, slow, fast):
-    """(what the finding is predicted to save, what the twin takes less), parts of the slow program's time; None where
-    what would be saved is not a time of the whole, or the twin has work of its own, so that it lasts."""
+    """Returns (the predicted saving of the finding, the time that the twin takes less), as shares of the slow
+    program's time. None if the saving is a latency, or if the twin takes longer because of other work."""
     if finding["latency_saving_ns"] or own_code(fast) > MORE_WORK * own_code(slow) + 0.005:
         return None
     clock, saved = ("cpu", finding["cpu_saving_ns"]) if finding["cpu_saving_ns"] else ("wall", finding["saving_ns"])
@@ -149,7 +150,8 @@ def gain(finding, slow, fast):
 
 
 def gains(entry, documents):
-    """The gain of each cause of the slow program, by the twin that lacks it alone: as its findings are ordered."""
+    """Returns the gain of each cause of the slow program, from the variant without that cause, in the order of the
+    findings."""
     slow, pairs = documents["slow"], []
     for finding in slow["findings"][:2 if "causes" in entry else 1]:
         without = "fast"
@@ -160,9 +162,9 @@ def gains(entry, documents):
 
 
 def two_are_told(pairs, slow):
-    """What is wrong with the gains of two causes, in words; empty if nothing is."""
+    """Returns the problems with the gains of two causes; empty if there are none."""
     wrong = [] if all(is_near(*pair) for pair in pairs) else ["FAR"]
-    # Causes that save about as much may come in any order.
+    # Causes with similar savings may come in any order.
     if len(pairs) == 2 and pairs[0][1] < (1 - NEAR) * pairs[1][1]:
         wrong.append("DISORDER")
     if sum(finding["saving_ns"] for finding in slow["findings"]) > 1e9 * slow["timed"]["wall"]["value"]:
@@ -175,8 +177,8 @@ def is_near(predicted, real):
 
 
 def proved(entry, slow, fast):
-    """What came of trying the cause: (verdict, whether by a slope, saved by trying, saved by the twin; parts of the
-    slow program's time, None where it isn't known); None where the cause was not found."""
+    """Returns the proof of the cause: (verdict, whether by a slope, saved in the trial, gain). Savings are shares of
+    the slow program's time, None if unknown. Returns None if the cause was not found."""
     cause = expected(entry, "slow")[0]
     finding = next((one for one in slow["findings"] if one["id"] in cause), None)
     proof = finding and finding.get("proof")
@@ -187,7 +189,7 @@ def proved(entry, slow, fast):
 
 
 def say_what_was_proved(proofs):
-    """One line for each question, its cells parted by `; `."""
+    """Prints one line per question, with cells separated by `; `."""
     total = len(proofs)
     known = [proof for proof in proofs if proof]
     taken = [proof for proof in known if proof[0] == "proved" and not proof[1]]
@@ -205,6 +207,22 @@ def say_what_was_proved(proofs):
     line("the cause refuted", len(refuted), total, "none", not refuted)
 
 
+def say_by_kind(proofs):
+    """One line for each finding; `proofs`: pairs of a finding and what came of trying it."""
+    def median(values):
+        known = [value for value in values if value is not None]
+        return f"{statistics.median(known):.0%}" if known else "-"
+
+    for kind in sorted({kind for kind, _ in proofs}):
+        programs = [proof for name, proof in proofs if name == kind]
+        tried = [proof for proof in programs if proof]
+        counts = [sum(proof[:2] == sort for proof in tried) for sort in (("proved", False), ("proved", True))]
+        refuted = sum(proof[0] == "refuted" for proof in tried)
+        compared = [(proof[2], *proof[3]) for proof in tried if proof[0] == "proved" and proof[3]]
+        saved = "; ".join(median([row[at] for row in compared]) for at in (1, 0, 2))
+        print(f"kind: {kind}; {len(programs)}; {counts[0]}; {counts[1]}; {refuted}; {saved}")
+
+
 def listed(found):
     return ", ".join(f"{name} {share:.0%}" for name, share in found) or "nothing"
 
@@ -218,14 +236,14 @@ def chosen(plan, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", help="the build directory; built first")
-    parser.add_argument("--fathom", default=shutil.which("fathom") or "fathom", metavar="FILE", help="default: that of PATH")
+    parser.add_argument("--fathom", default=shutil.which("fathom") or "fathom", metavar="FILE", help="default: the one in PATH")
     parser.add_argument("--only", default="", metavar="TEXT", help="only programs whose id contains TEXT")
-    parser.add_argument("--part", default="1/1", metavar="N/M", help="only each M-th program, from the N-th on")
-    parser.add_argument("--tier", choices=["kernel", "perf", "sample", "ptrace"], help="default: the best that is allowed")
+    parser.add_argument("--part", default="1/1", metavar="N/M", help="only every M-th program, starting with the N-th")
+    parser.add_argument("--tier", choices=["kernel", "perf", "sample", "ptrace"], help="default: the best allowed tier")
     parser.add_argument("--tries", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="timed runs, default 3")
-    parser.add_argument("--prove", metavar="TIME", help="try the findings of slow as well, for so long (20s)")
-    parser.add_argument("--json", metavar="FILE", help="write what was found to FILE")
+    parser.add_argument("--prove", metavar="TIME", help="also try the findings on slow, for this time (such as 20s)")
+    parser.add_argument("--json", metavar="FILE", help="write the results to FILE")
     parser.add_argument("--keep", metavar="DIR", help="write each whole explanation into DIR")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(4))
@@ -259,14 +277,14 @@ def main():
         else:
             all_gains += saved
         proof = proved(entry, documents["slow"], documents["fast"]) if options.prove else None
-        proofs.append(proof)
+        proofs.append((entry.get("finding", "both"), proof))
         words = f"; {proof[0]}{' by a slope' * proof[1]}" if proof else ""
         words += "".join(f"; predicted to save {told:.0%}, the twin takes {real:.0%} less" for told, real in saved)
         marks = ([] if slow_right else ["MISSED"]) + ([] if fast_right else ["ALARM"]) + wrong
         name = entry["finding"] if "finding" in entry else "both"
         found = "; ".join(listed(found) for _, _, found, _ in tried.values())
         print(f"{entry['id']:40} {name:22} {rank or '-':>4}  {found}{words}{''.join(f'  {mark}' for mark in marks)}", flush=True)
-        results[entry["id"]] = {"finding": name, "rank": rank, "slow": slow, "fast": tried["fast"][2], "gains": saved}
+        results[entry["id"]] = {"finding": name, "rank": rank, "slow": slow, "fast": tried["fast"][2], "gains": saved, "proof": proof}
         if options.keep:
             for side, document in documents.items():
                 pathlib.Path(options.keep, entry["id"].replace("/", "_") + f".{side}.json").write_text(json.dumps(document))
@@ -276,7 +294,8 @@ def main():
     near = sum(is_near(*saved) for saved in all_gains)
     print(f"gains within {NEAR:.0%} of the twin's: {near} of {len(all_gains)}")
     if options.prove:
-        say_what_was_proved(proofs)
+        say_what_was_proved([proof for _, proof in proofs])
+        say_by_kind(proofs)
     if two:
         print(f"of two causes both found, in order, each gain within {NEAR:.0%}: {sum(two)} of {len(two)}")
     sys.exit(1 if counts["missed"] or counts["alarms"] or counts["failed"] else 0)

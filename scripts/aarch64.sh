@@ -7,6 +7,7 @@
 #   scripts/aarch64.sh COMMAND      runs one command there with bash; the program is `fathom`
 #
 # Needs root, for Debian's packages. Downloads and builds are kept in target/aarch64 and target/aarch64-unknown-linux-gnu.
+# What it starts ends with it, also if it is killed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C CARGO_INCREMENTAL=0
@@ -44,26 +45,35 @@ rustup target list --installed | grep -qx $target || rustup target add $target >
     exit 1
 }
 
-folder=$(mktemp -d)
+# If this script is killed with SIGKILL, the next one removes its files.
+mkdir -p "$kept"
+exec 9>"$kept/lock"
+flock -n 9 || { echo "scripts/aarch64.sh is already running" >&2; exit 1; }
+folder=$kept/machine
 trap 'rm -rf "$folder"' EXIT
+rm -rf "$folder"
 guest=$folder/guest
-mkdir -p "$kept" "$guest"
+mkdir -p "$guest"
+
+# Started by this shell itself, a program gets SIGTERM when the shell ends.
+ends_too=(setpriv --pdeathsig TERM)
 
 began=$SECONDS
-cargo build --quiet --release --locked --target $target -p fathom
-tests=$(cargo test --quiet --locked --target $target -p fathom-trace -p fathom-launcher --lib --tests --no-run \
-    --message-format=json | python3 -c '
+"${ends_too[@]}" cargo build --quiet --release --locked --target $target -p fathom
+"${ends_too[@]}" cargo test --quiet --locked --target $target -p fathom-trace -p fathom-launcher --lib --tests --no-run \
+    --message-format=json >"$folder/built"
+tests=$(python3 -c '
 import json, sys
 for message in map(json.loads, sys.stdin):
     if message.get("executable") and message["profile"]["test"]:
-        print(message["executable"])')
+        print(message["executable"])' <"$folder/built")
 echo "$((SECONDS - began)) s: built for AArch64"
 
 # Debian's packages are only unpacked. Configuring them would take minutes in the emulator.
 if [ ! -e "$kept/packages/done" ]; then
     rm -rf "$kept/packages"
-    debootstrap --download-only --arch=arm64 --variant=minbase --include=$packages $suite "$kept/packages" >"$kept/log" ||
-        { tail -5 "$kept/log" >&2; exit 1; }
+    "${ends_too[@]}" debootstrap --download-only --arch=arm64 --variant=minbase --include=$packages \
+        $suite "$kept/packages" >"$kept/log" || { tail -5 "$kept/log" >&2; exit 1; }
     touch "$kept/packages/done"
 fi
 mkdir -p "$guest"/usr/{bin,sbin,lib} "$guest"/{proc,sys,dev,tmp,run,root,fathom/tests}
@@ -122,9 +132,10 @@ truncate -s 4G "$folder/disk"
 mkfs.ext4 -q -d "$guest" "$folder/disk"
 rm -rf "$guest"
 
-# The machine has no network. It doesn't outlive this script, which stops it if it hangs.
-timeout --foreground -k 10 "${LIMIT:-3000}" qemu-system-aarch64 -machine virt -cpu neoverse-n1 -accel tcg,thread=multi \
-    -smp 2 -m 3G -nic none -display none -monitor none -serial stdio -no-reboot \
+# The machine has no network. It is stopped if it hangs.
+"${ends_too[@]}" timeout --foreground -k 10 "${LIMIT:-3000}" setpriv --pdeathsig KILL \
+    qemu-system-aarch64 -machine virt -cpu neoverse-n1 -accel tcg,thread=multi -smp 2 -m 3G \
+    -nic none -display none -monitor none -serial stdio -no-reboot \
     -kernel "$folder/vmlinuz" -initrd "$folder/early.cpio" -append 'quiet panic=-1 console=ttyAMA0' \
     -drive "file=$folder/disk,format=raw,if=virtio,cache=unsafe" </dev/null | sed -u 's|\r$||' | tee "$folder/said" ||
     echo "the emulated machine did not end by itself" >&2

@@ -1,6 +1,7 @@
 """Wait behind a named pipe for the program under test: behind.py FIFO feed FILE [BYTES [PAUSE]] | drain [BYTES [PAUSE]].
 
-Makes the pipe and returns; what stays behind feeds or drains it when its other end is opened, and is gone after 30 seconds.
+Makes the pipe and returns. A background process feeds or drains the pipe once its other end is opened, and ends after
+30 seconds.
 """
 
 import os
@@ -23,7 +24,7 @@ for stream in range(3):
 end = os.open(fifo, os.O_WRONLY if kind == "feed" else os.O_RDONLY)
 os.dup2(end, 1 if kind == "feed" else 0)
 os.close(end)
-# Another interpreter's start would be a wait of the program under test.
+# Run it in this interpreter: the program under test would wait for the start of another one.
 script = str(pathlib.Path(__file__).with_name(kind + ".py"))
 sys.argv = [script, *words]
 runpy.run_path(script, run_name="__main__")

@@ -1,8 +1,8 @@
 """Write and compile small shared libraries: libraries.py FOLDER COUNT FUNCTIONS own|others.
 
-Each defines FUNCTIONS functions and a table of as many pointers to functions: its
-own, or those of the other libraries. The loader looks up every one of them by name.
-objects.txt and libraries.txt list what was made, for gcc's @FILE.
+Each library defines FUNCTIONS functions and a table of as many function pointers, to its
+own functions or to those of the other libraries. The loader looks up each of them by name.
+objects.txt and libraries.txt list the results, for gcc's @FILE.
 """
 
 import concurrent.futures

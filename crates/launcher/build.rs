@@ -1,5 +1,5 @@
 //! Builds the programs that Fathom embeds: two static programs, the launcher and the empty program, and the
-//! library that joins small calls.
+//! library that measured commands may be started with.
 //!
 //! Cargo sees this crate as a library, so that it is formatted and linted like the rest. The programs are the
 //! same source compiled again, without the standard library and with flags that cargo profiles don't support;

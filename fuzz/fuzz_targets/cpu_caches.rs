@@ -1,4 +1,4 @@
-//! Texts of `/sys/devices/system/cpu/cpu0/cache`: four lines are the files of one cache.
+//! Parses texts of `/sys/devices/system/cpu/cpu0/cache`: four lines are the files of one cache.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Any text: refused with places in it, or an experiment that can be planned.
+//! Parses any text: it is either refused with places in it, or an experiment that can be planned.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A record of any verb: refused, or written again as the same record.
+//! Reads a record of any verb: it is either refused, or written again as the same record.
 #![no_main]
 
 use fathom_model::{

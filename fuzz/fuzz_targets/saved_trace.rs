@@ -1,4 +1,4 @@
-//! A trace that was saved as JSON: refused, or written again as the same one.
+//! Reads a trace that was saved as JSON: it is either refused, or written again as the same trace.
 #![no_main]
 
 use fathom_trace::Trace;

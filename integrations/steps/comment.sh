@@ -7,7 +7,7 @@ PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin" # where install.sh installs
 mark='<!-- fathom gate -->'
 folder=$(dirname "${RECORD:?names fathom-gate.json}")
 if [ -L "$folder" ] || [ "$(ls -A -- "$folder")" != "${RECORD##*/}" ]; then
-    echo "the artifact is refused: it must contain only ${RECORD##*/}" >&2
+    echo "the artifact is refused: it must contain ${RECORD##*/} and nothing else" >&2
     exit 1
 fi
 source "$(dirname "${BASH_SOURCE[0]}")/record.sh"

@@ -370,6 +370,11 @@ impl Least {
         of_wall: t::LEAST_WAIT_OF_WALL,
     };
 
+    /// The same shares, from this time.
+    pub(crate) const fn from_ns(self, ns: f64) -> Least {
+        Least { ns, ..self }
+    }
+
     /// The threshold for something that well-behaved programs also do for up to this share of their time.
     pub(crate) const fn share(share: f64) -> Least {
         Least {

@@ -132,6 +132,7 @@ pub fn entry_32_seconds() -> Option<f64> {
 }
 
 /// Returns the minimum of `rounds` means of `calls` calls each, in seconds; `None` if a call fails.
+#[cfg(target_arch = "x86_64")]
 fn least_mean(rounds: usize, calls: usize, call: impl Fn() -> bool) -> Option<f64> {
     let mean = |_| {
         let start = Instant::now();

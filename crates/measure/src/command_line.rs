@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::call_filter::CallFilter;
-use crate::delay::Delay;
+use crate::delay::{Delay, ThreadName};
 
 /// The source of standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -73,6 +73,8 @@ pub struct Without {
     pub other_cpus: Vec<usize>,
     /// A delay, added to measure how much of it appears in the total time.
     pub delay: Option<Delay>,
+    /// Other threads, which are stopped for this many thousandths of the time that they run.
+    pub held_back: Vec<(ThreadName, u32)>,
 }
 
 impl CommandLine {

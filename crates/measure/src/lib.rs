@@ -56,9 +56,9 @@ pub use beside::{Beside, write_whole};
 pub use call_filter::{Answered, CallFilter, Steps};
 pub use command_line::{CommandLine, Expectation, Input, Output, Without};
 pub use date::now_rfc3339;
-#[cfg(launcher)]
-pub use delay::cost_of_steps;
 pub use delay::{Delay, ThreadName};
+#[cfg(launcher)]
+pub use delay::{can_stop_threads, cost_of_steps};
 pub use digest::OutputDigest;
 pub use environment::{remember_what_the_loader_took, variables};
 pub use error::MeasureError;

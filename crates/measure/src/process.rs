@@ -9,7 +9,7 @@ use std::time::Duration;
 use fathom_launcher::account;
 
 use crate::cgroup::ThrottleMeter;
-use crate::delay::{Asked, Delay, Stopper};
+use crate::delay::{Asked, Delay, Stopper, ThreadName};
 use crate::drain::{Captured, Drain};
 pub use crate::hooks::Hook;
 use crate::launcher::{Answer, Block, Ended, Launcher, Order, SLOTS, Terms, fd, now_ns};
@@ -123,20 +123,22 @@ pub struct ProcessExecutor {
 }
 
 /// How a run is delayed.
-enum Delays {
-    None,
-    Calls,
-    Threads(Stopper),
+#[derive(Default)]
+struct Delays {
+    /// Whether calls are delayed one by one.
+    calls: bool,
+    threads: Option<Stopper>,
+    held_back: Vec<Stopper>,
 }
 
 impl Delays {
     /// Ends the delays of a run that has ended, and returns their sum in nanoseconds.
     fn finish(self, asked: Option<&Asked>) -> Option<u64> {
-        match self {
-            Delays::None => None,
-            Delays::Calls => asked.map(Asked::delayed_ns),
-            Delays::Threads(stopper) => Some(stopper.finish()),
+        let threads = self.threads.map(Stopper::finish);
+        for stopper in self.held_back {
+            stopper.finish();
         }
+        threads.or_else(|| asked.filter(|_| self.calls).map(Asked::delayed_ns))
     }
 }
 
@@ -305,6 +307,7 @@ impl ProcessExecutor {
                 || benchmark.hooks.conclude.is_some()
                 || benchmark.command.expect.is_some()
                 || benchmark.command.without.delay.is_some()
+                || !benchmark.command.without.held_back.is_empty()
                 || benchmark.complains
                 || self.left_behind > 0
                 || self.options.show_output
@@ -429,16 +432,24 @@ impl ProcessExecutor {
 
     /// Prepares the delays of the next run.
     fn begin_delays(&self, benchmark: &Benchmark) -> io::Result<Delays> {
-        Ok(match (&benchmark.command.without.delay, &self.asked) {
+        let without = &benchmark.command.without;
+        let stop =
+            |which: &ThreadName, share| Stopper::start(self.launcher.id(), which.clone(), share);
+        let mut delays = Delays::default();
+        match (&without.delay, &self.asked) {
             (Some(Delay::Calls(each)), Some(asked)) => {
                 asked.begin(*each);
-                Delays::Calls
+                delays.calls = true;
             }
             (Some(Delay::Threads(which, share)), _) => {
-                Delays::Threads(Stopper::start(self.launcher.id(), which.clone(), *share)?)
+                delays.threads = Some(stop(which, *share)?);
             }
-            _ => Delays::None,
-        })
+            _ => (),
+        }
+        for (which, share) in &without.held_back {
+            delays.held_back.push(stop(which, *share)?);
+        }
+        Ok(delays)
     }
 
     /// Reports whether the run's output goes to the pipe, while that of counted runs is discarded.

@@ -126,6 +126,57 @@ fn the_library_joins_small_writes_and_keeps_their_order() {
     assert!(many >= 500 && few < 100, "{many} and {few} write calls");
 }
 
+#[test]
+fn the_library_remembers_missing_files_until_they_may_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("joining.so");
+    std::fs::write(&library, fathom_measure::joining_library()).unwrap();
+    // The library doesn't see files that are created by `syscall`. A file that was missing is soon forgotten,
+    // so several are tried.
+    let number = libc::SYS_mknodat;
+    let script = format!(
+        "import ctypes, os, subprocess\n\
+        libc = ctypes.CDLL(None)\n\
+        def is_remembered(i):\n\
+        \x20 path = 'unseen%d' % i\n\
+        \x20 assert not os.path.exists(path)\n\
+        \x20 assert libc.syscall({number}, -100, path.encode(), 0o100600, 0) == 0\n\
+        \x20 return not os.path.exists(path)\n\
+        def appears(path, create):\n\
+        \x20 assert not os.path.exists(path)\n\
+        \x20 create(path)\n\
+        \x20 assert os.path.exists(path), path\n\
+        for i in range(100):\n\
+        \x20 appears('opened%d' % i, lambda path: open(path, 'w').close())\n\
+        \x20 appears('made%d' % i, os.mkdir)\n\
+        \x20 appears('link%d' % i, lambda path: os.symlink('/', path))\n\
+        \x20 appears('renamed%d' % i, lambda path: os.rename('made%d' % i, path))\n\
+        appears('child', lambda path: subprocess.run(['touch', path]))\n\
+        os.symlink('nowhere', 'dangling')\n\
+        assert not os.path.exists('dangling') and os.path.lexists('dangling')\n\
+        os.mkdir('below')\n\
+        open('below/inside', 'w').close()\n\
+        assert not os.path.exists('inside')\n\
+        os.chdir('below')\n\
+        assert os.path.exists('inside')\n\
+        raise SystemExit(any(is_remembered(i) for i in range(1000)))\n"
+    );
+    for (mode, remembered) in [("lookups", 1), ("", 0)] {
+        let place = tempfile::tempdir().unwrap();
+        let mut python = command(&["python3", "-c", &script]);
+        python.directory = Some(place.path().to_path_buf());
+        python.variables = vec![("LD_PRELOAD".into(), library.clone().into())];
+        if !mode.is_empty() {
+            python
+                .variables
+                .push(("FATHOM_PRELOAD".into(), mode.into()));
+        }
+        let report = run(python);
+        let said = String::from_utf8_lossy(&report.stderr_tail);
+        assert_eq!(report.run.exit, Exit::Code(remembered), "{said}");
+    }
+}
+
 /// Reports whether any process exists whose command line contains `mark`.
 fn is_running(mark: &str) -> bool {
     std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {

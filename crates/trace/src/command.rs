@@ -104,7 +104,8 @@ pub struct TraceOptions {
     pub sample_period: Duration,
     /// Number of calls that are traced before the command runs freely (ptrace tier).
     pub most_stops: u64,
-    /// Time after which the command runs freely (ptrace tier).
+    /// Time that the stops may take before the command runs freely (ptrace tier). Of the time between two
+    /// stops, one millisecond counts at most.
     pub stops_time: Duration,
     /// Stop the command only when it executes a program, when that program reaches its own first instruction,
     /// and when it forks (ptrace tier). Calls and files aren't seen, and times are accurate. See

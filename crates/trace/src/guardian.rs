@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
+use crate::close_from::close_from;
 use crate::spawn::pipe;
 
 /// A waiting guardian. Dropping it dismisses it.
@@ -63,7 +64,7 @@ unsafe fn wait_for_the_end(pipe: i32, tracer: i32) -> ! {
         libc::setsid();
         libc::dup2(pipe, 0);
         // Keep none of the tracer's descriptors open, least of all pipes to other programs.
-        libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
+        close_from(1);
         let mut group = 0i32;
         let mut was_held = false;
         loop {

@@ -18,6 +18,7 @@ mod accounts;
 mod asked_for;
 mod attach;
 pub mod calls;
+mod close_from;
 mod collect;
 mod command;
 mod cpus;
@@ -51,6 +52,7 @@ mod uses;
 mod watch;
 
 pub use attach::Target;
+pub use close_from::close_from;
 pub use command::{Io, Member, TimelineOptions, TraceCommand, TraceOptions};
 pub use cpus::{allowed_cpus, run_on};
 pub use descriptor::{DescriptorKind, Socket, SocketEnd, SocketFamily};

@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use fathom_stacks::{map_of, number_inside};
 
+use crate::close_from::close_from;
 use crate::spawn::pipe;
 
 /// Name maps of one observed run.
@@ -184,7 +185,7 @@ unsafe fn wait_for_the_end(pipe: i32, since: i64) -> ! {
         libc::setsid();
         libc::dup2(pipe, 0);
         // Keep none of the tracer's descriptors open, least of all pipes to other programs.
-        libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
+        close_from(1);
         let mut known = [0i32; 2 * MOST];
         let mut count = 0;
         loop {

@@ -58,6 +58,22 @@ fn stops_let_go_when_their_budget_is_spent() {
 }
 
 #[test]
+fn time_without_stops_takes_nothing_of_their_budget() {
+    if !available(Tier::Ptrace) {
+        return;
+    }
+    // A stop takes at most a millisecond of the budget, and this command stops some hundred times.
+    let options = TraceOptions {
+        stops_time: Duration::from_secs(2),
+        ..TraceOptions::default()
+    };
+    let command = quiet(&["sh", "-c", "sleep 1; sleep 1.5; kill -0 $$"]);
+    let t = trace(&command, Tier::Ptrace, &options).expect("traced");
+    assert!(!t.calls_cut, "{:?}", t.not_visible);
+    assert_eq!(t.signals.len(), 1, "{:?}", t.signals);
+}
+
+#[test]
 fn stops_follow_children_and_execs() {
     if !available(Tier::Ptrace) {
         return;

@@ -2,7 +2,7 @@
 //!
 //!     sum_bytes unbuffered|buffered
 //!
-//! `unbuffered` is `File::bytes()`, one read call a byte, as a `File` has no buffer;
+//! `unbuffered` is `File::bytes()`, one read call per byte, because a `File` has no buffer;
 //! `buffered` puts a `BufReader` (8 KiB) around the same file.
 
 use std::fs::File;

@@ -1,12 +1,12 @@
-//! Memory that grows on the heap, or lies in an array of fixed size.
+//! Memory that grows on the heap, or is in an array of fixed size.
 
 use crate::u256::U256;
 
-/// A buffer of fixed size has no room left.
+/// The error that a buffer of fixed size is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// A row of items that grows at its end.
+/// A sequence of items that grows at its end.
 pub trait Buffer<T: Copy + Default>: Default {
     /// The items.
     fn items(&self) -> &[T];
@@ -49,7 +49,7 @@ impl<T: Copy + Default> Buffer<T> for Vec<T> {
     }
 }
 
-/// At most `N` items, where the buffer itself lies.
+/// At most `N` items, stored in the buffer itself.
 pub struct Fixed<T, const N: usize> {
     items: [T; N],
     length: usize,
@@ -95,7 +95,7 @@ impl<T: Copy + Default, const N: usize> Buffer<T> for Fixed<T, N> {
     }
 }
 
-/// Where all that a run needs is kept.
+/// The storage of everything that a run needs.
 pub trait Storage {
     /// The bytecode.
     type Code: Buffer<u8>;
@@ -117,13 +117,13 @@ impl Storage for OnHeap {
     type Memory = Vec<u8>;
 }
 
-/// Nothing is allocated: code up to 4 KiB, memory up to 4 KiB, the whole stack.
+/// Allocates nothing: code up to 4 KiB, memory up to 4 KiB, the whole stack.
 pub struct NoHeap;
 
-/// Bytes of code that [`NoHeap`] takes. The array is cleared for each run: at 48 KiB, the most that
-/// Ethereum accepts, that alone took longer than the 3,007 bytes of the published program run.
+/// The maximum bytes of code in [`NoHeap`]. The array is cleared for each run: at 48 KiB, Ethereum's
+/// maximum, that alone took longer than running the 3,007 bytes of the published program.
 pub const FIXED_CODE: usize = 4096;
-/// Bytes of memory that [`NoHeap`] has.
+/// The bytes of memory in [`NoHeap`].
 pub const FIXED_MEMORY: usize = 4096;
 
 impl Storage for NoHeap {

@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, Full};
 use crate::opcode::{JUMPDEST, data_length};
 use crate::u256::U256;
 
-/// The word that the PUSH at `pc` puts on the stack. Bytes beyond the end of the code are zeros.
+/// Returns the word that the PUSH at `pc` puts on the stack. Bytes beyond the end of the code are zeros.
 #[inline]
 pub fn pushed_word(code: &[u8], pc: usize) -> U256 {
     let length = data_length(code[pc]);
@@ -22,18 +22,18 @@ fn cut_short(data: &[u8], length: usize) -> U256 {
     U256::from_be_slice(&padded[..length])
 }
 
-/// One bit for each byte of the code: whether it is a JUMPDEST, and not data of a PUSH. Found out at
-/// the first jump, so that programs without jumps pay nothing.
+/// One bit for each byte of the code: whether it is a JUMPDEST, and not data of a PUSH. Computed at
+/// the first jump, so programs without jumps pay nothing.
 #[derive(Default)]
 pub struct Destinations<B> {
     bits: Option<B>,
 }
 
 impl<B: Buffer<u64>> Destinations<B> {
-    /// The place in the code, if a jump to `target` may go there.
+    /// Returns the place in the code, if a jump to `target` may go there.
     ///
     /// # Errors
-    /// [`Full`] where the bits find no room.
+    /// [`Full`] if there is no room for the bits.
     #[inline]
     pub fn find(&mut self, code: &[u8], target: U256) -> Result<Option<usize>, Full> {
         let bits = match &mut self.bits {

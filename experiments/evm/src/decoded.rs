@@ -1,10 +1,10 @@
-//! The decoded engine: the code is translated first, so that a loop pays for each check once a block.
+//! The decoded engine: translates the code first, so a loop pays for each check once per block.
 //!
 //! - Each block of straight code begins with one check of gas and stack for all of it.
-//! - PUSH data lie in the instruction; PUSH and the ADD, SUB or jump after it are one instruction.
-//! - Where a block's check fails, the plain engine takes over from there, and fails at the right place.
+//! - PUSH data are in the instruction; PUSH and the ADD, SUB or jump after it are one instruction.
+//! - If a block's check fails, the plain engine takes over from there, and fails at the right place.
 //!
-//! GAS is right inside a block: what the rest of the block costs is added back.
+//! GAS is correct inside a block: the cost of the rest of the block is added back.
 
 use crate::buffer::Storage;
 use crate::code::pushed_word;
@@ -30,13 +30,13 @@ enum Instruction {
     Duplicate(u8),
     /// SWAP1..=SWAP16, by the depth of the word.
     Swap(u8),
-    /// PUSH, JUMP: the instruction to go on with.
+    /// PUSH, JUMP: the next instruction.
     JumpTo(u32),
-    /// PUSH, JUMPI: the instruction to go on with.
+    /// PUSH, JUMPI: the next instruction if the jump is taken.
     JumpToIf(u32),
     Jump,
     JumpIf,
-    /// GAS, with what the rest of the block costs.
+    /// GAS, with the cost of the rest of the block.
     Gas(u32),
     Stop,
     Return,
@@ -44,7 +44,7 @@ enum Instruction {
     Fail(Failure),
 }
 
-/// What a block needs. Heights are relative to its beginning.
+/// The requirements of a block. Heights are relative to its beginning.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     pc: u32,
@@ -110,7 +110,7 @@ impl Program {
             block.grows = block.grows.max(height.max(0) as u16);
             self.decode_opcode(code, pc, block.gas);
             pc += 1 + data_length(opcode);
-            // The depth is kept in 16 bits; cut before it could leave them.
+            // The depth has 16 bits: end the block before it could overflow.
             if ends_block(opcode) || pc - start > 1 << 14 {
                 break;
             }
@@ -175,7 +175,7 @@ impl Program {
         self.instructions.push(joined);
     }
 
-    /// Turns what GAS instructions of the block know, the gas before them, into the gas after them.
+    /// Replaces the amount in the block's GAS instructions, the gas before them, by the gas after them.
     fn finish_gas(&mut self, begin: usize, total: u32) {
         for instruction in &mut self.instructions[begin..] {
             if let Instruction::Gas(amount) = instruction {
@@ -184,7 +184,7 @@ impl Program {
         }
     }
 
-    /// Puts the instruction in the place of the byte that a jump names.
+    /// Replaces the byte offset in each jump by its instruction.
     fn resolve_jumps(&mut self) {
         for instruction in &mut self.instructions {
             if let Instruction::JumpTo(target) | Instruction::JumpToIf(target) = instruction {
@@ -206,7 +206,7 @@ impl Program {
     }
 }
 
-/// A place in the code that no code has stands for all that don't fit.
+/// An offset beyond the end of any code stands for all offsets that don't fit.
 fn shorten(target: u64) -> u32 {
     u32::try_from(target).unwrap_or(NOWHERE)
 }

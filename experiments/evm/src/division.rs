@@ -14,7 +14,7 @@ pub fn divide_in_place(number: &mut [u64], divisor: &[u64; 4]) -> [u64; 4] {
     }
 }
 
-/// How many limbs are left without the leading zeros.
+/// Returns the number of limbs without leading zeros.
 fn significant(limbs: &[u64]) -> usize {
     limbs
         .iter()
@@ -43,8 +43,8 @@ fn divide_by_limb(number: &mut [u64], divisor: u64) -> [u64; 4] {
 /// The general case: two limbs or more in `divisor`, at least as many in `number[..length]`.
 fn divide_by_limbs(number: &mut [u64], length: usize, divisor: &[u64]) -> [u64; 4] {
     let n = divisor.len();
-    // Both are shifted until the divisor's top bit is set: a quotient limb that is estimated from the
-    // two top limbs is then at most 2 too large.
+    // Shift both until the divisor's top bit is set: an estimate of a quotient limb from the two top
+    // limbs is then at most 2 too large.
     let shift = divisor[n - 1].leading_zeros();
     let mut v = [0u64; 4];
     shift_left_into(&mut v[..n], divisor, shift);
@@ -83,7 +83,7 @@ fn shift_left_into(target: &mut [u64], source: &[u64], shift: u32) {
     }
 }
 
-/// The quotient of the two top limbs of `u` and the top limb of `v`, corrected by the limb below.
+/// Returns the quotient of the two top limbs of `u` and the top limb of `v`, corrected by the limb below.
 /// At most 1 too large, and never too small.
 fn estimate_limb(u: &[u64], v: &[u64]) -> u64 {
     let n = v.len();

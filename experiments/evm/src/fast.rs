@@ -1,10 +1,10 @@
-//! The fast engine: the plain one with what its hot path costs taken away.
+//! The fast engine: the plain one without the costs of its hot path.
 //!
 //! - Gas and the stack's height stay in registers; the machine sees them only for rare opcodes.
-//! - One branch an opcode, to code that has its checks as constants. The plain engine looks them up in
-//!   a table, and takes a second branch in a function of its own.
+//! - One branch per opcode, to code that has its checks as constants. The plain engine looks them up in
+//!   a table, and takes a second branch in a separate function.
 //!
-//! Nothing is prepared, so it also wins where each byte runs once.
+//! It prepares nothing, so it is also faster if each byte runs once.
 
 use crate::buffer::{Buffer, Storage};
 use crate::code::{Destinations, pushed_word};
@@ -22,7 +22,7 @@ pub fn run<S: Storage>(machine: &mut Machine<S>, code: &[u8]) -> End {
     })
 }
 
-/// A failure where `condition` does not hold.
+/// Fails if `condition` does not hold.
 #[inline]
 fn demand(condition: bool, failure: Failure) -> Result<(), Failure> {
     if condition { Ok(()) } else { Err(failure) }

@@ -1,7 +1,7 @@
 //! A small interpreter of Ethereum bytecode, the subject of an experiment about reading input.
 //!
-//! It claims the opcodes of [`opcode`]: arithmetic, comparison, bits, stack, memory, jumps and ends,
-//! with their gas. What touches accounts, storage, the block or the call is reported as unsupported.
+//! It supports the opcodes of [`opcode`]: arithmetic, comparison, bits, stack, memory, jumps and ends,
+//! with their gas. Opcodes that need accounts, storage, the block or the call are reported as unsupported.
 
 pub mod buffer;
 mod code;

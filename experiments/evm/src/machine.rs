@@ -5,15 +5,15 @@ use crate::u256::U256;
 use std::fmt;
 use std::ops::Range;
 
-/// Words that the stack holds at most.
+/// The maximum number of words on the stack.
 pub const STACK_LIMIT: usize = 1024;
 
 /// Why a run failed. All gas is used then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The next step costs more gas than is left.
+    /// The next step costs more than the remaining gas.
     OutOfGas,
-    /// The next step takes more words than the stack holds.
+    /// The next step takes more words than there are on the stack.
     StackUnderflow,
     /// More than 1,024 words.
     StackOverflow,
@@ -47,7 +47,7 @@ impl From<Full> for Failure {
     }
 }
 
-/// How a run ended. The range is where in the memory the output lies.
+/// How a run ended. The range is that of the output in the memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     /// STOP, or the end of the code.
@@ -73,7 +73,7 @@ impl fmt::Display for End {
 
 /// Stack, memory and gas.
 pub struct Machine<S: Storage> {
-    /// Gas that is left.
+    /// The remaining gas.
     pub gas: u64,
     /// Room for the stack, of which `height` words are in use.
     pub(crate) room: S::Stack,
@@ -81,7 +81,7 @@ pub struct Machine<S: Storage> {
     memory: S::Memory,
 }
 
-/// Words of room that an empty stack gets with its first one.
+/// The room, in words, that an empty stack gets with its first word.
 const FIRST_ROOM: usize = 16;
 
 impl<S: Storage> Machine<S> {
@@ -101,7 +101,7 @@ impl<S: Storage> Machine<S> {
         self.memory.items().len()
     }
 
-    /// The output that `end` points at; empty if there is none.
+    /// Returns the output that `end` points at; empty if there is none.
     pub fn output(&self, end: &End) -> &[u8] {
         match end {
             End::Return(range) | End::Revert(range) => &self.memory.items()[range.clone()],
@@ -121,7 +121,7 @@ impl<S: Storage> Machine<S> {
         &self.room.items()[..self.height]
     }
 
-    /// Puts a word on the stack, which was checked to hold fewer than 1,024.
+    /// Puts a word on the stack, which was checked to have fewer than 1,024.
     #[inline]
     pub fn push(&mut self, word: U256) {
         if self.height == self.room.items().len() {
@@ -149,7 +149,7 @@ impl<S: Storage> Machine<S> {
         self.room.items()[self.height]
     }
 
-    /// The word `depth` below the top, which is at 0.
+    /// Returns the word `depth` below the top, which is at 0.
     #[inline]
     pub fn peek(&mut self, depth: usize) -> &mut U256 {
         let index = self.height - 1 - depth;
@@ -187,7 +187,7 @@ impl<S: Storage> Machine<S> {
         *top = f(a, b, *top);
     }
 
-    /// EXP: 50 gas for each byte of the exponent (EIP-160), beside the static gas.
+    /// EXP: 50 gas for each byte of the exponent (EIP-160), in addition to the static gas.
     pub fn exponentiate(&mut self) -> Result<(), Failure> {
         let bytes = self.peek(1).bit_length().div_ceil(8);
         self.charge(50 * u64::from(bytes))?;
@@ -221,20 +221,20 @@ impl<S: Storage> Machine<S> {
         Ok(())
     }
 
-    /// The memory that RETURN and REVERT name.
+    /// Returns the memory range of RETURN and REVERT.
     pub fn take_output(&mut self) -> Result<Range<usize>, Failure> {
         let offset = self.pop();
         let length = self.pop();
         self.expand(offset, length)
     }
 
-    /// Makes the memory reach over `length` bytes from `offset`, and takes the gas for it: with `w`
-    /// words in use, memory has cost 3 w + w^2 / 512. Nothing happens for a length of 0.
+    /// Extends the memory to cover `length` bytes from `offset`, and takes the gas for it: `w` words
+    /// cost 3 w + w^2 / 512 in total. A length of 0 does nothing.
     fn expand(&mut self, offset: U256, length: U256) -> Result<Range<usize>, Failure> {
         if length.is_zero() {
             return Ok(0..0);
         }
-        // What lies beyond 2^32 bytes costs over 2^45 gas; more than 2^64 could not even be counted.
+        // Memory beyond 2^32 bytes costs over 2^45 gas; more than 2^64 would overflow the count.
         let small = |word: U256| word.to_u64().filter(|&value| value <= 1 << 32);
         let (start, length) = small(offset).zip(small(length)).ok_or(Failure::OutOfGas)?;
         let range = start as usize..(start + length) as usize;
@@ -248,7 +248,7 @@ impl<S: Storage> Machine<S> {
     }
 }
 
-/// What `words` words of memory cost together.
+/// Returns the gas for `words` words of memory in total.
 fn memory_gas(words: u64) -> u64 {
     3 * words + words * words / 512
 }

@@ -1,4 +1,4 @@
-//! Runs Ethereum bytecode from standard input; prints what it returned, the gas and the time.
+//! Runs Ethereum bytecode from standard input; prints its result, the gas and the time.
 
 use evm::buffer::{Buffer, NoHeap, OnHeap, Storage};
 use evm::machine::{End, Machine};
@@ -108,8 +108,8 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
     Ok(options)
 }
 
-/// `start` is taken by the caller: a function with large arrays touches their pages as it is entered.
-/// A late clock leaves that out, which is the mistake that the experiment shows.
+/// The caller takes `start`, because a function with large arrays touches their pages on entry.
+/// A late clock misses that, which is the mistake that the experiment shows.
 #[inline(never)]
 fn run<S: Storage>(options: &Options, start: Instant) -> io::Result<ExitCode> {
     let start = if options.late_clock {
@@ -154,7 +154,7 @@ fn standard_input() -> ManuallyDrop<File> {
     ManuallyDrop::new(unsafe { File::from_raw_fd(0) })
 }
 
-/// Runs the code, and hands over the machine without moving it.
+/// Runs the code and passes on the machine without moving it.
 #[inline(never)]
 fn execute<S: Storage, R>(
     options: &Options,

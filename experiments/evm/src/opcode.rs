@@ -1,5 +1,5 @@
-//! The opcodes that the interpreter claims, with their static gas and what they take from and put
-//! on the stack (Yellow Paper, appendices G and H; PUSH0: EIP-3855).
+//! The opcodes that the interpreter supports, with their static gas and the words that they take from
+//! and put on the stack (Yellow Paper, appendices G and H; PUSH0: EIP-3855).
 
 #![allow(
     missing_docs,
@@ -54,23 +54,23 @@ pub const RETURN: u8 = 0xf3;
 pub const REVERT: u8 = 0xfd;
 pub const INVALID: u8 = 0xfe;
 
-/// What is known of an opcode before it runs.
+/// The static properties of an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// Gas that it costs always. EXP and memory cost more, depending on their operands.
+    /// The static gas. EXP and memory cost more, depending on their operands.
     pub gas: u8,
     /// Words that must be on the stack.
     pub pops: u8,
-    /// Words on the stack afterwards in the place of those.
+    /// Words on the stack afterwards that replace these.
     pub pushes: u8,
-    /// Whether this interpreter claims to run it.
+    /// Whether this interpreter supports it.
     pub supported: bool,
 }
 
 /// One entry for each byte.
 pub static INFO: [Info; 256] = table();
 
-/// How many bytes of data follow the opcode.
+/// Returns the number of data bytes after the opcode.
 #[inline]
 pub const fn data_length(opcode: u8) -> usize {
     match opcode {
@@ -79,7 +79,7 @@ pub const fn data_length(opcode: u8) -> usize {
     }
 }
 
-/// Whether nothing after the opcode runs in its turn.
+/// Returns whether the opcode ends a block of straight code.
 pub const fn ends_block(opcode: u8) -> bool {
     matches!(opcode, STOP | JUMP | JUMPI | RETURN | REVERT | INVALID)
         || !INFO_CONST[opcode as usize].supported

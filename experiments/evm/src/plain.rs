@@ -1,4 +1,4 @@
-//! The plain engine: one byte after the other, each checked before it runs.
+//! The plain engine: one byte after another, each checked before it runs.
 
 use crate::buffer::Storage;
 use crate::code::{Destinations, pushed_word};
@@ -74,7 +74,7 @@ fn interpret<S: Storage>(
     Ok(End::Stop)
 }
 
-/// Runs an opcode that needs nothing but the machine, and whose stack and static gas were checked.
+/// Runs an opcode that needs only the machine; its stack and static gas must have been checked.
 #[inline]
 pub fn step<S: Storage>(machine: &mut Machine<S>, opcode: u8) -> Result<(), Failure> {
     match opcode {

@@ -20,7 +20,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
@@ -39,20 +39,20 @@ const OPERATORS: &[u8] = &[
     ISZERO, AND, OR, XOR, NOT, BYTE, SHL, SHR, SAR,
 ];
 
-/// Words that the program leaves behind in its output.
+/// The words in the program's output.
 const OUTPUT_WORDS: u8 = 7;
 
 struct Writer {
     random: Random,
     code: Vec<u8>,
-    /// Words on the stack, if nothing jumps.
+    /// Words on the stack, if no jump is taken.
     height: usize,
     labels: Vec<usize>,
     /// Where the two bytes of a jump's target are to be written.
     jumps: Vec<usize>,
 }
 
-/// A program of about `steps` opcodes.
+/// Returns a program of about `steps` opcodes.
 pub fn program(seed: u64, steps: usize) -> Vec<u8> {
     let mut writer = Writer {
         random: Random::new(seed),
@@ -101,7 +101,7 @@ impl Writer {
         self.code.push(opcode);
     }
 
-    /// The opcode, after as many words as it takes.
+    /// Appends the opcode, after the words that it takes.
     fn operation(&mut self, opcode: u8) {
         while self.height < INFO[opcode as usize].pops.into() && !self.random.one_in(1000) {
             self.push_interesting();
@@ -158,7 +158,7 @@ impl Writer {
         self.emit(if conditional { JUMPI } else { JUMP });
     }
 
-    /// What the decoded engine turns into one instruction.
+    /// Sequences that the decoded engine turns into one instruction.
     fn constant_before_operator(&mut self) {
         if self.height == 0 {
             self.push_interesting();
@@ -187,7 +187,7 @@ impl Writer {
         }
     }
 
-    /// More words than the stack has room for, or just as many.
+    /// Pushes more words than the stack has room for, or exactly as many.
     fn overflow(&mut self) {
         let spare = self.random.below(3) as usize;
         for _ in 0..(1024 + spare).saturating_sub(self.height + 1) {
@@ -204,7 +204,7 @@ impl Writer {
         self.emit(opcode);
     }
 
-    /// Stores what is on the stack, returns it, and says where the jumps go.
+    /// Stores the stack, returns it as output, and sets the jump targets.
     fn finish(mut self) -> Vec<u8> {
         self.label();
         self.operation(GAS);
@@ -219,7 +219,7 @@ impl Writer {
         self.push(&[OUTPUT_WORDS * 32]);
         self.emit(PUSH0);
         self.emit(RETURN);
-        // Push data that the code's end cuts short.
+        // Push data truncated by the end of the code.
         if self.random.one_in(4) {
             self.code.push(PUSH32);
         }
@@ -230,8 +230,8 @@ impl Writer {
         self.code
     }
 
-    /// Mostly a label further on; sometimes any label, which may loop until the gas is used; rarely a
-    /// place that is none.
+    /// Mostly a later label; sometimes any label, which may loop until the gas is used; rarely a place
+    /// that is not a label.
     fn target(&mut self, place: usize) -> usize {
         let later: Vec<usize> = self
             .labels

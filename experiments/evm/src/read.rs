@@ -1,4 +1,4 @@
-//! Reading the bytecode, in three ways that differ in nothing but the number of calls.
+//! Reads the bytecode, in three ways that differ only in the number of calls.
 
 use crate::buffer::{Buffer, Full};
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,21 +6,21 @@ use std::io::{self, BufRead, BufReader, Read};
 /// How standard input is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// One read call for each byte: what a loop over an unbuffered reader does.
+    /// One read call for each byte, like a loop over an unbuffered reader.
     Byte,
     /// Through a buffer of 4,096 bytes on the heap, byte by byte.
     Buffered,
-    /// 4,096 bytes with each call, straight to where they stay.
+    /// 4,096 bytes with each call, directly to their destination.
     Block,
 }
 
-/// What a buffered reader takes with each call.
+/// The bytes that a buffered reader reads with each call.
 const BLOCK: usize = 4096;
 
 /// Appends all of `input` to `code`.
 ///
 /// # Errors
-/// Those of the read calls; `OutOfMemory` if `code` has a fixed size that is exceeded.
+/// Errors of the read calls; `OutOfMemory` if `code` has a fixed size that is exceeded.
 pub fn read_code(reading: Reading, input: impl Read, code: &mut impl Buffer<u8>) -> io::Result<()> {
     match reading {
         Reading::Byte => read_bytes(input, code),

@@ -62,7 +62,7 @@ impl U256 {
         self.0[3] & SIGN_BIT != 0
     }
 
-    /// How many bits the value needs: 0 for 0, 256 at most.
+    /// Returns the number of bits that the value needs: 0 for 0, at most 256.
     pub fn bit_length(self) -> u32 {
         let used = (0..4).rev().find(|&i| self.0[i] != 0);
         used.map_or(0, |i| i as u32 * 64 + 64 - self.0[i].leading_zeros())
@@ -74,7 +74,7 @@ impl U256 {
         self.carrying_add(other).0
     }
 
-    /// The sum and whether it passed 2^256.
+    /// Returns the sum and whether it exceeded 2^256.
     #[inline]
     fn carrying_add(self, other: Self) -> (Self, bool) {
         let (a, b) = (self.0, other.0);

@@ -1,5 +1,5 @@
-//! The engines and the two storages must agree on everything that can be seen, whatever the
-//! program and however little gas it has. go-ethereum's view is asked by `compare`.
+//! The engines and the two storages must agree on everything visible, for any program and any amount
+//! of gas. `compare` compares them with go-ethereum.
 
 use evm::buffer::{FIXED_CODE, NoHeap, OnHeap, Storage};
 use evm::machine::{End, Failure, Machine};

@@ -29,7 +29,7 @@ fn push(word: &str) -> Vec<u8> {
     code
 }
 
-/// What `opcode` makes of the operands, of which the first is on top.
+/// Returns the result of `opcode` for the operands; the first one is on top.
 fn result(opcode: u8, operands: &[&str]) -> String {
     let mut code: Vec<u8> = operands.iter().rev().flat_map(|word| push(word)).collect();
     code.extend([opcode, PUSH0, MSTORE, PUSH1, 32, PUSH0, RETURN]);
@@ -101,7 +101,7 @@ fn signed_division_rounds_towards_zero_and_overflows_to_itself() {
 
 #[test]
 fn long_division_corrects_a_quotient_limb_that_was_estimated_too_large() {
-    // The estimate from the top limbs is one too large; only the third limb tells.
+    // The estimate from the top limbs is one too large; only the third limb shows it.
     let dividend = format!("7fffffffffffffff8000000000000000{}", "0".repeat(32));
     let divisor = format!("8000000000000000{}1", "0".repeat(31));
     assert_eq!(result(DIV, &[&dividend, &divisor]), "fffffffffffffffe");

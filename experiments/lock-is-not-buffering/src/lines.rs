@@ -6,7 +6,7 @@
 //! lock           the same through `stdout().lock()`, taken once
 //! lock-pieces    each line in three pieces through the lock, as a pretty-printer writes
 //! bufwriter      the pieces through `BufWriter::new(stdout().lock())`
-//! linewriter     the pieces through a `LineWriter` around the bare file: what stdout() has inside
+//! linewriter     the pieces through a `LineWriter` around the bare file, as inside stdout()
 //! file           the pieces to the bare file
 
 use std::fs::File;
@@ -26,7 +26,7 @@ fn all_pieces(out: &mut impl Write, count: u32) -> io::Result<()> {
     out.flush()
 }
 
-/// Standard output as a file, without the buffer that the library puts before it.
+/// Returns standard output as a file, without the library's buffer.
 fn bare() -> ManuallyDrop<File> {
     // SAFETY: descriptor 1 is open for the whole run, and `ManuallyDrop` keeps it so.
     ManuallyDrop::new(unsafe { File::from_raw_fd(1) })

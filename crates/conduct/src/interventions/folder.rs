@@ -1,6 +1,6 @@
 //! A folder for the runs of one measurement, removed however the measurement ends.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,11 @@ pub(crate) struct Folder {
     input: Option<ChildStdin>,
 }
 
-/// A script that waits for end of file on standard input and then removes the folder.
-const REMOVES: &str = "trap '' INT TERM HUP; cat > /dev/null; rm -rf -- \"$1\"";
+/// A script that removes the folder once it reads a line. If there is no line, Fathom was killed, and what it
+/// started may still write there for a moment.
+const REMOVES: &str = "trap '' INT TERM HUP
+if read -r line; then rm -rf -- \"$1\"; exit; fi
+for try in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- \"$1\"; sleep 0.1; done";
 
 impl Folder {
     /// Creates a folder.
@@ -66,7 +69,9 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        drop(self.input.take());
+        if let Some(mut input) = self.input.take() {
+            let _ = input.write_all(b"\n");
+        }
         let _ = self.remover.wait();
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn proof(
         Verdict::Undecided => high < NO_CAUSE * least,
     };
     let (verdict, reason) = match measured.verdict {
-        Verdict::Faster if !shows_none => (ProofVerdict::Proved, None),
+        Verdict::Faster if value >= EFFECTIVE * least => (ProofVerdict::Proved, None),
         _ if !shows_none => {
             let rounds = measured.rounds;
             let reason = format!("{rounds} rounds were too few; --time 5m allows more");
@@ -224,6 +224,13 @@ mod tests {
                 (ProofVerdict::Undecided, true)
             );
         }
+    }
+
+    #[test]
+    fn a_saving_that_is_far_from_the_predicted_one_proves_nothing() {
+        // It saves something, but perhaps only a hundredth of the time.
+        let little = measured([0.75, 0.99, 0.995], Verdict::Faster);
+        assert_eq!(said(Takes::Some, &little), (ProofVerdict::Undecided, true));
     }
 
     #[test]

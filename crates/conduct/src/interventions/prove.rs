@@ -236,7 +236,7 @@ fn try_one(
             };
             prepare(intervention, target, trace, asks, true)?
         }
-        Way::Delayed(name, delayed) => delay(name, delayed, target, wall)?,
+        Way::Delayed(name, delayed) => delay(name, delayed, trace, (target, wall))?,
     };
     let mut arms = match arms {
         Ok(arms) => arms,

@@ -6,7 +6,7 @@ use fathom_measure::{Expectation, Hook, Output};
 use fathom_trace::Trace;
 
 use super::folder::Folder;
-use super::slope::{self, Delayed, Slopes};
+use super::slope::{self, Delayed, OtherThreads, Slopes};
 use super::{Asks, Case, Change, Intervention, named, observed, same};
 use crate::bench::{Amount, BenchPlan, bench};
 use crate::why::{WhyPlan, observed_run};
@@ -57,7 +57,7 @@ pub fn by_hand(
             let delayed = Delayed::named(delayed, &trace).map_err(refused)?;
             let wall = wall(plan)?;
             let rounds = slope::rounds_in(plan.amount.time.unwrap_or(TIME), wall);
-            delay(name, &delayed, target, wall)?.map(|arms| Arms {
+            delay(name, &delayed, &trace, (target, wall))?.map(|arms| Arms {
                 rounds: Some(rounds.max(slope::FEWEST_ROUNDS)),
                 ..arms
             })
@@ -106,11 +106,12 @@ const RUNS_BEFORE: u32 = 3;
 pub(super) fn delay(
     name: &str,
     delayed: &Delayed,
-    target: &Target,
-    wall: f64,
+    trace: &Trace,
+    (target, wall): (&Target, f64),
 ) -> Result<Result<Arms, String>, ConductError> {
     let folder = folder()?;
-    let made = slope::arms(name, delayed, target, wall);
+    let others = OtherThreads::of(delayed, trace);
+    let made = slope::arms(name, delayed, &others, target, wall);
     Ok(made.map(|(targets, slopes)| Arms {
         targets,
         slope: Some(slopes),

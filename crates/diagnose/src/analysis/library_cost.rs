@@ -51,7 +51,7 @@ impl Analysis<'_> {
         for row in self.trace.syscalls.iter().filter(|row| fits(row)) {
             let by = || (Done::by(self.runtime(Some(row.pid))), 0.0);
             let of_process = done.entry((row.pid, is_alone(row))).or_insert_with(by);
-            let around = of_process.0.runtime.around(&row.name, row.fd);
+            let around = of_process.0.runtime.library.around(&row.name, row.fd);
             of_process.0.add(self.calls_on_path(row), around);
             of_process.1 += self.cost_ns(row);
         }
@@ -136,7 +136,7 @@ impl Analysis<'_> {
         let programs = processes.filter(|process| !process.execs.is_empty());
         for parent in programs.filter_map(|process| process.parent) {
             let of_parent = self.done_by(&mut done, parent);
-            of_parent.add(1.0, of_parent.runtime.around_start());
+            of_parent.add(1.0, of_parent.runtime.library.around_start());
         }
         let around = done.iter();
         let around = around.map(|(pid, done)| done.ns_of(self.own_code_ns(*pid)));
@@ -152,7 +152,7 @@ impl Analysis<'_> {
         });
         let own: f64 = own.sum();
         let mut making = Done::by(self.runtime(pid));
-        making.add(made as f64, making.runtime.around_thread());
+        making.add(made as f64, making.runtime.library.around_thread());
         own - making.ns_of(own)
     }
 

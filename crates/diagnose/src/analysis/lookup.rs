@@ -87,7 +87,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns a thread's off-CPU rows.
-    pub(super) fn off_rows_of(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
+    pub(crate) fn off_rows_of(&self, tid: u32) -> impl Iterator<Item = &'a OffCpuRow> + '_ {
         of(&self.index.waits, tid)
     }
 

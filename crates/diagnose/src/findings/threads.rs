@@ -62,10 +62,7 @@ pub(super) const ALL: &[Declaration] = &[
             a_third(Id::BusyPolling),
             a_third(Id::CpuStarved),
         ]),
-        least: Least {
-            ns: t::LEAST_PARALLEL_SAVING_NS,
-            ..Least::OF_WORK
-        },
+        least: Least::OF_WORK.from_ns(t::LEAST_PARALLEL_SAVING_NS),
         variants: &[shows(serial::threads::find), shows(serial::processes::find)],
         ..USUAL
     },

@@ -16,10 +16,7 @@ const WAIT: Declaration = Declaration {
 
 /// The process at the other end of a pipe.
 const PACE: Declaration = Declaration {
-    least: Least {
-        ns: t::LEAST_PACE_NS,
-        ..Least::OF_WAITING
-    },
+    least: Least::OF_WAITING.from_ns(t::LEAST_PACE_NS),
     ..WAIT
 };
 

@@ -3,7 +3,6 @@
 
 use serde::Deserialize;
 
-use super::Runtime;
 use crate::calls;
 
 /// The library's work around one operation, in ns. Fewer than half of a language's programs take less. The
@@ -16,10 +15,16 @@ pub(crate) struct Around {
     pub of_own: f64,
 }
 
+impl Around {
+    fn of(ns: f64, of_own: f64) -> Self {
+        Self { ns, of_own }
+    }
+}
+
 /// The library's times, in ns. Those of languages whose times are unknown are not guessed.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Library {
+pub(crate) struct Library {
     /// The time around a call that transfers little.
     pub call: f64,
     /// The time around a call that takes a path: the path is built, converted and parsed, and a failure is
@@ -56,52 +61,23 @@ impl Default for Library {
     }
 }
 
-impl Runtime {
-    /// Returns the library's work around a call that transfers little, which a buffer or fewer calls would
-    /// avoid.
+impl Library {
+    /// Returns the work around a call that transfers little, which a buffer or fewer calls would avoid.
     pub(crate) fn around(&self, call: &str, fd: Option<i32>) -> Around {
         let prints = calls::is_write(call) && matches!(fd, Some(1 | 2));
-        if let Some(ns) = self.library.console.filter(|_| prints) {
-            return Around { ns, of_own: 0.6 };
-        }
-        match calls::opens_file(call) || calls::asks_about_path(call) {
-            true => Around {
-                ns: self.library.path,
-                of_own: 0.6,
-            },
-            false => Around {
-                ns: self.library.call,
-                of_own: 0.4,
-            },
+        let takes_path = calls::opens_file(call) || calls::asks_about_path(call);
+        match self.console.filter(|_| prints) {
+            Some(ns) => Around::of(ns, 0.6),
+            None if takes_path => Around::of(self.path, 0.6),
+            None => Around::of(self.call, 0.4),
         }
     }
 
-    /// The time around the start and end of a program.
     pub(crate) fn around_start(&self) -> Around {
-        Around {
-            ns: self.library.start,
-            of_own: 0.4,
-        }
+        Around::of(self.start, 0.4)
     }
 
-    /// The time around the creation and end of a thread.
     pub(crate) fn around_thread(&self) -> Around {
-        Around {
-            ns: self.library.thread,
-            of_own: 0.8,
-        }
-    }
-
-    /// Returns the time to free each byte that was read, in ns.
-    pub(crate) fn collecting_ns(&self) -> f64 {
-        self.library.collect
-    }
-
-    /// Returns the time to parse each byte that was read, in ns.
-    pub(crate) fn parsing_ns(&self, settings: bool) -> f64 {
-        match settings {
-            true => self.library.parse_settings,
-            false => self.library.parse,
-        }
+        Around::of(self.thread, 0.8)
     }
 }

@@ -30,7 +30,7 @@ pub(crate) use functions::{
 };
 pub(crate) use groups::{LOCKING, group_of, is_of_exceptions, library_of};
 pub(crate) use library::Around;
-pub(crate) use modules::{Begins, Modules};
+pub(crate) use modules::Modules;
 pub use names::{Asked, asked_by_hand, joined, lacks_names};
 pub(crate) use names::{is_engines, shown_name};
 pub(crate) use system::{
@@ -127,7 +127,7 @@ pub(crate) struct Runtime {
     habits: Vec<Habit>,
     /// Calls in which the runtime's idle threads may wait.
     idle_calls: Vec<String>,
-    library: Library,
+    pub library: Library,
     /// How code is loaded from files.
     pub modules: Modules,
     /// What programmers of this runtime call concurrent work, if not threads.

@@ -33,31 +33,7 @@ pub(crate) enum Modules {
     },
 }
 
-/// How to recognise the first file of a start that was chosen by the program.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Begins {
-    Unknown,
-    /// The first code file without these parts in its path.
-    First(&'static [String]),
-    /// The script argument with this extension.
-    Script(&'static str),
-}
-
 impl Modules {
-    /// Returns how the beginning of the program's own files is recognised; everything before that is the
-    /// runtime's own start.
-    pub(crate) fn begins(&'static self) -> Begins {
-        match self {
-            Self::None => Begins::Unknown,
-            Self::Compiled { source, .. } => Begins::Script(source),
-            Self::Packages { .. } => Begins::First(&[]),
-            Self::Files { of_runtime, .. } => match of_runtime {
-                Some(parts) => Begins::First(parts),
-                None => Begins::Unknown,
-            },
-        }
-    }
-
     /// Options whose value is a code search path.
     pub(crate) fn path_options(&self) -> &[String] {
         match self {

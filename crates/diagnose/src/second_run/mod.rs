@@ -44,6 +44,7 @@ pub fn add_calls(trace: &mut Trace, mut other: Trace) {
         .iter()
         .map(|(of, this)| (*this, Clock::new(&other, trace, (*of, *this))));
     let clocks: HashMap<u32, Clock> = clocks.collect();
+    place_signals(&mut other, trace, &same, &clocks);
     renumber(&mut other, &same);
     add_begins(trace, &other, &same, &clocks);
     if let Some(root) = trace.processes.first() {
@@ -112,6 +113,11 @@ fn add_begins(
         let Some(own) = own.find(|own| own.pid == *this) else {
             continue;
         };
+        // The tracer itself ends processes that outlive the command.
+        let end = process
+            .end
+            .filter(|_| process.ended_ns < Some(other.duration_ns));
+        own.end = own.end.or(end.filter(|_| own.ended_ns.is_some()));
         let first = process.first_output_ns.map(|at| clock.other_ns(at));
         own.first_output_ns = own.first_output_ns.or(first);
         // A clock begins with the last program that the process executed.
@@ -168,17 +174,44 @@ fn retime(trace: &mut Trace, clocks: &HashMap<u32, Clock>, root: u32) {
             *time = clock.other_ns(*time);
         }
     }
-    let sent = trace.signals.iter_mut();
-    let sent = sent.map(|row| (row.pid, [&mut row.first_ns, &mut row.last_ns]));
     let refused = trace.refused.iter_mut();
-    let refused = refused.map(|row| (row.pid, [&mut row.first_ns, &mut row.last_ns]));
-    for (pid, times) in sent.chain(refused) {
+    let refused =
+        refused.flat_map(|row| [(row.pid, &mut row.first_ns), (row.pid, &mut row.last_ns)]);
+    for (pid, time) in refused {
         if let Some(clock) = clocks.get(&pid).or_else(|| clocks.get(&root)) {
-            times
-                .into_iter()
-                .for_each(|time| *time = clock.other_ns(*time));
+            *time = clock.other_ns(*time);
         }
     }
+}
+
+/// Maps the times of signals by the end of their receiver: what passes between a signal and that end is
+/// waited, which no clock of computed time shows. Without a receiver they are mapped by the sender's clock.
+fn place_signals(
+    other: &mut Trace,
+    this: &Trace,
+    same: &HashMap<u32, u32>,
+    clocks: &HashMap<u32, Clock>,
+) {
+    let ended = |trace: &Trace, pid: u32| {
+        let process = trace.processes.iter().find(|process| process.pid == pid);
+        process
+            .and_then(|it| it.ended_ns)
+            .unwrap_or(trace.duration_ns)
+    };
+    let mut signals = std::mem::take(&mut other.signals);
+    for row in &mut signals {
+        let receiver = row.target.and_then(|pid| Some((pid, *same.get(&pid)?)));
+        let ends = receiver.map(|(there, here)| (ended(other, there), ended(this, here)));
+        let clock = same.get(&row.pid).and_then(|pid| clocks.get(pid));
+        for at in [&mut row.first_ns, &mut row.last_ns] {
+            *at = match (ends, clock) {
+                (Some((there, here)), _) => here.saturating_sub(there.saturating_sub(*at)),
+                (None, Some(clock)) => clock.other_ns(*at),
+                (None, None) => *at,
+            };
+        }
+    }
+    other.signals = signals;
 }
 
 /// Replaces process IDs.
@@ -247,7 +280,7 @@ fn same_processes(other: &Trace, this: &Trace) -> HashMap<u32, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_trace::{FileRow, PathRow, StopReading, Thread, Tier};
+    use fathom_trace::{End, FileRow, PathRow, SignalRow, StopReading, Thread, Tier};
 
     fn trace(tier: Tier, pid: u32) -> Trace {
         let process = Process {
@@ -383,6 +416,41 @@ mod tests {
             (samples.files[0].pid, samples.files[0].first_ns),
             (11, 55 * MS)
         );
+    }
+
+    #[test]
+    fn the_time_from_a_signal_to_the_end_of_its_receiver_stays_whole() {
+        const MS: u64 = 1_000_000;
+        let with = |tier, pid, more_ms: u64| {
+            let mut trace = trace(tier, pid);
+            trace.duration_ns = (3_200 + more_ms) * MS;
+            trace.processes.push(Process {
+                pid: pid + 1,
+                parent: Some(pid),
+                started_ns: (100 + more_ms) * MS,
+                ended_ns: Some((3_150 + more_ms) * MS),
+                ..Process::default()
+            });
+            trace
+        };
+        let (mut samples, mut stops) = (with(Tier::Perf, 10, 0), with(Tier::Ptrace, 20, 400));
+        let killed = End {
+            signal: Some(9),
+            ..End::default()
+        };
+        stops.processes[1].end = Some(killed);
+        let sent = |pid, signal, ms: u64| SignalRow {
+            pid,
+            target: Some(pid + 1),
+            signal,
+            calls: 1,
+            first_ns: ms * MS,
+            last_ns: ms * MS,
+        };
+        stops.signals = vec![sent(20, 15, 550), sent(20, 9, 3_549)];
+        add_calls(&mut samples, stops);
+        assert_eq!(samples.signals, [sent(10, 15, 150), sent(10, 9, 3_149)]);
+        assert_eq!(samples.processes[1].end, Some(killed));
     }
 
     #[test]

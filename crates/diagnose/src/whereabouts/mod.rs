@@ -32,7 +32,8 @@ pub(crate) use route::Routes;
 pub(crate) use sites::own_code_sites;
 pub(crate) use whose::is_system_library;
 
-/// The share of the wall time above which a place has a row; a smaller one belongs to its caller.
+/// The share of the wall time above which a place has a row; a smaller one belongs to its caller. The part of
+/// other programs is excluded from the wall time here and below, so that rows don't depend on their load.
 const SPLIT: f64 = 0.05;
 /// Rows below this share of the wall time are omitted.
 const LEAST: f64 = 0.01;
@@ -73,7 +74,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
     let mut rows = Vec::new();
     for (subject, samples) in by_subject(atoms) {
         let least = Least {
-            ns: SPLIT * wall,
+            ns: SPLIT * analysis.wall_ns,
             stacks: FEWEST_STACKS,
         };
         let counted = samples.iter().all(|(_, counted)| *counted);
@@ -106,7 +107,7 @@ fn rows(analysis: &Analysis<'_>, atoms: Vec<Atom<'_>>) -> Vec<WhereRow> {
             }
         }
     }
-    rows.retain(|row| row.share >= LEAST);
+    rows.retain(|row| row.ns as f64 >= LEAST * analysis.wall_ns);
     rows.sort_by(|one, other| {
         let size = other.ns.cmp(&one.ns);
         size.then_with(|| {

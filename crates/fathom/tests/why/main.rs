@@ -3,6 +3,7 @@
 
 mod attached;
 mod explained;
+mod killed;
 mod little_memory;
 mod locks;
 mod made;

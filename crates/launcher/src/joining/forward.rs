@@ -16,21 +16,25 @@ unsafe extern "C" {
 /// The next object after this one.
 const RTLD_NEXT: usize = usize::MAX;
 
+const fn text(name: &str) -> &core::ffi::CStr {
+    match core::ffi::CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
+}
+
 macro_rules! forwarded {
-    ($($name:ident)*) => {
+    (named: $($named:ident)*; forwarded: $($name:ident)*) => {
         /// A function of the C library.
         #[expect(non_camel_case_types, reason = "they are called so")]
         #[derive(Clone, Copy)]
         pub(super) enum Name {
-            fflush, fileno_unlocked, setvbuf, read, fclose, $($name),*
+            $($named,)* $($name),*
         }
 
         const NAMES: &[&core::ffi::CStr] = &[
-            c"fflush", c"fileno_unlocked", c"setvbuf", c"read", c"fclose",
-            $(match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                Ok(name) => name,
-                Err(_) => c"",
-            }),*
+            $(text(concat!(stringify!($named), "\0")),)*
+            $(text(concat!(stringify!($name), "\0"))),*
         ];
 
         $(
@@ -70,18 +74,26 @@ macro_rules! forwarded {
     };
 }
 
+// Those from `recv` on wait, create a file or change what a path means.
 forwarded! {
-    pread pread64 readv preadv recv recvfrom recvmsg send sendto sendmsg sendfile sendfile64
+    named: fflush fileno_unlocked setvbuf read fclose
+    stat stat64 lstat lstat64 fstatat fstatat64 statx access faccessat eaccess euidaccess readlink
+    open open64 openat openat64;
+    forwarded: pread pread64 readv preadv
+    _exit _Exit quick_exit abort
+    pwrite pwrite64 pwritev lseek lseek64 ftruncate ftruncate64 fsync fdatasync
+    close dup dup2 dup3 fseek fseeko ftell rewind
+    unlink fstat mmap mmap64
+    recv recvfrom recvmsg send sendto sendmsg sendfile sendfile64
     splice copy_file_range
     poll ppoll select pselect epoll_wait epoll_pwait pause sigsuspend sigwait
     nanosleep clock_nanosleep usleep sleep
     wait waitpid waitid wait3 wait4 kill
     fork vfork posix_spawn posix_spawnp system popen pclose
     execve execv execvp execvpe execl execlp execle fexecve
-    _exit _Exit quick_exit abort
-    pwrite pwrite64 pwritev lseek lseek64 ftruncate ftruncate64 fsync fdatasync
-    close dup dup2 dup3 fseek fseeko ftell rewind
-    rename renameat link unlink stat lstat fstat fstatat statx mmap mmap64
+    rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat
+    mknod mknodat mkfifo mkfifoat creat creat64 fopen fopen64 freopen freopen64 shm_open bind
+    chdir fchdir chroot
 }
 
 static REAL: [AtomicUsize; NAMES.len()] = [const { AtomicUsize::new(0) }; NAMES.len()];

@@ -4,6 +4,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::forward::{self, Name};
 use super::kernel::{self, Use, give_way, returned, use_of};
+use super::lookups;
 
 /// Capacity for held or read-ahead bytes.
 const ROOM: usize = 65_536;
@@ -135,6 +136,11 @@ pub(super) fn settle() {
     }
 }
 
+/// Reports whether calls are joined.
+pub(super) fn joins() -> bool {
+    !ENDED.load(Ordering::Acquire) && !lookups::remembers()
+}
+
 /// Forgets a stream that is closed or replaced.
 pub(super) fn forget(stream: usize) {
     settle();
@@ -220,7 +226,7 @@ impl State {
 /// Same as the C library's `write`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(descriptor: i32, bytes: usize, length: usize) -> isize {
-    let is_small = length > 0 && length <= SMALL && !ENDED.load(Ordering::Acquire);
+    let is_small = length > 0 && length <= SMALL && joins();
     if is_small && let Some(lock) = Lock::take() {
         let state = lock.state();
         let streams_hold = state
@@ -273,7 +279,7 @@ pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> i
         _ => &[],
     };
     let length: usize = all.iter().map(|piece| piece.length).sum();
-    if length > 0 && length <= SMALL && use_of(descriptor) == Use::Writes {
+    if length > 0 && length <= SMALL && joins() && use_of(descriptor) == Use::Writes {
         // SAFETY: the caller guarantees the bytes.
         let written = all
             .iter()
@@ -290,7 +296,7 @@ pub unsafe extern "C" fn writev(descriptor: i32, pieces: usize, count: i32) -> i
 /// Same as the C library's `read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> isize {
-    let is_small = length > 0 && length < SMALL && !ENDED.load(Ordering::Acquire);
+    let is_small = length > 0 && length < SMALL && joins();
     if is_small && let Some(lock) = Lock::take() {
         let state = lock.state();
         let is_known = state.ahead.of == descriptor + 1 && state.ahead.from < state.ahead.to;
@@ -330,5 +336,8 @@ pub unsafe extern "C" fn read(descriptor: i32, bytes: usize, length: usize) -> i
 /// Writes all held data, then returns the address of the real function with this name.
 pub(super) extern "C" fn before(name: usize) -> usize {
     settle();
+    if name >= Name::recv as usize {
+        lookups::forget_missing();
+    }
     Name::real(name)
 }

@@ -16,6 +16,12 @@ pub(super) fn returned(result: isize) -> isize {
     result
 }
 
+/// Returns the error of the C library's last call in this thread.
+pub(super) fn error() -> i32 {
+    // SAFETY: the address of the thread's `errno`.
+    unsafe { *__errno_location() }
+}
+
 /// # Safety
 /// `bytes` must point to `length` readable bytes.
 pub(super) unsafe fn write(descriptor: i32, bytes: usize, length: usize) -> isize {

@@ -1,4 +1,5 @@
-//! A library for `LD_PRELOAD`: it joins the small writes and reads of one file.
+//! A library for `LD_PRELOAD`: it joins the small writes and reads of one file, or answers repeated lookups of
+//! missing files ([`lookups`]).
 //!
 //! `--try join-calls` runs a command with it. A program that writes its output in small pieces makes as many
 //! system calls; with this library, most of them end here, in memory. Held data is written when there is much
@@ -6,13 +7,15 @@
 //! reveal the file's state to others ([`forward`]). Only regular files and `/dev/null` are joined: no reader
 //! waits for data on its way to them.
 //!
-//! It needs the C library only for `dlsym` and the address of `errno`, and calls the kernel directly. It
+//! It needs the C library only for `dlsym`, a variable, the time and the address of `errno`, and calls the
+//! kernel directly. It
 //! can't see calls that the C library makes internally, or programs that don't use the C library (static
 //! ones, Go).
 
 mod forward;
 mod hold;
 mod kernel;
+mod lookups;
 mod streams;
 
 #[panic_handler]

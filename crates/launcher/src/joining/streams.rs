@@ -2,7 +2,7 @@
 //! written at once.
 
 use super::forward;
-use super::hold::{forget, note, settle};
+use super::hold::{forget, joins, note, settle};
 use super::kernel::{Use, use_of};
 
 /// The modes of `setvbuf`.
@@ -12,7 +12,7 @@ const SMALL: usize = 4_096;
 
 fn is_joined(stream: usize) -> bool {
     let of_file = |descriptor| matches!(use_of(descriptor), Use::Writes);
-    stream != 0 && of_file(forward::descriptor_of(stream))
+    stream != 0 && joins() && of_file(forward::descriptor_of(stream))
 }
 
 /// # Safety
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn setvbuf(stream: usize, buffer: usize, mode: i32, size: 
 }
 
 fn is_read(stream: usize) -> bool {
-    stream != 0 && use_of(forward::descriptor_of(stream)) == Use::Reads
+    stream != 0 && joins() && use_of(forward::descriptor_of(stream)) == Use::Reads
 }
 
 /// # Safety

@@ -8,7 +8,7 @@ use std::arch::asm;
 ///
 /// Register plus register: some cores fold additions of constants during renaming. Returns the number of
 /// additions.
-pub fn dependent_adds(iterations: u64) -> u64 {
+pub(crate) fn dependent_adds(iterations: u64) -> u64 {
     let mut sum = 0u64;
     // SAFETY: only the named registers change; no memory is touched.
     unsafe {
@@ -32,7 +32,7 @@ pub fn dependent_adds(iterations: u64) -> u64 {
 ///
 /// # Safety
 /// `start` must point to a cell that holds a pointer to such a cell, and so on.
-pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
+pub(crate) unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
     let mut at = start;
     // SAFETY: the caller promises that every cell reached holds a valid pointer.
     unsafe {
@@ -53,7 +53,7 @@ pub unsafe fn chase(start: *const u8, rounds: u64) -> *const u8 {
 
 /// Returns the generic timer's virtual count, in ticks of its own rate (often 24 to 1000 MHz).
 #[inline(always)]
-pub fn ticks() -> u64 {
+pub(crate) fn ticks() -> u64 {
     let now: u64;
     // SAFETY: reads a counter that Linux makes readable for everyone.
     unsafe { asm!("mrs {now}, cntvct_el0", now = out(reg) now, options(nomem, nostack)) };
@@ -65,7 +65,7 @@ pub fn ticks() -> u64 {
 /// # Safety
 /// `at` must be readable.
 #[inline(always)]
-pub unsafe fn timed_load(at: *const u8) -> u64 {
+pub(crate) unsafe fn timed_load(at: *const u8) -> u64 {
     let (before, after): (u64, u64);
     // SAFETY: the caller promises that `at` is readable.
     unsafe {
@@ -93,7 +93,7 @@ pub unsafe fn timed_load(at: *const u8) -> u64 {
 /// # Safety
 /// `at` must be readable.
 #[inline(always)]
-pub unsafe fn fenced_load(at: *const u8) {
+pub(crate) unsafe fn fenced_load(at: *const u8) {
     // SAFETY: the caller promises that `at` is readable.
     unsafe {
         asm!(
@@ -111,7 +111,7 @@ pub unsafe fn fenced_load(at: *const u8) {
 ///
 /// With `mask` 1 the outcome is random and never repeats, because `state` continues from call to call. With
 /// `mask` 0 the same instructions run and the branch always goes the same way.
-pub fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
+pub(crate) fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
     let mut ones = 0u64;
     let mut x = *state;
     // SAFETY: only the named registers change; no memory is touched.
@@ -140,7 +140,7 @@ pub fn random_branches(state: &mut u64, count: u64, mask: u64) -> u64 {
 }
 
 /// Branches once on each byte (zero or not) and returns how many were not zero.
-pub fn pattern_branches(pattern: &[u8]) -> u64 {
+pub(crate) fn pattern_branches(pattern: &[u8]) -> u64 {
     if pattern.is_empty() {
         return 0;
     }
@@ -168,7 +168,7 @@ pub fn pattern_branches(pattern: &[u8]) -> u64 {
 /// Computes `dst[i] = dst[i-1] + src[i]` with the sum carried through memory: each store feeds the next load.
 ///
 /// `dst` must be as long as `src`, and the length a multiple of 8; the first sum starts from 0.
-pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
     dst[0] = src[0];
     let last = src.len() as u64 - 1;
@@ -196,7 +196,7 @@ pub fn prefix_through_memory(src: &[u64], dst: &mut [u64]) {
 }
 
 /// Computes the same sums with the running sum in a register.
-pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() && src.len().is_multiple_of(8) && !src.is_empty());
     // SAFETY: reads src, writes dst; the length is a multiple of the 8 elements per iteration.
     unsafe {
@@ -224,7 +224,7 @@ pub fn prefix_through_register(src: &[u64], dst: &mut [u64]) {
 /// Computes `dst[i] = src[i+1] - src[i]`: the same memory traffic, but no element waits for another.
 ///
 /// `src` must be one longer than `dst`, whose length must be a multiple of 8.
-pub fn differences(src: &[u64], dst: &mut [u64]) {
+pub(crate) fn differences(src: &[u64], dst: &mut [u64]) {
     assert!(src.len() == dst.len() + 1 && dst.len().is_multiple_of(8) && !dst.is_empty());
     // SAFETY: reads src[0..=len], writes dst[0..len]; lengths are checked above.
     unsafe {
@@ -251,6 +251,6 @@ pub fn differences(src: &[u64], dst: &mut [u64]) {
 }
 
 /// Returns `None`: AArch64 has no user-mode instruction that a hypervisor must emulate on each call.
-pub fn identify() -> Option<u32> {
+pub(crate) fn identify() -> Option<u32> {
     None
 }

@@ -5,7 +5,7 @@ use std::arch::asm;
 
 /// Operations of the throughput probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub(crate) enum Operation {
     /// 64-bit integer addition.
     Add,
     /// 64-bit integer multiplication.
@@ -19,18 +19,18 @@ pub enum Operation {
 }
 
 /// Returns whether this processor has the operation: all are part of every AArch64 with floating point.
-pub fn available(_operation: Operation) -> bool {
+pub(crate) fn available(_operation: Operation) -> bool {
     true
 }
 
 /// Number of doubles in one vector of [`Operation::FusedMultiplyAdd`].
-pub const VECTOR_DOUBLES: u64 = 2;
+pub(crate) const VECTOR_DOUBLES: u64 = 2;
 
 /// Numbers of chains that [`run`] supports.
-pub const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+pub(crate) const CHAINS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Instructions per chain in one iteration of the loop.
-pub const PER_TURN: u64 = 16;
+pub(crate) const PER_TURN: u64 = 16;
 
 /// Runs chains in registers x8 to x15; returns the final values of the chains.
 macro_rules! integers {
@@ -139,7 +139,7 @@ macro_rules! by_whole_vectors {
 /// Runs `turns` x [`PER_TURN`] x `chains` operations and returns a checkable final value of each chain: a
 /// count for the additions, 3 to the power of the count for the multiplication, the loaded word for the load.
 /// `chains` must be one of [`CHAINS`]; other numbers run as 8.
-pub fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
+pub(crate) fn run(operation: Operation, chains: usize, turns: u64) -> [f64; 8] {
     let turns = turns.max(1);
     let word = 7u64;
     let to_floats = |ends: [u64; 8]| ends.map(|end| end as f64);

@@ -9,7 +9,7 @@ use std::arch::asm;
 ///
 /// # Safety
 /// `at` must be aligned to 32 and readable for `bytes`.
-pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
+pub(crate) unsafe fn read(at: *const u8, bytes: usize) -> u64 {
     let turns = bytes / 256;
     if turns == 0 {
         return 0;
@@ -45,7 +45,7 @@ pub unsafe fn read(at: *const u8, bytes: usize) -> u64 {
 ///
 /// # Safety
 /// `at` must be aligned to 4 and readable for `bytes`.
-pub unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
+pub(crate) unsafe fn read_words(at: *const u8, bytes: usize) -> u64 {
     let turns = bytes / 256;
     if turns == 0 {
         return 0;
@@ -99,7 +99,7 @@ macro_rules! fill_loop {
 ///
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
-pub unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
+pub(crate) unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
     let turns = bytes / 256;
     if turns > 0 {
         // SAFETY: the caller promises `bytes` writable bytes.
@@ -111,7 +111,7 @@ pub unsafe fn write(at: *mut u8, bytes: usize, value: u64) {
 ///
 /// # Safety
 /// `at` must be aligned to 32 and writable for `bytes`.
-pub unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
+pub(crate) unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
     let turns = bytes / 256;
     if turns > 0 {
         // SAFETY: the caller promises `bytes` writable bytes.
@@ -123,7 +123,7 @@ pub unsafe fn write_around(at: *mut u8, bytes: usize, value: u64) {
 ///
 /// # Safety
 /// `src` must be readable and `dst` writable for `bytes`, both aligned to 32, not overlapping.
-pub unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize) {
+pub(crate) unsafe fn copy(src: *const u8, dst: *mut u8, bytes: usize) {
     let turns = bytes / 256;
     if turns == 0 {
         return;

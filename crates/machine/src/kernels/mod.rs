@@ -16,13 +16,13 @@ pub(crate) mod streams;
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::*;
+pub(crate) use aarch64::*;
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64_chains.rs"]
-pub mod chains;
+pub(crate) mod chains;
 #[cfg(target_arch = "aarch64")]
 #[path = "aarch64_streams.rs"]
-pub mod streams;
+pub(crate) mod streams;
 
 #[cfg(test)]
 mod tests {

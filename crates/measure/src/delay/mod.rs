@@ -20,6 +20,8 @@ pub(crate) use asked::Asked;
 pub use steps::cost_of_steps;
 #[cfg(launcher)]
 pub(crate) use stopped::Stopper;
+#[cfg(launcher)]
+pub use stopped::can_stop_threads;
 
 /// A delay that Fathom adds to a command, in addition to what its filter does by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
@@ -144,6 +145,19 @@ fn runs(pid: i32, tid: i32) -> bool {
     behind.trim_start().starts_with('R')
 }
 
+/// Reports whether Fathom may stop threads of the programs that it starts.
+pub fn can_stop_threads() -> bool {
+    // It ends when its input does, even if Fathom is killed.
+    let child = Command::new("cat").stdin(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        return false;
+    };
+    let stopped = stop_for(child.id().cast_signed(), Duration::ZERO);
+    let _ = child.kill();
+    let _ = child.wait();
+    stopped.is_some()
+}
+
 /// Stops a thread for `time`. Returns how long it was actually stopped, in ns, or `None` if it can't be
 /// stopped.
 fn stop_for(tid: i32, time: Duration) -> Option<u64> {
@@ -182,7 +196,6 @@ fn stop_for(tid: i32, time: Duration) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     #[test]
     fn a_thread_that_runs_is_stopped_and_goes_on() {

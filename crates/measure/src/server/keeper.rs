@@ -144,7 +144,7 @@ unsafe fn keep(shared: &mut Shared<'_>, stack: &mut [u8]) -> ! {
             libc::dup3(*fd, CONTROL + number as RawFd, libc::O_CLOEXEC);
         }
         let above = STDIO + 3;
-        libc::syscall(libc::SYS_close_range, above as u32, u32::MAX, 0u32);
+        fathom_trace::close_from(above as u32);
         let mut child_ends: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut child_ends);
         libc::sigaddset(&raw mut child_ends, libc::SIGCHLD);
@@ -367,7 +367,7 @@ extern "C" fn serve(shared: *mut libc::c_void) -> libc::c_int {
         if let Some(filter) = &plan.filter {
             filter::install(filter, HANDOVER);
         }
-        libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, 0u32);
+        fathom_trace::close_from(3);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());

@@ -18,7 +18,7 @@ use launch::{nonblocking, not_started, open_input, open_output, pair, pipe, plan
 pub use place::Place;
 pub use sockets::{ListeningSocket, free_port, listening, owner};
 pub use tree::TreeUsage;
-pub(crate) use tree::descendants;
+pub use tree::descendants;
 pub use watch::{Listening, SeenBy, ServerEvent};
 use watch::{Pipes, Watch, next_report, poll};
 

@@ -27,7 +27,7 @@ pub struct TreeUsage {
 }
 
 /// Returns the processes below `root`, excluding it.
-pub(crate) fn descendants(root: u32) -> Vec<u32> {
+pub fn descendants(root: u32) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::new();
     let mut next = vec![root];
     while let Some(pid) = next.pop() {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::entry::EntryStop;
 use super::execed;
@@ -30,6 +30,10 @@ pub const TIMES_HOLD_STOPS: &str = "how much of a call's time was spent waiting:
 
 const STOP_AT_CALL: i32 = libc::SIGTRAP | 0x80;
 
+/// The most of the time between two stops that counts as spent. In a longer time without a stop, the command
+/// computes or waits as it does untraced.
+const MOST_OF_A_STOP: Duration = Duration::from_millis(1);
+
 /// Number of stops of a process between two readings of its clock.
 const STOPS_A_READING: u64 = 32;
 
@@ -41,8 +45,11 @@ pub(super) struct Run {
     collector: Collector,
     examined: u64,
     most: u64,
-    half_time: Instant,
-    until: Instant,
+    /// When the tracer handled the previous stop.
+    previous: Instant,
+    /// How much of the budget of time is spent, and the budget.
+    spent: Duration,
+    may_spend: Duration,
     /// The total time for which the command was held at milestones, while its clock stood still, ns.
     held: u64,
     start: u64,
@@ -82,7 +89,6 @@ impl Run {
             tid: root,
             pid: root,
         };
-        let began = Instant::now();
         Self {
             root,
             tracees: HashMap::from([(root, Tracee::new(who))]),
@@ -90,8 +96,9 @@ impl Run {
             collector: Collector::new(start, &[root], None),
             examined: 0,
             most: options.most_stops,
-            half_time: began + options.stops_time / 2,
-            until: began + options.stops_time,
+            previous: Instant::now(),
+            spent: Duration::ZERO,
+            may_spend: options.stops_time,
             held: 0,
             start,
             stops: 0,
@@ -152,6 +159,9 @@ impl Run {
                 return Err(system("waiting for the command")(error));
             }
             let stopped = now();
+            let since = self.previous.elapsed();
+            self.previous += since;
+            self.spent += since.min(MOST_OF_A_STOP);
             let (tid, time) = (tid as u32, stopped - self.held);
             if libc::WIFSTOPPED(status) {
                 self.stopped(tid, status, time);
@@ -231,7 +241,7 @@ impl Run {
             }
             _ => {}
         }
-        if !self.letting_go && (self.examined >= self.most || Instant::now() >= self.until) {
+        if !self.letting_go && (self.examined >= self.most || self.spent >= self.may_spend) {
             self.let_go();
         }
         // Before the command's first program begins, its clock doesn't count. The clock is read before the
@@ -384,7 +394,7 @@ impl Run {
         }
         let memory = |at, len| requests::memory(who.tid, at, len);
         self.table.returned(who, call, result, time, memory);
-        if self.examined * 2 >= self.most || Instant::now() >= self.half_time {
+        if self.examined * 2 >= self.most || self.spent * 2 >= self.may_spend {
             self.table.was_late(who, call);
         }
         let Entered { nr, args, at, .. } = *call;

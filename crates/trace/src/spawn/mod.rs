@@ -77,6 +77,11 @@ pub(crate) fn hold_without(
         })
     };
     let (pid, helper) = laid.map_err(system("making a process"))?;
+    let pidfd = pidfd(pid).map_err(|error| {
+        // The child waits for this process, and holds the pipe open itself.
+        kill_and_reap(pid);
+        system("opening the child's descriptor")(error)
+    })?;
     drop((hold_read, failure_write));
     if prepared.own_group {
         guardian.guard(pid);
@@ -84,7 +89,7 @@ pub(crate) fn hold_without(
     let held = Held {
         pid,
         own_group: prepared.own_group,
-        pidfd: pidfd(pid).map_err(system("opening the child's descriptor"))?,
+        pidfd,
         program: prepared.program.to_string_lossy().into_owned(),
         hold: hold_write.into(),
         failure: failure_read.into(),
@@ -203,10 +208,18 @@ pub(crate) fn kill_by_pidfd(pidfd: &OwnedFd) {
 impl Drop for Held {
     fn drop(&mut self) {
         if !self.reaped {
-            self.kill();
-            // SAFETY: waits for our own child, which has just been killed.
-            unsafe { libc::waitpid(self.pid as i32, std::ptr::null_mut(), libc::__WALL) };
+            self.kill_group();
+            kill_and_reap(self.pid);
         }
+    }
+}
+
+/// Kills a child that is not reaped, so still has this process id, and reaps it.
+fn kill_and_reap(pid: u32) {
+    // SAFETY: kills and waits for our own child.
+    unsafe {
+        libc::kill(pid as i32, libc::SIGKILL);
+        libc::waitpid(pid as i32, std::ptr::null_mut(), libc::__WALL);
     }
 }
 

@@ -8,6 +8,7 @@
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
+use crate::close_from::close_from;
 use crate::spawn::pipe;
 
 /// Size of the child's stack in bytes, more than the code between the clone and the `execve` needs.
@@ -110,7 +111,7 @@ unsafe fn sleep_until_closed(wait: RawFd) -> ! {
         libc::setsid();
         libc::dup2(wait, 0);
         // Keep none of the tracer's descriptors open, least of all pipes to other programs.
-        libc::syscall(libc::SYS_close_range, 1u32, u32::MAX, 0u32);
+        close_from(1);
         let mut byte = 0u8;
         loop {
             match libc::read(0, (&raw mut byte).cast(), 1) {

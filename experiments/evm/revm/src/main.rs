@@ -1,5 +1,5 @@
-//! Runs bytecode in revm, with the arguments and the output of go-ethereum's `evm run`, so that both
-//! can be compared with the interpreter of this experiment by the same programs.
+//! Runs bytecode in revm, with the arguments and the output of go-ethereum's `evm run`, so that the same
+//! programs can compare both with the interpreter of this experiment.
 
 use std::io::{self, BufRead, BufWriter, Write};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ usage: evm-revm run [--statdump] [--gas N] [--repeat N] --codefile FILE
   --repeat N  run N times in one process and tell the shortest time (1)
   batch       for each line of gas and hex digits, a line of the gas used, the output and an error's words";
 
-/// What the command line says.
+/// The options of the command line.
 struct Asked {
     file: String,
     gas: u64,
@@ -86,7 +86,7 @@ fn parse(words: &[String]) -> Option<Asked> {
     (!asked.file.is_empty() && asked.repeat > 0).then_some(asked)
 }
 
-/// The bytes that a file of hex digits stands for.
+/// Returns the bytes of a file of hex digits.
 fn code_of(file: &str) -> Result<Vec<u8>, String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
     bytes_of(text.trim())
@@ -105,7 +105,7 @@ fn bytes_of(digits: &str) -> Result<Vec<u8>, String> {
         .ok_or_else(|| "not hex digits".to_string())
 }
 
-/// Many programs in one process.
+/// Runs many programs in one process.
 fn batch() -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     for line in io::stdin().lock().lines() {
@@ -145,7 +145,7 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{digits}")
 }
 
-/// What fails otherwise than by REVERT takes all gas: the caller of the interpreter sees to that.
+/// Any failure except REVERT uses all gas: the caller of the interpreter must apply that.
 fn used(result: &InterpreterResult, gas: u64) -> u64 {
     match result.result.is_ok_or_revert() {
         true => result.gas.total_gas_spent(),
@@ -153,8 +153,8 @@ fn used(result: &InterpreterResult, gas: u64) -> u64 {
     }
 }
 
-/// One run in a new interpreter. The time is that of looking for the jump destinations and of running, as
-/// in go-ethereum's figure.
+/// Makes one run in a new interpreter. The time covers the search for jump destinations and the run, as in
+/// go-ethereum's figure.
 fn run(code: &[u8], gas: u64) -> (InterpreterResult, Duration) {
     let table = instruction_table::<EthInterpreter, DummyHost>();
     let prices = gas_table();
@@ -173,7 +173,7 @@ fn run(code: &[u8], gas: u64) -> (InterpreterResult, Duration) {
     let time = began.elapsed();
     match action {
         InterpreterAction::Return(mut result) => {
-            // revm calls it an overflow when DUP reaches below the bottom of a stack.
+            // revm reports an overflow if DUP reaches below the bottom of the stack.
             let is_full = interpreter.stack.len() == STACK_LIMIT;
             if result.result == InstructionResult::StackOverflow && !is_full {
                 result.result = InstructionResult::StackUnderflow;
@@ -192,7 +192,7 @@ fn run(code: &[u8], gas: u64) -> (InterpreterResult, Duration) {
     }
 }
 
-/// go-ethereum's words for an end that is none of STOP and RETURN.
+/// Returns go-ethereum's message for an end other than STOP and RETURN.
 fn error_of(result: InstructionResult) -> Option<String> {
     use InstructionResult as R;
     Some(match result {

@@ -1,4 +1,4 @@
-//! Runs random programs on this interpreter's three engines and on another; tells of each whether it is the same.
+//! Runs random programs on this interpreter's three engines and on another one, and compares the results.
 
 use evm::buffer::OnHeap;
 use evm::machine::{End, Failure, Machine};
@@ -16,7 +16,7 @@ usage: compare PROGRAMS SEED OTHER [ARGUMENT...]
              that was used, the output after 0x, and an error's words (geth/ and revm/ hold two)
 ends with 0 if all could be compared, whether they differ or not; 2 if not";
 
-/// What both sides say of a run.
+/// The result of a run, on both sides.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     output: String,
@@ -42,12 +42,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes a line for each program: whether all engines and the other interpreter see the same.
+/// Writes a line for each program: whether all engines and the other interpreter agree.
 fn compare(other: &mut Command, seeds: std::ops::Range<u64>) -> io::Result<()> {
     let mut child = other.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let (asks, answers) = (child.stdin.take(), child.stdout.take());
     let (asks, answers) = asks.zip(answers).expect("both are pipes");
-    // Asked from a thread of its own: both pipes may be full at once.
+    // Write from a separate thread: both pipes may be full at once.
     let asked = seeds.clone();
     let asker = thread::spawn(move || ask(BufWriter::new(asks), asked));
     let mut answers = BufReader::new(answers).lines();
@@ -88,12 +88,12 @@ fn ask(mut asks: impl Write, seeds: std::ops::Range<u64>) -> io::Result<()> {
     asks.flush()
 }
 
-/// A program, and gas that is enough for most.
+/// A program, with enough gas for most programs.
 fn case(seed: u64) -> (Vec<u8>, u64) {
     let mut random = Random::new(!seed);
     let steps = 5 + random.below(120) as usize;
     let gas = if random.below(5) == 0 {
-        // None at all would be no limit to go-ethereum.
+        // go-ethereum treats 0 as no limit.
         1 + random.below(2000)
     } else {
         100_000
@@ -140,8 +140,8 @@ fn theirs(line: &str) -> Option<Seen> {
     })
 }
 
-/// Our name for an error of go-ethereum. It distinguishes offsets beyond 2^64; the Yellow Paper has
-/// them out of gas.
+/// Returns our name for an error of go-ethereum. go-ethereum distinguishes offsets beyond 2^64; in the Yellow
+/// Paper, they are out of gas.
 fn known_error(message: &str) -> &'static str {
     const NAMES: [(&str, &str); 7] = [
         ("execution reverted", "revert"),

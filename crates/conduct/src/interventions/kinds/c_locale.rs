@@ -1,6 +1,6 @@
 //! Replaces the user's locale with the C locale.
 
-use crate::interventions::{Case, Change, Intervention, USUAL};
+use crate::interventions::{Asks, Case, Change, Intervention, USUAL};
 use fathom_model::FindingId;
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -18,6 +18,12 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
     let own = names
         .iter()
         .find_map(|name| case.variable(name).filter(|value| !value.is_empty()));
+    let mut paths = case.trace.paths.iter();
+    if let Asks::For { .. } = case.asks
+        && !paths.any(|row| row.path.contains("/locale"))
+    {
+        return Err("it was not seen to read a locale".to_owned());
+    }
     match own {
         Some(own) if own != "C" && own != "POSIX" => Ok(Change::setting("LC_ALL", "C")),
         _ => Err("its locale is already C".to_owned()),

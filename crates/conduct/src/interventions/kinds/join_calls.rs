@@ -25,6 +25,11 @@ pub(super) const INTERVENTION: Intervention = Intervention {
 };
 
 fn arrange(case: &Case<'_>) -> Result<Change, String> {
+    preloaded(case)
+}
+
+/// Loads the library into the command.
+pub(super) fn preloaded(case: &Case<'_>) -> Result<Change, String> {
     let folder = case.target.command.folder();
     let root = case.trace.processes.first();
     let program = root.and_then(|process| process.execs.last());

@@ -6,6 +6,7 @@ mod go_collects_less;
 mod java_more_heap;
 mod join_calls;
 mod keep_memory;
+mod missing_files;
 mod no_fsync;
 mod no_sleep;
 mod no_wrapper;
@@ -27,6 +28,7 @@ pub static ALL: &[Intervention] = &[
     no_fsync::INTERVENTION,
     python_buffered::INTERVENTION,
     join_calls::INTERVENTION,
+    missing_files::INTERVENTION,
     no_wrapper::INTERVENTION,
     python_bytecode::INTERVENTION,
     node_compiled::INTERVENTION,

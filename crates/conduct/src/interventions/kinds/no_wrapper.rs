@@ -2,13 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use fathom_measure::{Input, variables};
+use fathom_measure::server::descendants;
+use fathom_measure::{
+    Attempt, Executor, MeasureError, ProcessExecutor, ProcessOptions, end_what_hooks_left,
+    variables,
+};
 use fathom_model::FindingId;
 use fathom_trace::Exec;
 
+use crate::Target;
 use crate::interventions::{Case, Change, Intervention, USUAL};
 
 pub(super) const INTERVENTION: Intervention = Intervention {
@@ -54,49 +59,17 @@ fn arrange(case: &Case<'_>) -> Result<Change, String> {
 
 /// Runs the command once more, and reads the environment variables of the real program while it runs.
 fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsString)>, String> {
-    let missed = || "the program that its wrapper runs ends too soon to be examined".to_owned();
-    let target = case.target;
-    let input = match &target.command.input {
-        Input::Null => Stdio::null(),
-        Input::File(path) => std::fs::File::open(path)
-            .map_err(|error| error.to_string())?
-            .into(),
-    };
-    let mut words = target.words_as_found().into_iter();
-    let mut command = Command::new(words.next().ok_or_else(missed)?);
-    command
-        .args(words)
-        .env_clear()
-        .envs(target.command.environment());
-    if let Some(folder) = &target.command.directory {
-        command.current_dir(folder);
-    }
-    command
-        .stdin(input)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    let about = PathBuf::from(format!("/proc/{}", child.id()));
-    let wanted: Vec<u8> = real
-        .arguments
-        .iter()
-        .flat_map(|word| [word.as_bytes(), b"\0"].concat())
-        .collect();
-    let mut seen = None;
-    // Let the program run to its end, so that its work isn't cut off halfway.
-    while child
-        .try_wait()
+    let ended = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let looking = scope.spawn(|| look(&real.arguments, &ended));
+        // The program runs to its end, so that its work isn't cut off halfway.
+        let ran = run(case.target);
+        ended.store(true, Relaxed);
+        ran.map(|()| looking.join().ok().flatten())
+    });
+    let (block, folder) = seen
         .map_err(|error| error.to_string())?
-        .is_none()
-    {
-        if seen.is_none() && std::fs::read(about.join("cmdline")).is_ok_and(|words| words == wanted)
-        {
-            let folder = std::fs::read_link(about.join("cwd"));
-            seen = std::fs::read(about.join("environ")).ok().zip(folder.ok());
-        }
-        std::thread::sleep(BETWEEN_LOOKS);
-    }
-    let (block, folder) = seen.ok_or_else(missed)?;
+        .ok_or("the program that its wrapper runs ends too soon to be examined")?;
     if case
         .folder_of_runs()
         .canonicalize()
@@ -105,4 +78,48 @@ fn environment_of(case: &Case<'_>, real: &Exec) -> Result<Vec<(OsString, OsStrin
         return Err("its wrapper changes to another folder".to_owned());
     }
     Ok(variables(&block).collect())
+}
+
+fn run(target: &Target) -> Result<(), MeasureError> {
+    let options = ProcessOptions {
+        timeout: None,
+        pin: Vec::new(),
+        vary_environment_size: false,
+        show_output: false,
+        keep_daemons: false,
+        seed: 0,
+    };
+    let command = (target.command.clone(), target.hooks.clone());
+    let mut executor = ProcessExecutor::new(vec![command], options)?;
+    executor.run(&[Attempt {
+        benchmark: 0,
+        warmup: true,
+        round: 0,
+        position: 0,
+    }])?;
+    executor.sweep();
+    end_what_hooks_left();
+    Ok(())
+}
+
+/// Waits for a process below this one with these arguments; returns its variables and its folder.
+fn look(arguments: &[String], ended: &AtomicBool) -> Option<(Vec<u8>, PathBuf)> {
+    let words = arguments.iter();
+    let wanted: Vec<u8> = words
+        .flat_map(|word| [word.as_bytes(), b"\0"].concat())
+        .collect();
+    while !ended.load(Relaxed) {
+        for pid in descendants(std::process::id()) {
+            let about = PathBuf::from(format!("/proc/{pid}"));
+            if std::fs::read(about.join("cmdline")).is_ok_and(|words| words == wanted) {
+                let block = std::fs::read(about.join("environ")).ok();
+                let seen = block.zip(std::fs::read_link(about.join("cwd")).ok());
+                if seen.is_some() {
+                    return seen;
+                }
+            }
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    None
 }

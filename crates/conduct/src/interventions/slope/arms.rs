@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use fathom_measure::{CallFilter, Delay, Steps, cost_of_steps};
+use fathom_measure::{CallFilter, Delay, Steps, can_stop_threads, cost_of_steps};
 
 use super::delayed::Delayed;
 use super::estimate::Slopes;
+use super::others::OtherThreads;
 use crate::Target;
 
 /// The delays as parts of the largest one. The command without a delay carries the same filter, or is stopped
@@ -27,18 +28,27 @@ const TRIED: u32 = 1_000;
 const HIDDEN: u32 = 60;
 
 /// Returns the commands, and how their delays become a slope. `wall` is the time of the command without a
-/// delay, in seconds.
+/// delay, in seconds. In all of them, the threads in `others` are held back by as much as the largest delay.
 ///
 /// # Errors
 /// A message, if the command can't be delayed here.
 pub(crate) fn arms(
     name: &str,
     delayed: &Delayed,
+    others: &OtherThreads,
     target: &Target,
     wall: f64,
 ) -> Result<(Vec<Target>, Slopes), String> {
     let whole = LARGEST * wall;
-    let (changes, per_run, each) = match delayed {
+    if !others.is_empty() && !can_stop_threads() {
+        return Err("its other threads may not be stopped (ptrace)".to_owned());
+    }
+    let Delays {
+        changes,
+        per_run,
+        words,
+        added,
+    } = match delayed {
         Delayed::Calls { numbers, calls } => of_calls(numbers, *calls, whole, wall)?,
         Delayed::Threads(which, run) => {
             let share = (1_000.0 * whole / run).min(1_000.0);
@@ -46,14 +56,18 @@ pub(crate) fn arms(
                 filter: None,
                 delay: Some(Delay::Threads(which.clone(), (size * share) as u32)),
             };
-            let words =
-                SIZES.map(|size| format!("{:.0} % of its running time", size * share / 10.0));
-            (SIZES.map(of), None, words)
+            Delays {
+                changes: SIZES.map(of),
+                per_run: None,
+                words: SIZES
+                    .map(|size| format!("{:.0} % of its running time", size * share / 10.0)),
+                added: whole,
+            }
         }
     };
     let targets = changes
         .into_iter()
-        .zip(&each)
+        .zip(&words)
         .zip(SIZES)
         .map(|((change, each), size)| {
             let mut one = target.clone();
@@ -63,6 +77,7 @@ pub(crate) fn arms(
             };
             one.command.without.calls = change.filter;
             one.command.without.delay = change.delay;
+            one.command.without.held_back = others.held_back_by(added);
             one
         });
     let slopes = Slopes {
@@ -78,7 +93,15 @@ struct Change {
     delay: Option<Delay>,
 }
 
-type Delays = ([Change; 4], Option<[f64; 4]>, [String; 4]);
+/// The delays of all sizes.
+struct Delays {
+    changes: [Change; 4],
+    /// The delay of each run in seconds, if it is known beforehand.
+    per_run: Option<[f64; 4]>,
+    words: [String; 4],
+    /// What the largest delay adds to a run, in seconds, with what the filter itself costs.
+    added: f64,
+}
 
 /// Delays calls by the filter's own instructions if these can take long enough, or otherwise by asking about
 /// each call.
@@ -96,11 +119,12 @@ fn of_calls(numbers: &[u32], calls: Option<u64>, whole: f64, wall: f64) -> Resul
         filter: Some(CallFilter::asking(numbers)),
         delay: Some(Delay::Calls(each)),
     };
-    Ok((
-        each.map(change),
-        None,
-        each.map(|each| in_words(each.as_secs_f64())),
-    ))
+    Ok(Delays {
+        changes: each.map(change),
+        per_run: None,
+        words: each.map(|each| in_words(each.as_secs_f64())),
+        added: count * (largest + LEAST_ASKED),
+    })
 }
 
 fn in_words(seconds: f64) -> String {
@@ -141,19 +165,26 @@ fn by_steps(numbers: &[u32], count: f64, largest: Steps) -> Result<Delays, Strin
         made: HIDDEN + (size * f64::from(largest.room - HIDDEN)).round() as u32,
         ..largest
     });
+    let cost = |steps| {
+        cost_of_steps(steps).map_err(|error| format!("call filters are not allowed here: {error}"))
+    };
     let mut costs = [0.0; 4];
-    for (cost, steps) in costs.iter_mut().zip(steps) {
-        *cost = cost_of_steps(steps)
-            .map_err(|error| format!("call filters are not allowed here: {error}"))?;
+    for (known, steps) in costs.iter_mut().zip(steps) {
+        *known = cost(steps)?;
     }
+    let unfiltered = cost(Steps {
+        filters: 0,
+        ..largest
+    })?;
     let added = costs.map(|cost| cost - costs[0]);
-    let filters = steps.map(|steps| Change {
+    let change = |steps| Change {
         filter: Some(CallFilter::delaying(numbers, steps)),
         delay: None,
-    });
-    Ok((
-        filters,
-        Some(added.map(|each| each * count)),
-        added.map(in_words),
-    ))
+    };
+    Ok(Delays {
+        changes: steps.map(change),
+        per_run: Some(added.map(|each| each * count)),
+        words: added.map(in_words),
+        added: count * (costs[costs.len() - 1] - unfiltered),
+    })
 }

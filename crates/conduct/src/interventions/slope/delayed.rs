@@ -249,7 +249,7 @@ fn calls_of_finding(finding: &Finding, trace: &Trace) -> Option<(String, Delayed
 
 /// The maximum number of threads of a process that can be named by position; the others can only be named by
 /// name.
-const MOST_PLACES: usize = 64;
+pub(super) const MOST_PLACES: usize = 64;
 
 /// Reports whether the number is that of a call of the kernel's native entry.
 fn is_native(number: u32) -> bool {
@@ -279,7 +279,7 @@ fn calls(names: &[&str], trace: &Trace) -> Result<Delayed, String> {
     }
 }
 
-fn in_order(trace: &Trace, pid: u32) -> Vec<&Thread> {
+pub(super) fn in_order(trace: &Trace, pid: u32) -> Vec<&Thread> {
     let mut all: Vec<&Thread> = trace.threads.iter().filter(|one| one.pid == pid).collect();
     all.sort_by_key(|one| (one.started_ns, one.tid));
     all
@@ -287,7 +287,7 @@ fn in_order(trace: &Trace, pid: u32) -> Vec<&Thread> {
 
 /// The minimum running time of a thread, in nanoseconds: a thread that runs less isn't seen often enough to
 /// be stopped.
-const LEAST_RUN_NS: u64 = 20_000_000;
+pub(super) const LEAST_RUN_NS: u64 = 20_000_000;
 
 fn threads(one: &Thread, by_place: bool, trace: &Trace) -> Result<Delayed, String> {
     let place = in_order(trace, one.pid)

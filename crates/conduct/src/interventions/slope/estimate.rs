@@ -24,8 +24,11 @@ impl Slopes {
     /// Returns the slope of time over delay. The slope of each round is found by least squares, and that of
     /// all rounds is the median of their averages. Returns `None` if there are too few rounds with all sizes,
     /// or if hardly anything was delayed.
+    ///
+    /// If the smallest delay may have had no effect, but larger ones had, the slope is that of the smallest: a
+    /// delay that is longer than what a thread waits for puts it on the critical path.
     pub(crate) fn of(&self, runs: &[Run], metric: Metric) -> Option<Slope> {
-        let mut rounds: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
+        let mut rounds: BTreeMap<u32, BTreeMap<usize, [f64; 2]>> = BTreeMap::new();
         let mut added = vec![Vec::new(); super::SIZES.len()];
         let mut times = Vec::new();
         for run in runs.iter().filter(|run| run.exit.is_success()) {
@@ -33,27 +36,47 @@ impl Slopes {
             let measured = || run.delayed_ns.map(|ns| ns as f64 / 1e9);
             let delay = known.or_else(measured)?;
             let time = metric.of(run)?;
-            rounds.entry(run.round).or_default().push([delay, time]);
+            let round = rounds.entry(run.round).or_default();
+            round.insert(run.benchmark, [delay, time]);
             times.push(time);
             added.get_mut(run.benchmark)?.push(delay);
         }
         let whole = rounds.values().filter(|points| points.len() == added.len());
-        let slopes: Vec<f64> = whole.filter_map(|points| least_squares(points)).collect();
+        let whole: Vec<Vec<[f64; 2]>> = whole
+            .map(|points| points.values().copied().collect())
+            .collect();
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
         let added: Vec<f64> = added.iter().map(|all| mean(all)).collect();
-        if slopes.len() < super::FEWEST_ROUNDS as usize || added.last()? < &(LEAST * mean(&times)) {
+        if whole.len() < super::FEWEST_ROUNDS as usize || added.last()? < &(LEAST * mean(&times)) {
             return None;
         }
-        let none = vec![0.0; slopes.len()];
-        let slope = paired_difference(&none, &slopes, LEVEL)?;
-        Some(Slope {
-            of: self.of.clone(),
-            value: slope.value,
-            low: slope.low,
-            high: slope.high,
-            rounds: slopes.len() as u32,
-            added_ms: added.into_iter().map(|one| 1e3 * one).collect(),
-        })
+        let of_sizes = |sizes: usize| {
+            let slopes = whole
+                .iter()
+                .filter_map(|points| least_squares(&points[..sizes]));
+            let slopes: Vec<f64> = slopes.collect();
+            let none = vec![0.0; slopes.len()];
+            let slope = paired_difference(&none, &slopes, LEVEL)?;
+            Some(Slope {
+                of: self.of.clone(),
+                value: slope.value,
+                low: slope.low,
+                high: slope.high,
+                rounds: slopes.len() as u32,
+                added_ms: added.iter().map(|one| 1e3 * one).collect(),
+            })
+        };
+        let all = of_sizes(added.len())?;
+        match all.is_on_the_path() {
+            Some(true) => {
+                let smallest = of_sizes(2)?;
+                Some(match smallest.low > Slope::ON_THE_PATH {
+                    true => all,
+                    false => smallest,
+                })
+            }
+            _ => Some(all),
+        }
     }
 }
 
@@ -76,6 +99,11 @@ mod tests {
 
     /// Returns runs in which this share of a delay appears in the time.
     fn runs(share: f64) -> Vec<Run> {
+        runs_taking(|delay| share * delay)
+    }
+
+    /// Returns runs that take this much longer if they are delayed.
+    fn runs_taking(longer: impl Fn(f64) -> f64) -> Vec<Run> {
         let of = |round: u32, benchmark: usize| {
             let delay = benchmark as f64 * 10e6;
             let noise = f64::from((round * 7 + benchmark as u32 * 3) % 5) * 1e5;
@@ -87,11 +115,12 @@ mod tests {
             };
             Run {
                 delayed_ns: Some(delay as u64),
-                ..quiet_run(&attempt, (100e6 + share * delay + noise) as u64)
+                ..quiet_run(&attempt, (100e6 + longer(delay) + noise) as u64)
             }
         };
         (0..12)
-            .flat_map(|round| (0..4).map(move |benchmark| of(round, benchmark)))
+            .flat_map(|round| (0..4).map(move |benchmark| (round, benchmark)))
+            .map(|(round, benchmark)| of(round, benchmark))
             .collect()
     }
 
@@ -113,6 +142,14 @@ mod tests {
             );
             assert_eq!((slope.rounds, slope.added_ms.len()), (12, 4));
         }
+    }
+
+    #[test]
+    fn what_only_a_large_delay_puts_on_the_path_lies_off_it() {
+        // The thread waits for 12 of the 30 ms of the largest delay.
+        let runs = runs_taking(|delay| (delay - 12e6).max(0.0));
+        let slope = slopes(None).of(&runs, Metric::Wall).unwrap();
+        assert_eq!(slope.is_on_the_path(), Some(false), "{slope:?}");
     }
 
     #[test]

@@ -4,12 +4,14 @@
 mod arms;
 mod delayed;
 mod estimate;
+mod others;
 
 use std::time::Duration;
 
 pub(crate) use arms::{SIZES, arms};
 pub(crate) use delayed::{CLASSES, Delayed, of_finding};
 pub use estimate::Slopes;
+pub(crate) use others::OtherThreads;
 
 /// The prefix that `--try` expects before the name of what is delayed.
 pub(crate) const PREFIX: &str = "slope:";

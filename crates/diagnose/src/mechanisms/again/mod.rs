@@ -92,10 +92,11 @@ impl Again<'_> {
         }
         let (bytes, times) = (self.bytes * self.again, self.times * self.again);
         let own = (analysis.own_ns(self.pid) - calls.library_ns).max(0.0) * self.part;
-        let runtime = analysis.runtime(Some(self.pid));
+        let library = &analysis.runtime(Some(self.pid)).library;
         let each = match own < t::QUICKEST_PARSING_NS_PER_BYTE * bytes {
-            true => runtime.collecting_ns(),
-            false => runtime.parsing_ns(bytes <= t::MOST_OF_A_SETTINGS_FILE * times),
+            true => library.collect,
+            false if bytes <= t::MOST_OF_A_SETTINGS_FILE * times => library.parse_settings,
+            false => library.parse,
         };
         (bytes * each).min(own)
     }

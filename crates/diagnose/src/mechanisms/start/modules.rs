@@ -2,7 +2,7 @@
 
 use super::code_files::CodeFiles;
 use crate::mechanisms::prelude::*;
-use crate::runtimes::Begins;
+use crate::runtimes::Modules;
 use std::borrow::Cow;
 
 pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
@@ -70,10 +70,7 @@ pub(crate) fn find(analysis: &Analysis<'_>) -> Option<Claim> {
             .pid(root.pid)
             .likely()
             .weighing(start)
-            .least(Least {
-                ns: t::LONG_START_NS,
-                ..Least::share(least)
-            }),
+            .least(Least::share(least).from_ns(t::LONG_START_NS)),
     )
 }
 
@@ -124,16 +121,18 @@ fn first_of_program<'a>(
     loaded: impl Iterator<Item = &'a FileRow>,
 ) -> Option<u64> {
     let mut own = loaded.filter(|file| !is_library_file(&file.name.text()));
-    match analysis.runtime(Some(root.pid)).modules.begins() {
-        Begins::Unknown => None,
-        Begins::First(of_runtime) => {
+    match &analysis.runtime(Some(root.pid)).modules {
+        Modules::None => None,
+        Modules::Packages { .. } => own.map(|file| file.first_ns).min(),
+        Modules::Files { of_runtime, .. } => {
+            let of_runtime = of_runtime.as_ref()?;
             let is_of = |name: &str| of_runtime.iter().any(|part| name.contains(part));
             let own = own.filter(|file| !is_of(&file.name.text()));
             own.map(|file| file.first_ns).min()
         }
-        Begins::Script(ending) => {
+        Modules::Compiled { source, .. } => {
             let mut words = root.execs.last()?.arguments.iter().skip(1);
-            let script = words.find(|word| word.ends_with(ending))?;
+            let script = words.find(|word| word.ends_with(source))?;
             let script = script.trim_start_matches("./");
             let mut files = analysis.files_of(root.pid);
             let opened = files
