@@ -53,7 +53,7 @@ pub(crate) const BY_NAME: [Figure; 8] = [
     figure("python", 900, 900),
     figure("names", 300, 300),
     figure("why-repeats", 1600, 1600),
-    figure("prove", 3000, 3000),
+    figure("prove", 1020, 1020),
 ];
 
 /// Time limit of all figures together, in minutes.

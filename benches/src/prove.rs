@@ -160,17 +160,18 @@ struct Paths<'a> {
 impl Paths<'_> {
     /// Returns the words before a command. If real-time priorities are allowed, other programs don't take the
     /// CPUs away, and the program doesn't take them from Fathom.
-    fn before(&self, priority: &'static str) -> impl Iterator<Item = &'static str> {
-        let words = ["chrt", "-r", priority].into_iter();
-        let goes_first = self.goes_first;
-        words.filter(move |_| goes_first)
+    fn before(&self, priority: &'static str) -> Vec<&'static OsStr> {
+        match self.goes_first {
+            true => ["chrt", "-r", priority].map(OsStr::new).to_vec(),
+            false => Vec::new(),
+        }
     }
 
     /// Returns the seconds that these phases take with the priority of the measurements: the fastest of seven
     /// runs.
     fn takes(&self, phases: &[&str]) -> Result<f64> {
         let rounds = self.rounds.to_string();
-        let mut line: Vec<&OsStr> = self.before("1").map(OsStr::new).collect();
+        let mut line: Vec<&OsStr> = self.before("1");
         line.push(self.program.as_os_str());
         let mut fastest = f64::INFINITY;
         for _ in 0..7 {
@@ -186,11 +187,11 @@ impl Paths<'_> {
     /// Runs `fathom` on these phases, and returns its JSON.
     fn ask(&self, words: &[&str], phases: &[&str]) -> Result<Vec<u8>> {
         let rounds = self.rounds.to_string();
-        let mut line: Vec<&OsStr> = self.before("2").map(OsStr::new).collect();
+        let mut line: Vec<&OsStr> = self.before("2");
         line.push(self.fathom.as_os_str());
         line.extend(words.iter().map(OsStr::new));
         line.extend(["--json", "-", "--"].map(OsStr::new));
-        line.extend(self.before("1").map(OsStr::new));
+        line.extend(self.before("1"));
         let mut command = Command::new(line[0]);
         command
             .args(&line[1..])
