@@ -45,8 +45,8 @@ class AskedMetric:
 
 @dataclass(frozen=True)
 class BenchRecord:
-    """The complete record of a session. In the JSON file, the runs come before the outcome, so that the file is
-    valid after every run."""
+    """The complete record of a session. In the JSON file, the runs precede the outcome, so the file can be valid
+    after every run."""
 
     # The benchmarks, in the order in which they were given.
     benchmarks: list[Benchmark]
@@ -62,13 +62,13 @@ class BenchRecord:
     kind: Literal['bench']
     # The conclusions; absent while measuring is in progress.
     outcome: Outcome | None
-    # Every run, in the order in which they were made.
+    # All runs, in the order in which they were executed.
     runs: list[Run]
     # `SCHEMA_VERSION`.
     schema_version: Literal[2]
     # The start of the session, RFC 3339, UTC.
     started_at: str
-    # The job in which it was made, with `--on`.
+    # The job in which this record was made, with `--on`.
     jobs: list[JobRun] | None = None
 
 
@@ -137,7 +137,7 @@ class CodePaths:
     ns: int
     # The kind of time.
     of: CodePath
-    # Its steps, callers first, at most 1,000: steps below 0.1 % are included in their caller's time.
+    # The steps, callers first, at most 1,000. Steps below 0.1 % are included in their caller's time.
     steps: list[PathStep]
 
 
@@ -279,7 +279,7 @@ class DifferenceCommand:
     command: str
     # A description of how its observed run ended; empty for success.
     end: str
-    # How the last of them was observed.
+    # How the last observed run was made.
     observation: Explaining
     # The number of observed runs.
     observed_runs: int
@@ -305,7 +305,7 @@ class DifferenceRecord:
 
     # A and B.
     commands: list[DifferenceCommand]
-    # What B takes more than A.
+    # The difference between B's time and A's, by part.
     difference: Difference
     # The environment.
     environment: Environment
@@ -327,7 +327,7 @@ class DifferenceRecord:
 
 @dataclass(frozen=True)
 class DifferenceRow:
-    """A part of what B takes more than A; negative if B takes less."""
+    """A part of the difference in time, B minus A; negative if B takes less."""
 
     # The kind of part.
     by: DifferenceBy
@@ -342,8 +342,8 @@ class DifferenceRow:
     # The upper end of its interval.
     high: float
     # The lower end of its interval, which never contains 0. If the times alone don't exclude 0, the interval
-    # is based on counts: the additional calls of one command, each as long as the shortest and as the longest
-    # of any observed run.
+    # is based on counts: the additional calls of one command, each taking as long as the shortest or the
+    # longest of any observed run.
     low: float
     # B's time minus A's.
     milliseconds: float
@@ -432,16 +432,16 @@ class Explaining:
     slowdown: float
     # `kernel`, `perf`, `sample` or `stops`.
     tier: str
-    # False if `slowdown` is over 1.1: then its times are only quoted as modelled, and shares are those of an
-    # untraced run.
+    # False if `slowdown` is over 1.1: then observed times are only quoted as modelled, and shares are those
+    # of an untraced run.
     times_are_measured: bool
     # The wall time of the observed run in nanoseconds.
     wall_ns: int
     # Options that the observed run was given in addition to those of the timed runs, to name the code that
     # its runtime generates; absent if there were none. Not trustworthy: escape it.
     added: str | None = None
-    # A command that gives names to functions if generated code has none here; absent if it has, or if no
-    # command would help. Not trustworthy: escape it.
+    # A command that would give names to functions of generated code, if they have none here; absent if they
+    # have names, or if no command would help. Not trustworthy: escape it.
     names_by: str | None = None
 
 
@@ -458,8 +458,8 @@ class Finding:
     callers: list[CodePlace]
     # How certain it is.
     confidence: Confidence
-    # The modelled CPU time that fixing it could save, in nanoseconds of an untraced run, if it differs from
-    # the wall time: a loop that burns an otherwise idle CPU saves no wall time. 0 if it is the same.
+    # The modelled CPU time that fixing the cause could save, in nanoseconds of an untraced run, if it differs
+    # from the wall time: a loop that burns an otherwise idle CPU costs no wall time. 0 if it is the same.
     cpu_saving_ns: int
     # The numbers behind the statement.
     evidence: list[Evidence]
@@ -478,18 +478,18 @@ class Finding:
     # The object on which most of its time is spent: a file, folder, pipe, peer, lock or command; null if
     # unknown. Not trustworthy: escape it.
     object: str | None
-    # The parts of the account that `saving_ns` would reduce, largest first. They add up to it, and those of
-    # all findings to at most what the account has.
+    # The parts of the account that `saving_ns` would reduce, largest first. They add up to `saving_ns`; over
+    # all findings, they add up to at most what the account has of each part.
     parts: list[AccountPart]
     # Where in the process tree it applies.
     place: Place
-    # The saving with its interval; null in records of versions that had none, and if no saving is known.
+    # The saving with its interval; null if no saving is known, and in records of versions without intervals.
     saving: Saving | None
-    # The modelled wall time that fixing it could save, in nanoseconds of an untraced run. 0 if the time limit
-    # ended the command, because its full duration is unknown.
+    # The modelled wall time that fixing the cause could save, in nanoseconds of an untraced run. 0 if the
+    # time limit ended the command, because its full duration is unknown.
     saving_ns: int
-    # The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If they had to wait
-    # for a CPU, that wait is part of the total.
+    # The share of the untraced runs' median wall time that is due to this cause, 0 to 1. If the runs had to
+    # wait for a CPU, that wait is part of the total.
     share: float
     # The source file, as recorded by the compiler.
     source_file: str | None
@@ -511,7 +511,7 @@ class Fingerprint:
 
     # Five of the same probes right before this measurement; those without a result are omitted.
     canaries: list[MachineFigure]
-    # Probes whose canary differs more from the profile than on an unchanged machine.
+    # Probes whose canary differs from the profile by more than it does on an unchanged machine.
     changed: list[str]
     # The number of seconds between the profile and this measurement.
     measured_seconds_ago: int
@@ -523,7 +523,7 @@ class Fingerprint:
 
 @dataclass(frozen=True)
 class Floor:
-    """The cost of running nothing: an empty static program, run in the same way in the same rounds."""
+    """The cost of running nothing: an empty static program, run in the same way and in the same rounds."""
 
     # Number of runs of the empty program.
     runs: int
@@ -662,7 +662,7 @@ class OnlyFinding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The conclusions from the runs."""
+    """The conclusions drawn from the runs."""
 
     # The comparisons that carry the verdict, one for each benchmark except the reference; for several
     # requested metrics, one after the other.
@@ -675,23 +675,24 @@ class Outcome:
     results: list[BenchmarkResult]
     # Why measuring ended.
     stop: StopReason
-    # Warnings about how far the numbers can be trusted: they change what to believe, or what to do.
+    # Warnings about how far the numbers can be trusted, which change what to believe or what to do.
     warnings: list[Warning]
     # If no metric was requested: the same pairs in metrics other than time that differ clearly.
     also_differ: list[Comparison] | None = None
-    # Additional observations, which change neither.
+    # Additional observations, which change neither what to believe nor what to do.
     notes: list[Warning] | None = None
-    # If the commands are one command with several delays: how much of these appeared in the total time.
+    # If the benchmarks are one command with several delays: how much of the delays appeared in the total
+    # time.
     slope: Slope | None = None
-    # The warm-up runs, which don't count; in the last warm-up round, standard output goes to a pipe where it
-    # goes to `/dev/null` in all others.
+    # The warm-up runs, which don't count. In the last warm-up round, standard output goes to a pipe if it
+    # goes to `/dev/null` in all other rounds.
     warmups: list[Run] | None = None
 
 
 @dataclass(frozen=True)
 class OwnCode:
-    """The functions in which the program spent its own code's time, over all threads, from samples at equal
-    intervals of CPU time."""
+    """The functions in which the time of the program's own code was spent, over all threads, from samples at
+    equal intervals of CPU time."""
 
     # The innermost functions, most samples first, at most 60.
     functions: list[FunctionShare]
@@ -703,7 +704,7 @@ class OwnCode:
 
 @dataclass(frozen=True)
 class PathStep:
-    """A function below its callers, or at the end of a path, what it called or waited for."""
+    """A function below its callers or, at the end of a path, what the last function called or waited for."""
 
     # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
     # time.
@@ -739,14 +740,14 @@ class PathStep:
 class PathsDifference:
     """The overlaid call trees of two commands, and what each spent on the steps."""
 
-    # The total of A in nanoseconds of an untraced run: the mean of its observed runs.
+    # The total of A in nanoseconds of an untraced run: the mean over its observed runs.
     a_ns: int
     # The total of B.
     b_ns: int
     # The kind of time.
     of: CodePath
-    # Steps of A or B, callers first, at most 1,000. Functions of both become one step if their names and file
-    # names are equal, or if there are no others with that name.
+    # Steps of A or B, callers first, at most 1,000. Functions of A and B become one step if their names and
+    # file names are equal, or if no other functions have that name.
     steps: list[StepDifference]
 
 
@@ -756,8 +757,8 @@ class Phase:
 
     # When it was reached, in nanoseconds.
     at_ns: int
-    # Whether it was estimated rather than observed: the time at which the observed run had computed as much
-    # as a second one that was stopped at its calls.
+    # Whether it was estimated rather than observed. The estimate is the time at which the observed run had
+    # computed as much as a second run had at the milestone; the second run was stopped at its calls.
     modelled: bool
     # `exec`, `loader_done` (both followed by the program's name if there were several), `first_output`,
     # `exit`.
@@ -790,7 +791,7 @@ class ProcessRow:
     parent: int | None
     # The process id.
     pid: int
-    # The programs it executed, in order, with arguments; not trustworthy: escape it.
+    # The programs it executed, in order, with arguments; not trustworthy: escape them.
     programs: list[list[str]]
     # The number of its threads.
     threads: int
@@ -800,7 +801,7 @@ class ProcessRow:
 
 @dataclass(frozen=True)
 class Proof:
-    """A test in which the command was run with and without a cause, in random rounds."""
+    """A test in which the command was run with and without a cause, in randomly ordered rounds."""
 
     # The result.
     verdict: ProofVerdict
@@ -834,7 +835,7 @@ class Run:
     involuntary_switches: int
     # Bytes and calls read and written; absent if the kernel doesn't permit reading them.
     io: IoCounts | None
-    # The time between the program's exit and the moment at which Fathom's own launcher got a CPU to see it.
+    # The time between the program's exit and the moment at which Fathom's launcher got a CPU to notice it.
     launcher_wait_ns: int | None
     # The number of processes that the command left running when it ended.
     left_behind: int
@@ -842,7 +843,8 @@ class Run:
     major_faults: int
     # Page faults served without the storage device.
     minor_faults: int
-    # The peak resident memory of the process or of one of the children it waited for.
+    # The peak resident memory of the process or of one of the children that it waited for, whichever is
+    # larger.
     peak_memory_bytes: int
     # The position of this run in the order of all runs, from 0.
     position: int
@@ -874,7 +876,7 @@ class Run:
 
 @dataclass(frozen=True)
 class SavedMilliseconds:
-    """The time saved, in milliseconds, with its 95 % interval; negative if more time is taken."""
+    """The time saved, in milliseconds, with its 95 % interval; negative if the command takes longer."""
 
     # The upper end.
     high: float
@@ -890,8 +892,8 @@ class Saving:
 
     # See `low_ns`. At most the wall time.
     high_ns: int
-    # Nine of ten repaired programs of the corpus saved between this and `high_ns`. It is lower if a part of
-    # the saving is a guess.
+    # Nine of ten repaired programs of the corpus saved between this and `high_ns`. The value is lower if a
+    # part of the saving is a guess.
     low_ns: int
     # The prediction, the same as `saving_ns`.
     ns: int
@@ -911,8 +913,8 @@ class Shift:
 
 @dataclass(frozen=True)
 class Slope:
-    """How much of a known delay of calls or of a thread appears in the total time. It is measured in rounds of
-    random order, with the command as it is and with three sizes of the delay."""
+    """How much of a known delay of calls or of a thread appears in the total time. It is measured in randomly
+    ordered rounds, with the command as it is and with three sizes of the delay."""
 
     # The average delay of a run of each command, in milliseconds.
     added_ms: list[float]
@@ -996,7 +998,7 @@ class StoredComparison:
     parameters: list[tuple[str, str]]
     # Head / base with its interval, which includes the drift between measurements.
     ratio: Estimate
-    # A command that measures both together, and so decides without the drift; absent if it can't be known.
+    # A command that measures both sides together, and so decides without the drift; absent if it is unknown.
     together: str | None
     # The unit of the values.
     unit: str
@@ -1018,7 +1020,7 @@ class StoredValue:
     runs: int
     # The median with its interval, excluding the drift.
     value: float
-    # For a load test: the share of requests without a good response, if reported.
+    # For a load test: the share of requests without a good response, if known.
     failed_share: float | None = None
 
 
@@ -1086,10 +1088,10 @@ class ThreadAccount:
 
 @dataclass(frozen=True)
 class TimeAccount:
-    """Parts that add up to a wall time, largest first: in `Explanation::account`, to the median wall time of the
-    untraced runs; in `ThreadAccount`, to the time from start to end of a thread of the observed run."""
+    """Parts that add up to a wall time, largest first. In `Explanation::account`, this is the median wall time
+    of the untraced runs; in `ThreadAccount`, the time from start to end of a thread of the observed run."""
 
-    # The parts. Their sum is `wall_ns`; empty if the observed times describe only the observer itself.
+    # The parts, whose sum is `wall_ns`; empty if the observed times describe only the observer itself.
     parts: list[AccountPart]
     # The total in nanoseconds.
     wall_ns: int
@@ -1097,7 +1099,7 @@ class TimeAccount:
 
 @dataclass(frozen=True)
 class TimedRuns:
-    """The runs that were timed and not traced; all reported times are theirs."""
+    """The runs that were timed and not traced; all reported times are from these runs."""
 
     # The median CPU time in seconds.
     cpu: Estimate
@@ -1123,7 +1125,7 @@ class WallDifference:
     low: float
     # B's median wall time minus A's.
     milliseconds: float
-    # How many times as long B takes, by rounds.
+    # The ratio of B's wall time to A's, by rounds.
     ratio: Estimate
     # The number of rounds in which both were timed.
     rounds: int
@@ -1143,7 +1145,7 @@ class Warning:
 
 @dataclass(frozen=True)
 class WhereRow:
-    """A part of the wall time with its object and its location in the code. All rows of one kind together are at
+    """A part of the wall time with its object and its location in the code. The rows of one kind add up to at
     most that part of the account."""
 
     # The file that the code is from: a path, `[vdso]`, or `//anon` and the like for code generated at run
@@ -1178,7 +1180,7 @@ class WhereRow:
     source_file: str | None
     # If there is no function: the last exported function that begins before the location.
     after: str | None = None
-    # Environment variables, options and calls that change the amount of that work.
+    # Environment variables, options and calls that change the amount of the runtime's work.
     changed_by: list[str] | None = None
     # The common purpose of several library functions below one caller, such as `allocation` or `functions of
     # libcrypto.so.3`: the row covers all of them, and `function` is the one with most of the time. Null if
@@ -1194,8 +1196,8 @@ class WhereRow:
 class WhyRecord:
     """The complete record of `fathom why`."""
 
-    # Where the median wall time of the untraced runs went, along the critical path of the observed run: its
-    # waits as observed, its CPU time without what tracing added.
+    # Where the median wall time of the untraced runs went, along the critical path of the observed run: waits
+    # as observed, and CPU time without what tracing added.
     account: TimeAccount
     # Its arguments, starting with the program.
     arguments: list[str]
@@ -1217,8 +1219,8 @@ class WhyRecord:
     kind: Literal['why']
     # How it was observed.
     observation: Explaining
-    # The functions in which the program spent its own code's time; null if the tier doesn't sample, or if
-    # there were none.
+    # The functions in which the time of the program's own code was spent; null if the tier doesn't sample, or
+    # if there were none.
     own_code: OwnCode | None
     # The milestones in the start of the command.
     phases: list[Phase]
