@@ -35,6 +35,9 @@ pub(crate) struct Work {
     own_code_of: Vec<String>,
     /// Libraries that do this work when they yield their CPU or wait for other threads.
     waits_of: Vec<String>,
+    /// What the work is called if it begins with a method of a class that is named for an operation, after
+    /// this prefix.
+    operation: Option<(String, String)>,
     /// The variable that sets the number of threads.
     size: Option<String>,
     /// Advice if this work takes much time, in the words of the runtime's users.
@@ -53,6 +56,7 @@ impl Default for Work {
             innermost: Names::default(),
             own_code_of: Vec::new(),
             waits_of: Vec::new(),
+            operation: None,
             size: None,
             advice: None,
         }
@@ -60,6 +64,14 @@ impl Default for Work {
 }
 
 impl Work {
+    /// Returns the operation that this work is, by the function with which it begins: `safepoint: ThreadDump`.
+    pub(crate) fn operation(&self, begins: &Frame) -> Option<String> {
+        let (name, prefix) = self.operation.as_ref()?;
+        let class = begins.function.as_deref()?.split("::").next();
+        let class = class.and_then(|class| class.strip_prefix(prefix.as_str()));
+        Some(class.map_or(name.clone(), |class| format!("{name}: {class}")))
+    }
+
     /// What to do if the work takes much time.
     pub(crate) fn advice(&self) -> String {
         if let Some(words) = &self.advice {
@@ -443,6 +455,34 @@ mod tests {
         );
         let own = [(go, "main.parse"), (go, "main.main")];
         assert_eq!(role_of(&own, None), None);
+    }
+
+    #[test]
+    fn a_safepoint_is_named_by_its_operation() {
+        let jvm = "/usr/lib/jvm/lib/server/libjvm.so";
+        let of = |operation: &'static str| {
+            let stack = [
+                (jvm, "vframeStream::next()"),
+                (jvm, operation),
+                (jvm, "VM_Operation::evaluate()"),
+                (jvm, "VMThread::run()"),
+            ];
+            let work = of_stack(&stack, None).expect("it is known");
+            let begins = Frame {
+                function: Some(operation.to_owned()),
+                ..Frame::default()
+            };
+            (work.role, work.operation(&begins))
+        };
+        let named = |name: &str| Some(name.to_owned());
+        let dump = (ThreadRole::Service, named("safepoint: ThreadDump"));
+        assert_eq!(of("VM_ThreadDump::doit()"), dump);
+        assert_eq!(
+            of("VM_GenCollectFull::doit()"),
+            (ThreadRole::Collector, None)
+        );
+        let waits = of("SafepointSynchronize::block(JavaThread*)");
+        assert_eq!(waits, (ThreadRole::Service, named("safepoint")));
     }
 
     #[test]

@@ -79,19 +79,31 @@ impl<'a> Sites<'a> {
                 let frames = row.node.into_iter().flat_map(|node| stacks.tree.path(node));
                 groups.add(&mut route, frames.skip(analysis.works.of_runtime(at)));
                 let work = analysis.works.of_stack(at);
-                sites.add(row, route, work.map(|(work, _)| work));
+                let begins = work.and_then(|(_, from)| {
+                    row.node.and_then(|node| stacks.tree.path(node).nth(from))
+                });
+                let work = work.map(|(work, _)| work);
+                let operation = work.zip(begins).and_then(|(work, at)| work.operation(at));
+                sites.add(row, route, (work, operation));
             }
             locks::name(&mut sites.rows, &stacks.rows);
         }
         sites
     }
 
-    fn add(&mut self, row: &'a StackRow, route: Vec<Step<'a>>, work: Option<&'static Work>) {
+    fn add(
+        &mut self,
+        row: &'a StackRow,
+        route: Vec<Step<'a>>,
+        (work, operation): (Option<&'static Work>, Option<String>),
+    ) {
         let at = self.rows.len();
         self.rows.push(Site {
             route,
             work,
-            object: row.path.as_deref().map(Cow::Borrowed),
+            object: operation
+                .map(Cow::Owned)
+                .or(row.path.as_deref().map(Cow::Borrowed)),
             // If the run was stopped at its calls, their time is unknown.
             ns: if row.ns > 0 { row.ns } else { row.calls } as f64,
             stacks: row.samples,

@@ -156,6 +156,7 @@ pub(super) fn headline(explanation: &Explanation) -> Option<String> {
     let place = code_name::pieces_of_row(row).join(" ");
     let call = row.call.as_deref();
     let what = match (call, row.object.as_deref()) {
+        (_, Some(object)) if row.role.is_some() => format!("{}, {object}", what(row)),
         _ if row.role.is_some() => what(row),
         (None, None) if place.is_empty() => return None,
         (None, None) if row.kind == TimeCategory::UserCode => String::new(),

@@ -1,6 +1,6 @@
 //! Detects threads that queue for a lock whose holder is asleep: `lock-contention` without computing.
 
-use super::{holders, side_by_side};
+use super::{Locks, holders, side_by_side};
 use crate::mechanisms::prelude::*;
 
 /// Threads of a process that run one at a time and are asleep for most of that time.
@@ -46,10 +46,10 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
         return None;
     }
     // A thread that never waited for the lock may have held it first.
-    let sleeps = |times: &&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * times.ns();
+    let locks = |times: &ThreadTimes| Locks::of(analysis, times);
+    let sleeps = |times: &&ThreadTimes| asleep_ns(times) >= t::PART_OF_A_TURN * locks(times).of_ns;
     let turns: Vec<&ThreadTimes> = threads.iter().copied().filter(sleeps).collect();
-    let locks = |times: &ThreadTimes| times.sums.get(TimeCategory::Locks);
-    let queues = |times: &&&ThreadTimes| locks(times) >= t::LOCK_SHARE * times.ns();
+    let queues = |times: &&&ThreadTimes| locks(times).ns >= t::LOCK_SHARE * locks(times).of_ns;
     let queueing: HashSet<u32> = turns.iter().filter(queues).map(|it| it.tid).collect();
     let waits: u64 = queueing.iter().map(|tid| analysis.lock_waits(*tid)).sum();
     if queueing.len() < 2 || waits < 2 * t::MANY_LOCK_WAITS {
@@ -58,8 +58,9 @@ fn in_process(analysis: &Analysis<'_>, pid: u32, threads: &[&ThreadTimes]) -> Op
     let (from, to) = turns.span()?;
     let span = (to - from) as f64;
     let asleep: f64 = turns.iter().map(|times| asleep_ns(times)).sum();
-    let busy: f64 = turns.iter().map(|times| times.ns() - locks(times)).sum();
-    let starved = turns.spent_ns(TimeCategory::Ready);
+    let busy: f64 = turns.iter().map(|times| times.ns() - locks(times).ns).sum();
+    let delayed: f64 = turns.iter().map(|times| locks(times).delayed_ns).sum();
+    let starved = turns.spent_ns(TimeCategory::Ready) - delayed;
     // The threads run one at a time, so their activity adds up to the elapsed time, and they slept for most
     // of it.
     let in_turn = (t::LEAST_OF_TURNS * span..=t::MOST_OF_TURNS * span).contains(&busy);

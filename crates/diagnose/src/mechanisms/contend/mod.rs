@@ -22,3 +22,32 @@ fn side_by_side(analysis: &Analysis<'_>, saving: f64, who_waits: &str, most: &st
     );
     Claim::new(FindingId::LockContention, analysis, saving, statement).likely()
 }
+
+/// How long a thread waited for locks. A thread that was woken for a lock and has no CPU yet still waits
+/// because of the lock, however busy the machine is.
+struct Locks {
+    ns: f64,
+    /// The time of the thread without its other waits for a CPU, of which this is a part.
+    of_ns: f64,
+    /// The part of it after wake-ups.
+    delayed_ns: f64,
+}
+
+impl Locks {
+    fn of(analysis: &Analysis<'_>, times: &ThreadTimes) -> Self {
+        let locks = |call| calls::is_lock(call) || calls::is_file_lock(call);
+        let delays = analysis
+            .off_rows_of(times.tid)
+            .filter(|row| row.cause == Cause::Ready && row.call.as_deref().is_some_and(locks));
+        let ready = times.sums.get(TimeCategory::Ready);
+        let delayed_ns = delays
+            .map(|row| row.total_ns as f64)
+            .sum::<f64>()
+            .min(ready);
+        Self {
+            ns: times.sums.get(TimeCategory::Locks) + delayed_ns,
+            of_ns: times.ns() - ready + delayed_ns,
+            delayed_ns,
+        }
+    }
+}

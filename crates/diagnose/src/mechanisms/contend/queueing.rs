@@ -168,6 +168,22 @@ mod tests {
     }
 
     #[test]
+    fn who_is_woken_for_a_lock_and_has_no_cpu_yet_still_queues() {
+        let reported = |call: Option<&str>| {
+            let mut fake = Fake::new(1000);
+            fake.waits(Some("futex"), None, Cause::Asleep, 4, 249_000);
+            for tid in 101..105 {
+                fake.thread(ROOT, tid, 0, 1000, 850);
+                fake.waits_of(tid, Some("futex"), None, Cause::Asleep, 100, 500);
+                fake.waits_of(tid, call, None, Cause::Ready, 100, 7_000);
+            }
+            fake.ids().contains(&"lock-contention")
+        };
+        assert!(reported(Some("futex")));
+        assert!(!reported(None));
+    }
+
+    #[test]
     fn threads_that_wait_for_work_are_idle() {
         let mut fake = threads(10, 100, 9_800);
         fake.thread(ROOT, 110, 0, 1000, 990);

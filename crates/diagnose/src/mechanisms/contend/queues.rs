@@ -1,5 +1,6 @@
 //! Finds threads or processes that queue for a lock.
 
+use super::Locks;
 use crate::mechanisms::prelude::*;
 
 /// Threads of one process that queue, with totals.
@@ -109,15 +110,6 @@ fn waiting_for_own_threads(analysis: &Analysis<'_>) -> HashSet<u32> {
     for_own.map(|(tid, _)| tid).collect()
 }
 
-/// Returns how long a thread that was woken for a lock had no CPU yet, ns: it still waits because of the lock.
-fn delayed_ns(analysis: &Analysis<'_>, tid: u32) -> f64 {
-    let locks = |call| calls::is_lock(call) || calls::is_file_lock(call);
-    let delays = analysis
-        .off_rows_of(tid)
-        .filter(|row| row.cause == Cause::Ready && row.call.as_deref().is_some_and(locks));
-    delays.map(|row| row.total_ns as f64).sum()
-}
-
 /// Returns how often a thread requested a lock on a file. Each release wakes all waiters, and all but one of
 /// them sleep again.
 fn file_locks(analysis: &Analysis<'_>, tid: u32) -> u64 {
@@ -156,10 +148,9 @@ fn queue(
         } else {
             t::LOCK_SHARE
         };
-        let not_ready = times.ns() - times.sums.get(TimeCategory::Ready);
-        let delayed = delayed_ns(analysis, times.tid);
+        let locks = Locks::of(analysis, times);
         (on_files || waits(times) >= t::MANY_LOCK_WAITS / 3)
-            && times.sums.get(TimeCategory::Locks) + delayed >= share * (not_ready + delayed)
+            && locks.ns >= share * locks.of_ns
             && times.on_cpu_ns >= least_part * all_cpu
     };
     let may_queue = threads.iter().copied().filter(|times| may(times));
